@@ -1,6 +1,6 @@
 // Runs a program of the machine for doctor and support-bundle: it ends at its deadline, and what it prints is bounded.
 import { runProgram } from "../../shared/exec/run-program.js";
-import { isProgramFailedError } from "../../shared/exec/program-errors.js";
+import { ProgramFailedError } from "../../shared/exec/program-errors.js";
 import type { Clock } from "../../shared/clock/clock.js";
 
 export interface ToolOptions {
@@ -24,7 +24,7 @@ export async function runTool(command: string, args: readonly string[], options:
     const run = { command, args, env, clock, deadlineMs, outputLimit: bytes };
     return await runProgram(signal === undefined ? run : { ...run, signal });
   } catch (error) {
-    if (!isProgramFailedError(error)) throw error;
+    if (!(error instanceof ProgramFailedError)) throw error;
     if (anyExit && error.failure === "ended") return error.stdout;
     throw new Error(`${command} ${error.message}`, { cause: error });
   }

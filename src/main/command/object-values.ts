@@ -1,7 +1,7 @@
 // Values that are lists of objects: how a flag writes them, how JSON has them. Text that is not of the type yields
 // undefined, as in values.ts; whether keys, effects and amounts make sense is validation's business, save for what
 // upstream's flags refuse themselves.
-import { isInvalidQuantityError, parseQuantity } from "../../shared/api/quantity.js";
+import { InvalidQuantityError, parseQuantity } from "../../shared/api/quantity.js";
 import type { MemoryReservation, ModuleVerbosity, ShutdownPriority, Taint } from "./value-types.js";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
@@ -12,7 +12,7 @@ export function isQuantity(text: string): boolean {
     parseQuantity(text);
     return true;
   } catch (error) {
-    if (isInvalidQuantityError(error)) return false;
+    if (error instanceof InvalidQuantityError) return false;
     throw error;
   }
 }

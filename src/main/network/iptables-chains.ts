@@ -4,7 +4,7 @@
 // Invariant: no pod waits for a chain, and no failure of iptables ends more than one round; one cause is logged once.
 import type { Clock } from "../../shared/clock/clock.js";
 import { runProgram } from "../../shared/exec/run-program.js";
-import { isProgramFailedError } from "../../shared/exec/program-errors.js";
+import { ProgramFailedError } from "../../shared/exec/program-errors.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 
@@ -54,7 +54,7 @@ export async function keepIptablesChains(options: IptablesOptions, signal: Abort
       log.info({ program }, "another program flushed iptables; restoring the kubelet's chains");
     } catch (error) {
       if (over()) return;
-      if (isProgramFailedError(error) && error.failure === "missing") {
+      if (error instanceof ProgramFailedError && error.failure === "missing") {
         log.warn(
           { program },
           `${program} is not installed: the kubelet does not create ${HINT} for programs that look for it`,
@@ -133,7 +133,7 @@ async function holds(run: Promise<unknown>): Promise<boolean> {
     await run;
     return true;
   } catch (error) {
-    if (isProgramFailedError(error) && error.exitCode === 1) return false;
+    if (error instanceof ProgramFailedError && error.exitCode === 1) return false;
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import { StaticPodUids, type StaticPodUidsOptions } from "./static-pod-uids.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { Loop } from "../../shared/turns/loop.js";
-import { isNativeBinding, isOsCallError } from "../../shared/os/errors.js";
+import { NativeBindingError, isOsCallError } from "../../shared/os/errors.js";
 import { IN, Inotify, type InotifyEvent } from "../../shared/os/inotify.js";
 
 export interface FileSourceOptions {
@@ -244,7 +244,7 @@ class RemovalWatch implements Disposable {
       if (before !== undefined && before !== this.current) this.inotify.unwatch(before);
     } catch (error) {
       // The folder is not there, or there is no instance to be had: the next scan tries again.
-      if (!isOsCallError(error) && !isNativeBinding(error)) throw error;
+      if (!isOsCallError(error) && !(error instanceof NativeBindingError)) throw error;
     }
   }
 

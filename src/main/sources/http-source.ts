@@ -1,7 +1,7 @@
 // Static pods of a URL (staticPodURL): read every httpCheckFrequency; an unchanged body is not decoded again.
 // Always holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
 import { Scope } from "../../shared/abort/scope.js";
-import { isManifestError, warningText } from "../../shared/api/manifest/violation.js";
+import { ManifestError, warningText } from "../../shared/api/manifest/violation.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -130,7 +130,7 @@ export class HttpSource {
     const complaint = `${error instanceof Error ? error.name : ""}: ${message}`;
     if (complaint === this.complaint) return;
     this.complaint = complaint;
-    const detail = isManifestError(error) ? { violations: error.violations } : { err: error };
+    const detail = error instanceof ManifestError ? { violations: error.violations } : { err: error };
     this.options.log.error({ url: this.name, ...detail }, `${message}; keeping the pods of its last good version`);
   }
 }

@@ -3,7 +3,7 @@ import { bytes } from "../../cli/output/amounts.js";
 import { aggregate } from "../../shared/api/aggregate-resources.js";
 import type { ResourceList } from "../../shared/api/meta.js";
 import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
-import { isInvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/api/quantity.js";
+import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/api/quantity.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";
 
 export function cpuText(cpus: number): string {
@@ -75,7 +75,7 @@ function requestsOf(spec: Pod["spec"]): Record<string, QuantityLike | undefined>
     const sums = aggregate(spec, ({ resources }): ResourceList => ({ ...resources?.limits, ...resources?.requests }));
     return { ...Object.fromEntries(sums), ...spec.resources?.requests };
   } catch (error) {
-    if (isInvalidQuantityError(error)) return {};
+    if (error instanceof InvalidQuantityError) return {};
     throw error;
   }
 }
@@ -86,7 +86,7 @@ export function amount(quantity: QuantityLike | undefined): number | undefined {
   try {
     return Number(parseQuantity(quantity).nanos) / 1e9;
   } catch (error) {
-    if (isInvalidQuantityError(error)) return undefined;
+    if (error instanceof InvalidQuantityError) return undefined;
     throw error;
   }
 }

@@ -26,10 +26,6 @@ export class InvalidQuantityError extends Error {
   }
 }
 
-export function isInvalidQuantityError(error: unknown): error is InvalidQuantityError {
-  return error instanceof InvalidQuantityError;
-}
-
 const NANO = 1_000_000_000n;
 const MAX_NANOS = (2n ** 63n - 1n) * NANO;
 const SUFFIXES = "n u m k M G T P E Ki Mi Gi Ti Pi Ei";

@@ -21,7 +21,3 @@ export class ProgramFailedError extends Error {
     this.stdout = stdout;
   }
 }
-
-export function isProgramFailedError(error: unknown): error is ProgramFailedError {
-  return error instanceof ProgramFailedError;
-}

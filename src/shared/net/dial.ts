@@ -9,7 +9,6 @@ const lookups = new PodLookups();
 export class DialError extends Error {
   override readonly name = "DialError";
 }
-export const isDialError = (error: unknown): error is DialError => error instanceof DialError;
 
 /** "10.0.0.1:80", "[fd00::1]:80" */
 export function addressOf(host: string, port: number): string {

@@ -42,4 +42,3 @@ export class NativeBindingError extends Error {
 /** Any refused call, or one refused with this code: `isOsCallError(error, "EPERM")`. */
 export const isOsCallError = (error: unknown, code?: string): error is OsCallError =>
   error instanceof OsCallError && (code === undefined || error.code === code);
-export const isNativeBinding = (error: unknown): error is NativeBindingError => error instanceof NativeBindingError;

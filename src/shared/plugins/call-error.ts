@@ -71,4 +71,3 @@ export class PluginCallError extends Error {
     return UNCERTAIN.has(this.code);
   }
 }
-export const isPluginCallError = (error: unknown): error is PluginCallError => error instanceof PluginCallError;

@@ -18,7 +18,7 @@ import { ProbeDeadline, type Milestone } from "./probe-deadline.js";
 import { StallMeter } from "./stall-meter.js";
 import {
   boundedText,
-  isImpossible,
+  ImpossibleProbeError,
   RUNTIME_PATIENCE_MS,
   type RunAction,
   type RunContext,
@@ -237,7 +237,7 @@ export class Prober {
       try {
         return await this.attempt(probe, { at: longAt, reached: () => turn.becomeLong() });
       } catch (error) {
-        if (tries < TRIES && !probe.calledOff.signal.aborted && !isImpossible(error)) continue;
+        if (tries < TRIES && !probe.calledOff.signal.aborted && !(error instanceof ImpossibleProbeError)) continue;
         const text = messageOf(error);
         return { outcome: "error", output: boundedText(Buffer.from(text)) };
       }

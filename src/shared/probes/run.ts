@@ -22,7 +22,6 @@ export type RunAction = (spec: ProbeSpec, context: RunContext) => Promise<RunRes
 export class ImpossibleProbeError extends Error {
   override readonly name = "ImpossibleProbeError";
 }
-export const isImpossible = (error: unknown): error is ImpossibleProbeError => error instanceof ImpossibleProbeError;
 
 /** The runtime ends a command at its timeout. If it has not responded this long after the timeout, the runtime is at fault. */
 export const RUNTIME_PATIENCE_MS = 10_000;

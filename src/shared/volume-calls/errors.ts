@@ -34,6 +34,3 @@ export class SubPathError extends Error {
     super(`subPath ${JSON.stringify(subPath)}: ${problem}`);
   }
 }
-export function isSubPathError(error: unknown): error is SubPathError {
-  return error instanceof SubPathError;
-}

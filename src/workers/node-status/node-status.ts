@@ -1,6 +1,6 @@
 // Joins what this thread does: the health of the kubelet, the lease, and the Node with its status.
 // Invariant: lease and status never wait for each other, nor for main.
-import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
+import { ApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { Returns } from "../../shared/api/client/connection/presence.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
@@ -54,7 +54,7 @@ export class NodeStatusKeeper {
   ) {
     const { client, board, clock, log, metrics, generation, machineStartedAt } = deps;
     const onRepeatedFailure = (error: unknown): void => {
-      if (isApiConnectionError(error)) client.closeConnections();
+      if (error instanceof ApiConnectionError) client.closeConnections();
     };
     this.view = new NodeView({
       main: deps.main,

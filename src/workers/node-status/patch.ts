@@ -1,6 +1,6 @@
 // The difference between two versions of the Node, as a strategic merge patch of its status subresource. That accepts labels and
 // annotations, too. Merge keys are core/v1's: conditions by type; other lists are replaced.
-import { isInvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/api/quantity.js";
+import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/api/quantity.js";
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { Node, NodeCondition, NodeStatus } from "../../shared/api/node.js";
 
@@ -110,7 +110,7 @@ function quantity(value: QuantityLike): string {
   try {
     return String(parseQuantity(value).nanos);
   } catch (error) {
-    if (!isInvalidQuantityError(error)) throw error;
+    if (!(error instanceof InvalidQuantityError)) throw error;
     return JSON.stringify(value);
   }
 }

@@ -1,7 +1,7 @@
 // Maintains the Node's status: registers the node, then computes its status periodically and sends the changes.
 // Invariant: one round at a time. The first waits for the lists of the runtime and the pods. So a restart of the kubelet does not set the
 // node NotReady. Events report only changes that the server has accepted.
-import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
+import { ApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
@@ -151,7 +151,7 @@ export class StatusSync {
         last = error;
       }
     }
-    this.failing = isApiConnectionError(last);
+    this.failing = last instanceof ApiConnectionError;
     this.errors.report(`cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
   }
 

@@ -7,9 +7,10 @@ import type { GetRequest } from "../../shared/http/client/redirects.js";
 import { requestText } from "../../shared/http/client/request-text.js";
 import { serverOf, type Server } from "../../shared/http/client/server-of.js";
 import { UrlError } from "../../shared/http/url-escapes.js";
-import { dial, isDialError } from "../../shared/net/dial.js";
+import { dial, isDialError, DialError, systemReason } from "../../shared/net/dial.js";
 import { lazily } from "../../shared/turns/lazily.js";
-import { GuardedSource, type Guard } from "./guarded-source.js";
+import { GuardedSource, type Guard, PeerLimitError, type Sink } from "./guarded-source.js";
+import { OverBudgetError } from "./accounts.js";
 import { GuardedStream } from "./guarded-stream.js";
 import { Http1Reply } from "./http1-reply.js";
 import { ExchangeError, PendingReply, RefusedError, type Reply } from "./pending-reply.js";
@@ -109,7 +110,7 @@ async function connect(host: string, port: number, signal: AbortSignal): Promise
   try {
     return await dial(host, port, signal);
   } catch (error) {
-    if (!isDialError(error)) throw error;
+    if (!(error instanceof DialError)) throw error;
     const late = signal.aborted ? " (Client.Timeout exceeded while awaiting headers)" : "";
     throw new ExchangeError(`${error.message}${late}`, { cause: error });
   }

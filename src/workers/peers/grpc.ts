@@ -4,7 +4,7 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
-import { addressOf, dial, isDialError, reset, systemReason } from "../../shared/net/dial.js";
+import { addressOf, dial, DialError, reset, systemReason } from "../../shared/net/dial.js";
 import { OverBudgetError } from "./accounts.js";
 import { FrameCounter, MAX_BYTES } from "./frame-counter.js";
 import type { Guard } from "./guarded-source.js";
@@ -47,7 +47,7 @@ export async function probeGrpc(
   try {
     socket = await dial(host, port, deadline.signal);
   } catch (error) {
-    if (!isDialError(error)) throw error;
+    if (!(error instanceof DialError)) throw error;
     return failure(
       deadline.expired
         ? `timeout: failed to connect service "${address}" within ${within}: ${error.message}`

@@ -1,6 +1,6 @@
 // tcpSocket probes: success is a connection that comes about.
 import type { ProbeAction } from "../../shared/contracts/prober.js";
-import { dial, isDialError, reset } from "../../shared/net/dial.js";
+import { dial, DialError, reset } from "../../shared/net/dial.js";
 import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
 
 export async function probeTcp(
@@ -11,7 +11,7 @@ export async function probeTcp(
     reset(await dial(host, port, deadline.signal));
     return success();
   } catch (error) {
-    if (isDialError(error)) return failure(error.message);
+    if (error instanceof DialError) return failure(error.message);
     throw error;
   }
 }

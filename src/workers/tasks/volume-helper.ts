@@ -1,14 +1,14 @@
 // Entry of the helper process for volumes that may hang (shared/volume-calls): makes one call at a time and sends its result. Its parent
 // kills it when a call takes too long. Invariant: it does not outlive its parent, unless the kernel holds it in a call.
 import type { HelperAnswer, HelperError, HelperRequest } from "../../shared/volume-calls/operations.js";
-import { isSubPathError } from "../../shared/volume-calls/errors.js";
+import { SubPathError } from "../../shared/volume-calls/errors.js";
 import { perform } from "../../shared/volume-calls/perform.js";
 import { changeOwnership } from "./ownership/change-ownership.js";
 
 const operations = { ...perform, changeOwnership };
 
 function errorOf(error: unknown): HelperError {
-  if (isSubPathError(error))
+  if (error instanceof SubPathError)
     return { message: error.message, subPath: { path: error.subPath, problem: error.problem } };
   if (!(error instanceof Error)) return { message: String(error) };
   return { message: error.message, ...("code" in error && { code: String(error.code) }) };

@@ -15,7 +15,7 @@ import {
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isSubPathError } from "../../../src/shared/volume-calls/errors.js";
+import { SubPathError } from "../../../src/shared/volume-calls/errors.js";
 import { VolumeOperationPendingError } from "../../../src/main/volumes/errors.js";
 import type { SubPathRequest } from "../../../src/main/volumes/sub-path.js";
 import { openSubPath } from "../../../src/shared/volume-calls/sub-path.js";
@@ -76,7 +76,7 @@ test("links may lead anywhere inside the volume and nowhere outside", async (t) 
     "a/../..",
     "/etc",
   ]) {
-    await assert.rejects(openSubPath(volume, bad), isSubPathError, bad);
+    await assert.rejects(openSubPath(volume, bad), SubPathError, bad);
   }
   assert.deepEqual(readdirSync(`${root}/volume-secret`), [], "nothing was made outside");
   assert.ok(!existsSync(`${root}/nowhere`));
@@ -97,7 +97,7 @@ test("a missing sub path is made with the volume's permissions", async (t) => {
     assert.equal(statSync(`${volume}/${name}/y`).mode & 0o7777, mode);
   }
   writeFileSync(`${volume}/file`, "");
-  await assert.rejects(openSubPath(volume, "file/below"), isSubPathError);
+  await assert.rejects(openSubPath(volume, "file/below"), SubPathError);
 });
 
 test("an attacker that swaps a directory and a link to the host never gets the host mounted", { skip }, async (t) => {
@@ -136,7 +136,7 @@ test("an attacker that swaps a directory and a link to the host never gets the h
       try {
         place = await volumes.prepareSubPath(request(volume, subPath, index));
       } catch (error) {
-        if (!isSubPathError(error)) throw error;
+        if (!(error instanceof SubPathError)) throw error;
         outcomes.refused++;
         continue;
       }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import {
   addQuantities,
   compareQuantities,
-  isInvalidQuantityError,
+  InvalidQuantityError,
   milliValue,
   parseQuantity,
   printQuantity,
@@ -77,15 +77,16 @@ for (const text of [
   test(`${JSON.stringify(text)} is refused by name`, () => {
     assert.throws(
       () => parseQuantity(text),
-      (error) => isInvalidQuantityError(error) && error.text === text && error.message.includes(JSON.stringify(text)),
+      (error) =>
+        error instanceof InvalidQuantityError && error.text === text && error.message.includes(JSON.stringify(text)),
     );
   });
 }
 
 test("a number that is not finite, a list and an endless text are refused", () => {
   for (const bad of [Number.NaN, Infinity, "1".repeat(2000)])
-    assert.throws(() => parseQuantity(bad), isInvalidQuantityError);
-  assert.throws(() => parseQuantity(true as unknown as string), isInvalidQuantityError);
+    assert.throws(() => parseQuantity(bad), InvalidQuantityError);
+  assert.throws(() => parseQuantity(true as unknown as string), InvalidQuantityError);
 });
 
 test("values round up, away from zero", () => {
@@ -148,7 +149,7 @@ test("text of any kind parses or is refused with the typed error", () => {
       try {
         parseQuantity(text);
       } catch (error) {
-        assert.ok(isInvalidQuantityError(error));
+        assert.ok(error instanceof InvalidQuantityError);
       }
     }),
   );

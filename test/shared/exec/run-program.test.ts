@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import { runProgram, type ProgramRun } from "../../../src/shared/exec/run-program.js";
-import { isProgramFailedError, type ProgramFailure } from "../../../src/shared/exec/program-errors.js";
+import { ProgramFailedError, type ProgramFailure } from "../../../src/shared/exec/program-errors.js";
 import { temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -46,7 +46,7 @@ const failing: [text: string, failure: ProgramFailure, message: RegExp, exitCode
 for (const [text, failure, message, exitCode] of failing) {
   test(`a program that fails: ${text}`, async (t) => {
     await assert.rejects(runProgram(runOf(await script(t, text))), (error) => {
-      assert.ok(isProgramFailedError(error));
+      assert.ok(error instanceof ProgramFailedError);
       assert.deepEqual([error.failure, error.exitCode], [failure, exitCode]);
       assert.match(error.message, message);
       assert.doesNotMatch(error.message, /secret/);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Server, ServerCredentials, type sendUnaryData, type ServerWritableStream } from "@grpc/grpc-js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { isPluginCallError, STATUS } from "../../../src/shared/plugins/call-error.js";
+import { PluginCallError, STATUS } from "../../../src/shared/plugins/call-error.js";
 import { PluginConnection } from "../../../src/shared/plugins/connection.js";
 import {
   DevicePluginService,
@@ -53,7 +53,7 @@ test("no timeout is too long for gRPC; one that is no duration fails the call by
   for (const timeoutMs of [Number.NaN, -1]) {
     await assert.rejects(
       connection.call(getDevicePluginOptions, {}, { timeoutMs }),
-      (error) => isPluginCallError(error) && error.code === STATUS.INVALID_ARGUMENT,
+      (error) => error instanceof PluginCallError && error.code === STATUS.INVALID_ARGUMENT,
     );
   }
 });
@@ -78,7 +78,7 @@ test("a watched connection reports its loss and its return, with and without cal
     await rm(socket, { force: true });
     await until(false);
     if (calls)
-      await assert.rejects(connection.call(getDevicePluginOptions, {}, { timeoutMs: 60_000 }), isPluginCallError);
+      await assert.rejects(connection.call(getDevicePluginOptions, {}, { timeoutMs: 60_000 }), PluginCallError);
   }
   await serve(context, socket);
   await until(true);
@@ -125,7 +125,7 @@ test("of a flood of lists the first and the newest are taken, and few between th
     if (id === `d${FLOOD}`) ending.abort(new Error("seen"));
     return Promise.resolve();
   };
-  await assert.rejects(connection.newest(listAndWatch, {}, { gapMs: 200, take }, ending.signal), isPluginCallError);
+  await assert.rejects(connection.newest(listAndWatch, {}, { gapMs: 200, take }, ending.signal), PluginCallError);
   assert.equal(taken[0], "d1");
   assert.ok(taken.length < FLOOD / 10, `${taken.length} of ${FLOOD}`);
 });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
-import { isSubPathError, VolumeNotAnsweringError } from "../../../src/shared/volume-calls/errors.js";
+import { SubPathError, VolumeNotAnsweringError } from "../../../src/shared/volume-calls/errors.js";
 import { startHelperProcess, type StartHelper } from "../../../src/shared/volume-calls/helper.js";
 import { LIMITS } from "../../../src/shared/volume-calls/schedule.js";
 import { VolumeCalls } from "../../../src/shared/volume-calls/volume-calls.js";
@@ -96,7 +96,7 @@ test("A link in a volume to a mount that hangs is refused and not followed", { s
     const request = { volumePath: `${root}/volume`, subPath, target: `${root}/target`, mounted: false };
     await assert.rejects(
       calls.call("bindSubPath", request, { paths: [request.volumePath], below: true }),
-      isSubPathError,
+      SubPathError,
     );
   }
   assert.equal(started(), 0);

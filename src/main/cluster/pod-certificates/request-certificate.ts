@@ -1,5 +1,5 @@
 // One PodCertificateRequest: the identity of the pod, and a key that only this node has.
-import { isNotFound, isApiError } from "../../../shared/api/client/errors.js";
+import { isNotFound, ApiError } from "../../../shared/api/client/errors.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
@@ -78,5 +78,5 @@ export async function createRequest(
 
 /** The resource is not there. A namespace that is not there would be named. */
 function isNotServed(error: unknown): boolean {
-  return isNotFound(error) && isApiError(error) && (error.details.name ?? "") === "";
+  return isNotFound(error) && error instanceof ApiError && (error.details.name ?? "") === "";
 }

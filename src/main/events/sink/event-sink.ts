@@ -3,8 +3,8 @@
 // Invariant: no caller waits for an event; the queue is bounded, the oldest is dropped first and counted.
 import {
   isAlreadyExists,
-  isApiConnectionError,
-  isApiError,
+  ApiConnectionError,
+  ApiError,
   isNamespaceTerminating,
   isNotFound,
   isRetriable,
@@ -90,7 +90,8 @@ export class EventSink {
       } catch (error) {
         if (signal.aborted) return;
         const worthAnother =
-          isApiConnectionError(error) || (isApiError(error) && error.status !== 500 && isRetriable(error));
+          error instanceof ApiConnectionError ||
+          (error instanceof ApiError && error.status !== 500 && isRetriable(error));
         if (!worthAnother) {
           if (isAlreadyExists(error)) return;
           counters?.dropped("refused");

@@ -3,7 +3,7 @@
 import { join } from "path/posix";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { runProgram } from "../../../shared/exec/run-program.js";
-import { isProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
 import type { CredentialProviderSettings } from "./config.js";
 import type { PodIdentity } from "./pod-identity.js";
 import { type PluginResponse, readResponse, PluginError } from "./response.js";
@@ -31,7 +31,7 @@ export async function execPlugin({ binDir, settings, question, clock, signal }: 
   try {
     return readResponse(await runProgram(run), name, apiVersion);
   } catch (error) {
-    throw isProgramFailedError(error) ? new PluginError(name, error.message, { cause: error }) : error;
+    throw error instanceof ProgramFailedError ? new PluginError(name, error.message, { cause: error }) : error;
   }
 }
 

@@ -5,7 +5,7 @@
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
-import { isApiConnectionError, isApiError } from "../../../shared/api/client/errors.js";
+import { ApiConnectionError, ApiError } from "../../../shared/api/client/errors.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CertificateStore } from "./certificate-store.js";
@@ -150,8 +150,8 @@ export class CertificateManager {
     } catch (error) {
       signal.throwIfAborted();
       // Other failures come later or do not come from the server: they carry no information about it.
-      if (isApiError(error)) this.answers = REFUSALS.has(error.status);
-      else if (isApiConnectionError(error)) this.answers = false;
+      if (error instanceof ApiError) this.answers = REFUSALS.has(error.status);
+      else if (error instanceof ApiConnectionError) this.answers = false;
       this.deps.onFailed?.();
       log.error({ err: error }, `cannot get a new ${what} certificate: ${errorText(error)}; trying again`);
       return false;

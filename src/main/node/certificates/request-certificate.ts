@@ -1,7 +1,7 @@
 // Requests one certificate with a CertificateSigningRequest and waits until it is approved and signed.
 import { Scope } from "../../../shared/abort/scope.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
-import { isAlreadyExists, isApiConnectionError, isApiError, isNotFound } from "../../../shared/api/client/errors.js";
+import { isAlreadyExists, ApiConnectionError, ApiError, isNotFound } from "../../../shared/api/client/errors.js";
 import { CERTIFICATE_SIGNING_REQUESTS } from "../../../shared/api/client/kinds.js";
 import type { CertificateSigningRequest } from "../../../shared/api/objects.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -80,7 +80,7 @@ async function look(name: string, { client, signal }: RequestDeps): Promise<Cert
         cause: error,
       });
     }
-    if (isApiConnectionError(error) || (isApiError(error) && error.status >= 429)) return undefined;
+    if (error instanceof ApiConnectionError || (error instanceof ApiError && error.status >= 429)) return undefined;
     throw error;
   }
 }
@@ -115,7 +115,7 @@ async function changed(
       }
     } catch (error) {
       signal.throwIfAborted();
-      if (!isApiError(error) && !isApiConnectionError(error)) throw error;
+      if (!(error instanceof ApiError) && !(error instanceof ApiConnectionError)) throw error;
     } finally {
       watch.abort(new Error("the watch of the certificate request ended"));
     }

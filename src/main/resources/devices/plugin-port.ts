@@ -1,5 +1,5 @@
 // A device plugin as the manager uses it: its devices, its calls, its errors. Free of gRPC.
-import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import { PluginCallError, statusName } from "../../../shared/plugins/call-error.js";
 import type { ContainerAllocateResponse } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
@@ -51,6 +51,6 @@ export class DevicePluginError extends Error {
 
 /** A failed call as upstream prints it. */
 export function callText(error: unknown): string {
-  if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
+  if (error instanceof PluginCallError) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
   return messageOf(error);
 }

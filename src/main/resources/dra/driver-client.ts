@@ -1,6 +1,6 @@
 // The plugin of a DRA driver over gRPC, by version v1 or v1beta1 of its API. Loaded with the first plugin that registers.
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import { isPluginCallError, statusName, PluginCallError } from "../../../shared/plugins/call-error.js";
 import { hasMoreFields } from "../../../shared/plugins/has-more-fields.js";
 import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import { DRAPluginService as V1, type Device as DeviceV1 } from "../../../shared/plugins/gen/dra.v1.js";
@@ -38,7 +38,7 @@ export function dialDriver({ driver, endpoint, services, clock, metrics }: DialO
     try {
       return await connection.call(method, request, { timeoutMs: DRIVER_CALL_MS, maxBytes: MAX_REPLY_BYTES, signal });
     } catch (error) {
-      code = isPluginCallError(error) ? statusName(error.code) : "Unknown";
+      code = error instanceof PluginCallError ? statusName(error.code) : "Unknown";
       throw error;
     } finally {
       metrics.called(driver, name, code, (clock.monotonic() - startedAt) / 1000);

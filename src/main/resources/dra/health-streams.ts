@@ -4,7 +4,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { isPluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
+import { PluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
 import type { DeviceHealth } from "./device-health.js";
 import type { DriverClient } from "./driver-port.js";
 
@@ -43,7 +43,7 @@ export class HealthStreams {
         log.info({ driver }, `the health stream of DRA driver ${driver} was closed; opening it again`);
       } catch (error) {
         if (ended()) return;
-        if (isPluginCallError(error) && error.code === STATUS.UNIMPLEMENTED) {
+        if (error instanceof PluginCallError && error.code === STATUS.UNIMPLEMENTED) {
           log.debug({ driver }, `DRA driver ${driver} does not report the health of its devices`);
           return;
         }

@@ -9,7 +9,7 @@ import { setMaxListeners } from "node:events";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import { forEachIsolated } from "../../../shared/turns/for-each-isolated.js";
-import { isApiError, isConflict, isNotFound, isRetriable } from "../../../shared/api/client/errors.js";
+import { ApiError, isConflict, isNotFound, isRetriable } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import { isStaticPod, podDescription, podFullName, type Pod } from "../../../shared/api/pod.js";
@@ -396,5 +396,5 @@ export class StatusManager {
 
 /** The server is unavailable for all clients. */
 function isOutage(error: unknown): boolean {
-  return isRetriable(error) && !(isApiError(error) && error.status === 500);
+  return isRetriable(error) && !(error instanceof ApiError && error.status === 500);
 }

@@ -2,7 +2,7 @@
 // Invariant: no call lasts longer than two minutes; every call is measured.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CsiMetrics } from "./metrics.js";
-import { isPluginCallError, STATUS, statusName } from "../../../shared/plugins/call-error.js";
+import { PluginCallError, STATUS, statusName } from "../../../shared/plugins/call-error.js";
 import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import {
   NodeExpandVolumeRequest,
@@ -41,7 +41,7 @@ export function connectCsiNode(options: CsiNodeOptions): CsiNode {
     try {
       return await connection.call(method, request, { timeoutMs, signal, ...(maxBytes !== undefined && { maxBytes }) });
     } catch (error) {
-      status = isPluginCallError(error) ? statusName(error.code) : "Unknown";
+      status = error instanceof PluginCallError ? statusName(error.code) : "Unknown";
       throw error;
     } finally {
       metrics.call(driver, method.path, status, clock.monotonic() - startedAt);
@@ -62,7 +62,7 @@ export function connectCsiNode(options: CsiNodeOptions): CsiNode {
         capabilities = new Set(answer.capabilities.flatMap(({ rpc }) => (rpc === undefined ? [] : [rpc.type])));
       } catch (error) {
         // A driver without capabilities offers none.
-        if (!isPluginCallError(error) || error.code !== STATUS.UNIMPLEMENTED) throw error;
+        if (!(error instanceof PluginCallError) || error.code !== STATUS.UNIMPLEMENTED) throw error;
         capabilities = new Set();
       }
       return capabilities;

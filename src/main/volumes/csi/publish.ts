@@ -1,6 +1,6 @@
 // NodePublishVolume, of file systems and of devices alike: the secrets and attributes in its request.
 import type { Pod } from "../../../shared/api/pod.js";
-import { isPluginCallError } from "../../../shared/plugins/call-error.js";
+import { PluginCallError } from "../../../shared/plugins/call-error.js";
 import { removeEmpty } from "../remove-tree.js";
 import { type CsiContext } from "./context.js";
 import { readSecret } from "./read-secret.js";
@@ -46,7 +46,7 @@ export async function publish(
       signal,
     );
   } catch (error) {
-    if (first && isPluginCallError(error) && !error.uncertain) await removeEmpty(target).catch(() => undefined);
+    if (first && error instanceof PluginCallError && !error.uncertain) await removeEmpty(target).catch(() => undefined);
     throw error;
   }
 }

@@ -3,7 +3,7 @@
 // counts as done
 // until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is tried until it is done.
 import { rmdir } from "node:fs/promises";
-import { isPluginCallError } from "../../../shared/plugins/call-error.js";
+import { PluginCallError } from "../../../shared/plugins/call-error.js";
 import type { DeepPartial, VolumeCapability } from "../../../shared/plugins/gen/csi.v1.js";
 import { measured } from "../measured.js";
 import { isMountPoint } from "../mounts.js";
@@ -77,7 +77,7 @@ export class Staging {
       );
     } catch (error) {
       // The driver is sure that nothing was done.
-      if (!before && isPluginCallError(error) && !error.uncertain) {
+      if (!before && error instanceof PluginCallError && !error.uncertain) {
         device.staged = false;
         await this.removePlaces(device, notes, target);
       }

@@ -1,7 +1,7 @@
 // The failed step of setting a volume up, in upstream's texts, which users search for.
 
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import { PluginCallError, statusName } from "../../../shared/plugins/call-error.js";
 
 class CsiStepError extends Error {
   override readonly name = "CsiStepError";
@@ -28,6 +28,6 @@ export async function inStep<T>(step: string, signal: AbortSignal, work: () => P
 
 /** A driver's error as Go's gRPC prints it. */
 export function problemText(error: unknown): string {
-  if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
+  if (error instanceof PluginCallError) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
   return messageOf(error);
 }

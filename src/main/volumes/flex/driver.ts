@@ -2,7 +2,7 @@
 // Invariant: a command that the driver called "Not supported" is not sent to it again.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { runProgram } from "../../../shared/exec/run-program.js";
-import { isProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
 import {
   ANSWER_LIMIT,
   FlexCallError,
@@ -95,7 +95,7 @@ async function run(
       ...(signal !== undefined && { signal }),
     });
   } catch (error) {
-    if (!isProgramFailedError(error)) throw error;
+    if (!(error instanceof ProgramFailedError)) throw error;
     // A driver that fails says why on standard output. One that reports success and fails is a defect of the driver.
     if (error.stdout.trim() !== "") readAnswer(command, error.stdout);
     throw new FlexCallError(`flexVolume driver ${name} (${executable} ${command}) ${error.message}`, { cause: error });

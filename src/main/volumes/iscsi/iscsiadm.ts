@@ -1,7 +1,7 @@
 // The calls of iscsiadm: interfaces, discovery, sessions. Invariant: CHAP secrets are in no message and no log line.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { runProgram } from "../../../shared/exec/run-program.js";
-import { isProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
 import { DiskAttachError } from "../disks/disk.js";
 
 const DEADLINE_MS = 120_000;
@@ -146,7 +146,7 @@ export class Iscsiadm {
         ...(signal !== undefined && { signal }),
       });
     } catch (error) {
-      if (!isProgramFailedError(error)) throw error;
+      if (!(error instanceof ProgramFailedError)) throw error;
       if (error.exitCode !== undefined && fine.includes(error.exitCode)) return error.stdout;
       const advice = error.failure === "missing" ? ": install open-iscsi on this node" : "";
       throw new DiskAttachError(`cannot ${what}: iscsiadm ${error.message}${advice}`, { cause: error });

@@ -11,7 +11,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { type VolumeMetrics } from "../metrics.js";
 import { measured } from "../measured.js";
-import { isPluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
+import { PluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
@@ -118,14 +118,14 @@ export class VolumeExpansion {
     const problem = problemText(error);
     const message = `${online ? ONLINE_STEP : STEP} failed for volume ${quote(name)} : ${problem}`;
     const event = { reason: "VolumeResizeFailed" as const, message };
-    const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
+    const infeasible = error instanceof PluginCallError && INFEASIBLE.has(error.code);
     // Only a CSI driver's call may continue after its failure.
-    const final = isPluginCallError(error) ? !error.uncertain : pv.spec.csi === undefined;
+    const final = error instanceof PluginCallError ? !error.uncertain : pv.spec.csi === undefined;
     if (growth.tracked && !growth.shown && final) {
       const now = apiTime(this.deps.clock.now());
       await this.mark(claim, (status) => failed(status, { problem, infeasible, now }), signal);
     }
-    const busy = isPluginCallError(error) && error.code === STATUS.FAILED_PRECONDITION;
+    const busy = error instanceof PluginCallError && error.code === STATUS.FAILED_PRECONDITION;
     if (!busy && !infeasible) throw new VolumeStepError(pod, name, problem, event, { cause: error });
     this.vain.set(key, growth.size);
     this.deps.events.pod(pod, { type: "Warning", ...event });

@@ -1,5 +1,5 @@
 // Errors of calls to the API server: it refused (ApiError), or it could not be reached (ApiConnectionError).
-import { isCredentialError } from "./credentials/errors.js";
+import { CredentialError } from "./credentials/errors.js";
 
 /** The server's response when it refuses (meta/v1 Status). */
 export interface StatusDetails {
@@ -33,31 +33,27 @@ export class ApiConnectionError extends Error {
   override readonly name = "ApiConnectionError";
   readonly code = "API_CONNECTION";
 }
-
-export const isApiError = (error: unknown): error is ApiError => error instanceof ApiError;
-export const isApiConnectionError = (error: unknown): error is ApiConnectionError =>
-  error instanceof ApiConnectionError;
-export const isNotFound = (error: unknown): boolean => isApiError(error) && error.status === 404;
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 export const isConflict = (error: unknown): boolean =>
-  isApiError(error) && error.status === 409 && error.reason !== "AlreadyExists";
+  error instanceof ApiError && error.status === 409 && error.reason !== "AlreadyExists";
 export const isAlreadyExists = (error: unknown): boolean =>
-  isApiError(error) && error.status === 409 && error.reason === "AlreadyExists";
-export const isForbidden = (error: unknown): boolean => isApiError(error) && error.status === 403;
+  error instanceof ApiError && error.status === 409 && error.reason === "AlreadyExists";
+export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
 /** The namespace of the object to create is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) &&
-  isApiError(error) &&
+  error instanceof ApiError &&
   (error.details.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 /** The requested version is no longer kept: list again. */
-export const isGone = (error: unknown): boolean => isApiError(error) && error.status === 410;
+export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
 /** The server has not reached the requested version, after a wait: its storage is behind, or was restored. */
 export const isTooLargeVersion = (error: unknown): boolean =>
-  isApiError(error) &&
+  error instanceof ApiError &&
   error.status === 504 &&
   ((error.details.causes ?? []).some(({ reason }) => reason === "ResourceVersionTooLarge") ||
     error.message.includes("Too large resource version"));
 /** Too many requests, the server can't serve now, or our credentials are not there yet: worth another try, later. */
 export const isRetriable = (error: unknown): boolean =>
-  isApiConnectionError(error) ||
-  isCredentialError(error) ||
-  (isApiError(error) && (error.status === 429 || error.status >= 500));
+  error instanceof ApiConnectionError ||
+  error instanceof CredentialError ||
+  (error instanceof ApiError && (error.status === 429 || error.status >= 500));

@@ -5,7 +5,7 @@ import type { Clock } from "../../clock/clock.js";
 import type { Returns } from "./connection/presence.js";
 import { Scope } from "../../abort/scope.js";
 import type { ClientLog } from "./credentials/identity.js";
-import { ApiConnectionError, isApiConnectionError, isApiError, isGone, isRetriable } from "./errors.js";
+import { ApiConnectionError, ApiError, isGone, isRetriable } from "./errors.js";
 import type { ApiClient, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "./port.js";
 import { listAll } from "./reflect/list-all.js";
 import { Pace, type Round } from "./reflect/pace.js";
@@ -292,14 +292,14 @@ export class Reflector<T extends ApiObject> {
       this.relist("");
       return "anew";
     }
-    if (this.needsSet && !this.plain && isApiError(error) && !isRetriable(error)) {
+    if (this.needsSet && !this.plain && error instanceof ApiError && !isRetriable(error)) {
       this.plain = true;
       if (NO_STREAM.has(error.status)) this.streams = false;
       return "anew";
     }
     this.doubt.failed();
     this.reportFailure(error);
-    if (isApiConnectionError(error)) return "broken";
+    if (error instanceof ApiConnectionError) return "broken";
     this.refusals += 1;
     if (!isRetriable(error) || this.refusals >= REFUSALS) {
       this.plain ||= this.needsSet;

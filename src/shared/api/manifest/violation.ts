@@ -75,10 +75,6 @@ export class ManifestError extends Error {
   }
 }
 
-export function isManifestError(error: unknown): error is ManifestError {
-  return error instanceof ManifestError;
-}
-
 /** A warning as a sentence, without its position. */
 export function warningSentence({ field, message }: Pick<ManifestWarning, "field" | "message">): string {
   return `${field === "" ? "" : `${field}: `}${message}`;

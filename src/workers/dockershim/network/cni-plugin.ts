@@ -4,7 +4,7 @@ import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { runProgram } from "../../../shared/exec/run-program.js";
-import { isProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
 import { Fault } from "../fault.js";
 import { isObject, type NetworkConfig, type PluginConfig } from "./cni-config.js";
 
@@ -60,7 +60,7 @@ export async function runPlugin(run: PluginRun, { binDirs, clock }: PluginDeps, 
     });
     return command === "ADD" ? resultOf(output, plugin.type) : undefined;
   } catch (error) {
-    if (!isProgramFailedError(error)) throw error;
+    if (!(error instanceof ProgramFailedError)) throw error;
     throw new Fault(
       "UNKNOWN",
       `CNI plugin ${plugin.type}, ${command}: ${said(error.stdout) ?? `the program ${error.message}`}`,

@@ -2,7 +2,7 @@
 // directories. It reads all files of a layer for each list. `du` measures the layers together, without following links.
 // Invariant: one measurement at a time, in a process with a deadline; measurements take at most a fiftieth of the time.
 import { runProgram } from "../../../shared/exec/run-program.js";
-import { isProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -92,7 +92,7 @@ export class LayerSizes {
       return parse(output);
     } catch (error) {
       // Files that are removed meanwhile make it fail: the sums of the others are there nevertheless.
-      if (isProgramFailedError(error) && error.failure === "ended") return parse(error.stdout);
+      if (error instanceof ProgramFailedError && error.failure === "ended") return parse(error.stdout);
       if (!this.failed)
         log.warn(`the size of writable layers is not known, and the Engine's is used: ${messageOf(error)}`);
       this.failed = true;

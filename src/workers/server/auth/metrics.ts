@@ -1,7 +1,7 @@
 // Metrics of authentication and authorization on the kubelet's server: token reviews, access reviews, client
 // certificates.
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isApiError } from "../../../shared/api/client/errors.js";
+import { ApiError } from "../../../shared/api/client/errors.js";
 import { DEFAULT_BUCKETS, type ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 /** Call when the review has returned; with an error if it failed. */
@@ -85,7 +85,7 @@ function delegated(
   return () => {
     const startedAt = clock.monotonic();
     return (error) => {
-      const code = error === undefined ? "200" : isApiError(error) ? String(error.status) : "<error>";
+      const code = error === undefined ? "200" : error instanceof ApiError ? String(error.status) : "<error>";
       total.inc({ code });
       seconds.observe({ code }, (clock.monotonic() - startedAt) / 1000);
     };

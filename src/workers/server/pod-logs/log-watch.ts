@@ -2,7 +2,7 @@
 // Invariant: losing inotify costs a follower time, never lines.
 import { Scope } from "../../../shared/abort/scope.js";
 import { sleepOn, type Clock } from "../../../shared/clock/clock.js";
-import { isNativeBinding, isOsCallError } from "../../../shared/os/errors.js";
+import { NativeBindingError, isOsCallError } from "../../../shared/os/errors.js";
 import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
 
 /** Why a wait ended: the file grew; another change is possible; no event arrived. */
@@ -114,7 +114,7 @@ export class LogWatch implements Disposable {
     try {
       use();
     } catch (error) {
-      if (!isOsCallError(error) && !isNativeBinding(error)) throw error;
+      if (!isOsCallError(error) && !(error instanceof NativeBindingError)) throw error;
       this.lose();
     }
   }

@@ -1,7 +1,7 @@
 // Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The result has only known
 // fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
-import { isInvalidQuantityError } from "../../../shared/api/quantity.js";
+import { InvalidQuantityError } from "../../../shared/api/quantity.js";
 import { canonicalQuantity } from "./canonical-quantity.js";
 import type { FieldPath } from "../../../shared/api/manifest/field-path.js";
 import { Report, shown } from "./report.js";
@@ -117,7 +117,7 @@ function walkQuantity(type: Kind<"quantity">, value: unknown, path: FieldPath, r
     if (nanos >= 0n) return text;
     report.invalid(path, value, "zero or more");
   } catch (error) {
-    if (!isInvalidQuantityError(error)) throw error;
+    if (!(error instanceof InvalidQuantityError)) throw error;
     report.invalid(path, value, typeName(type));
   }
   return undefined;

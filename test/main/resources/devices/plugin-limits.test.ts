@@ -18,7 +18,7 @@ import { deviceMetrics } from "../../../../src/main/resources/devices/metrics.js
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
 import { DevicePluginService, type AllocateResponse } from "../../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
-import { isPluginCallError, STATUS } from "../../../../src/shared/plugins/call-error.js";
+import { PluginCallError, STATUS } from "../../../../src/shared/plugins/call-error.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { devices, FakePlugin, GPU, kit, never } from "./kit.js";
@@ -170,7 +170,7 @@ test("a plugin whose Allocate had no response in time gets two seconds for each 
   const timesOut = (): Promise<void> =>
     assert.rejects(
       client.allocate(["a"], never),
-      (error) => isPluginCallError(error) && error.code === STATUS.DEADLINE_EXCEEDED,
+      (error) => error instanceof PluginCallError && error.code === STATUS.DEADLINE_EXCEEDED,
     );
   clock.offset = -119_500;
   await timesOut();

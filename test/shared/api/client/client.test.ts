@@ -1,13 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
-import {
-  ApiError,
-  isApiConnectionError,
-  isApiError,
-  isConflict,
-  isGone,
-} from "../../../../src/shared/api/client/errors.js";
+import { ApiError, ApiConnectionError, isConflict, isGone } from "../../../../src/shared/api/client/errors.js";
 import { LEASES, NODES, PODS } from "../../../../src/shared/api/client/kinds.js";
 import type { WatchEvent } from "../../../../src/shared/api/client/port.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -80,7 +74,7 @@ for (const protocol of PROTOCOLS) {
         answer: (_seen, response) => sendStatus(response, 409, "Conflict", "the object has been modified"),
       });
       const failed = await rig.client.get(NODES, { name: "n1" }).catch((error: unknown) => error);
-      ok(isApiError(failed) && isConflict(failed));
+      ok(failed instanceof ApiError && isConflict(failed));
       deepEqual([failed.status, failed.reason, failed.message], [409, "Conflict", "the object has been modified"]);
     });
 
@@ -96,7 +90,7 @@ for (const protocol of PROTOCOLS) {
       equal(await rig.client.create(NODES, node, { unread: true }), node);
       status = 409;
       const failed = await rig.client.create(NODES, node, { unread: true }).catch((error: unknown) => error);
-      ok(isApiError(failed) && failed.status === 409);
+      ok(failed instanceof ApiError && failed.status === 409);
     });
 
     it("watches beside other calls, until the server ends it", async () => {
@@ -181,7 +175,7 @@ for (const protocol of PROTOCOLS) {
     it("reports a call without a response", async () => {
       await using rig = await rigOf(protocol, { limits: { timeoutMs: 30 } });
       await rejects(rig.client.get(NODES, { name: "n1" }), (error: Error) => {
-        ok(isApiConnectionError(error));
+        ok(error instanceof ApiConnectionError);
         match(
           error.message,
           /^GET \/api\/v1\/nodes\/n1: the API server http.* \(test.kubeconfig\): no response within 30 ms/,
@@ -199,11 +193,11 @@ for (const protocol of PROTOCOLS) {
       const broken = client.get(NODES, { name: "hang" });
       while (server.seen.length < 2) await new Promise(setImmediate);
       client.closeConnections();
-      await rejects(broken, isApiConnectionError);
+      await rejects(broken, ApiConnectionError);
       await client.get(NODES, { name: "n1" });
       ok(server.connections >= 2);
       client.close();
-      await rejects(client.get(NODES, { name: "n1" }), isApiConnectionError);
+      await rejects(client.get(NODES, { name: "n1" }), ApiConnectionError);
     });
 
     it("continues with a server that was restarted", async () => {
@@ -212,7 +206,7 @@ for (const protocol of PROTOCOLS) {
       await first.client.get(NODES, { name: "n1" });
       await first.server.close();
       await rejects(first.client.get(NODES, { name: "n1" }, { timeoutMs: 20_000 }), (error: Error) => {
-        ok(isApiConnectionError(error));
+        ok(error instanceof ApiConnectionError);
         match(error.message, /is the API server running\?/);
         return true;
       });

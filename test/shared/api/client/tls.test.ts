@@ -2,8 +2,8 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { isApiConnectionError } from "../../../../src/shared/api/client/errors.js";
-import { isCredentialError } from "../../../../src/shared/api/client/credentials/errors.js";
+import { ApiConnectionError } from "../../../../src/shared/api/client/errors.js";
+import { CredentialError } from "../../../../src/shared/api/client/credentials/errors.js";
 import { NODES } from "../../../../src/shared/api/client/kinds.js";
 import { sendJson, sendStatus, type Answer } from "../../../support/api-server.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -23,7 +23,7 @@ after(() => certs.remove());
 const echo: Answer = (_seen, response) => sendJson(response, {});
 const NODE = { name: "n1" };
 const isOfServer = (text: RegExp) => (error: Error) => {
-  ok(isApiConnectionError(error), String(error));
+  ok(error instanceof ApiConnectionError, String(error));
   match(error.message, text);
   return true;
 };
@@ -53,7 +53,7 @@ for (const protocol of ["h2", "https"] as const) {
 
     it("trusts the machine's CAs where the kubeconfig names none", async (t) => {
       await using stranger = await rigWith({});
-      await rejects(stranger.client.get(NODES, NODE), isApiConnectionError);
+      await rejects(stranger.client.get(NODES, NODE), ApiConnectionError);
       const before = process.env["SSL_CERT_FILE"];
       process.env["SSL_CERT_FILE"] = ca.certFile;
       t.after(() => {
@@ -153,7 +153,7 @@ for (const protocol of ["h2", "https"] as const) {
     it("says which file is missing", async () => {
       await using rig = await rigWith({ certificateAuthority: { file: "/nowhere/ca.crt" } });
       await rejects(rig.client.get(NODES, NODE), (error: Error) => {
-        ok(isCredentialError(error));
+        ok(error instanceof CredentialError);
         match(error.message, /^the certificate authority \/nowhere\/ca.crt can't be read: ENOENT/);
         return true;
       });

@@ -2,9 +2,9 @@
 // Retries are those of client-go: any response of 429 or 5xx with Retry-After, and reads whose connection broke.
 import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
-import { type ApiConnectionError, isApiError, isTooLargeVersion } from "../errors.js";
+import { type ApiConnectionError, ApiError, isTooLargeVersion } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
-import { isCredentialError } from "../credentials/errors.js";
+import { CredentialError } from "../credentials/errors.js";
 import { Scope } from "../../../abort/scope.js";
 import { connectionError } from "../connection/connection-error.js";
 import type { Wire, WireRequest, WireResponse } from "../connection/wire.js";
@@ -90,7 +90,7 @@ export class Caller {
   /** Any failure of the call, as one of this client's errors. */
   explained(call: Call, scope: Scope, error: unknown): Error {
     if (scope.signal.aborted) return abortReason(scope.signal);
-    if (isApiError(error) || isCredentialError(error) || error instanceof TypeError) return error;
+    if (error instanceof ApiError || error instanceof CredentialError || error instanceof TypeError) return error;
     return this.failure(call, error);
   }
 

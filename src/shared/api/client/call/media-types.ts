@@ -1,5 +1,5 @@
 // The encoding of objects for one client: protobuf if `contentType` requests it and the server supports it, else JSON.
-import { isApiError } from "../errors.js";
+import { ApiError } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 import type { WireResponse } from "../connection/wire.js";
 import { isProtobufType, PROTOBUF_TYPE } from "./body.js";
@@ -48,7 +48,7 @@ export class MediaTypes {
 
   /** Whether to send the call again in JSON. From then on all calls are JSON. */
   refuses(error: unknown, sentProtobuf: boolean): boolean {
-    if (!isApiError(error)) return false;
+    if (!(error instanceof ApiError)) return false;
     if (error.status !== NOT_ACCEPTABLE && !(error.status === UNSUPPORTED && sentProtobuf)) return false;
     if (!this.isRefused) this.log.info({ err: error }, "The API server does not accept protobuf; using JSON");
     this.isRefused = true;

@@ -7,7 +7,7 @@ import { dial, type Dialed, type Target } from "./dial.js";
 import type { Http1Sockets } from "./http1-sockets.js";
 import type { Http2Session } from "./http2-session.js";
 import { unlessAborted } from "../../../abort/unless-aborted.js";
-import { isNotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 import { abortReason } from "../../../errors/thrown.js";
 
 /** Limit for a server that closes every connection at once. */
@@ -40,7 +40,7 @@ export class Channel implements Wire {
       try {
         return await wire.send(request, signal);
       } catch (error) {
-        if (--left <= 0 || signal.aborted || !isNotProcessedError(error)) throw error;
+        if (--left <= 0 || signal.aborted || !(error instanceof NotProcessedError)) throw error;
       }
     }
   }

@@ -1,8 +1,8 @@
 // Notices that the API server is back after it was away, for callers in a long back-off.
 // Invariant: a server that only fails now and then wakes no caller, because each wake-up would be one more request.
 import type { Clock } from "../../../clock/clock.js";
-import { isApiConnectionError } from "../errors.js";
-import { isCredentialError } from "../credentials/errors.js";
+import { ApiConnectionError } from "../errors.js";
+import { CredentialError } from "../credentials/errors.js";
 import { type Wire, type WireRequest, type WireResponse } from "./wire.js";
 import { abortReason } from "../../../errors/thrown.js";
 
@@ -46,8 +46,8 @@ export class Presence implements Wire, Returns {
       return response;
     } catch (error) {
       // A call that the caller aborts proves nothing about the server.
-      const isLate = signal.aborted && isApiConnectionError(abortReason(signal));
-      if (isLate || !(signal.aborted || isCredentialError(error))) this.failed();
+      const isLate = signal.aborted && abortReason(signal) instanceof ApiConnectionError;
+      if (isLate || !(signal.aborted || error instanceof CredentialError)) this.failed();
       throw error;
     }
   }

@@ -29,4 +29,3 @@ export interface Wire {
 export class NotProcessedError extends Error {
   override readonly name = "NotProcessedError";
 }
-export const isNotProcessedError = (error: unknown): error is NotProcessedError => error instanceof NotProcessedError;

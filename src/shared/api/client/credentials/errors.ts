@@ -5,4 +5,3 @@ export class CredentialError extends Error {
   override readonly name = "CredentialError";
   readonly code = "API_CREDENTIAL";
 }
-export const isCredentialError = (error: unknown): error is CredentialError => error instanceof CredentialError;

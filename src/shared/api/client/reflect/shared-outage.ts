@@ -1,6 +1,6 @@
 // Writes one log line for all watches that an unreachable server interrupts, instead of one for each. Pods refer to
 // hundreds of objects, and each has its own watch.
-import { isApiConnectionError, isApiError } from "../errors.js";
+import { ApiConnectionError, ApiError } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 
 /** A load balancer in front of an unavailable server responds with one of these. */
@@ -13,7 +13,7 @@ export class SharedOutage {
 
   /** @returns false when the failure is the watch's own affair */
   failed(watch: object, error: Error): boolean {
-    if (!isApiConnectionError(error) && !(isApiError(error) && AWAY.has(error.status))) return false;
+    if (!(error instanceof ApiConnectionError) && !(error instanceof ApiError && AWAY.has(error.status))) return false;
     if (this.failing.size === 0) {
       this.log.warn({ err: error }, "Failed to watch objects of the API server; trying again");
     }

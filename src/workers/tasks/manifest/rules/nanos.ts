@@ -1,12 +1,12 @@
 // The amount of a quantity that a manifest has, for rules that compare amounts.
-import { isInvalidQuantityError, parseQuantity, type QuantityLike } from "../../../../shared/api/quantity.js";
+import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../../../shared/api/quantity.js";
 
 /** In billionths; undefined: no quantity, which has been reported where it stands. */
 export function nanosOf(quantity: QuantityLike): bigint | undefined {
   try {
     return parseQuantity(quantity).nanos;
   } catch (error) {
-    if (isInvalidQuantityError(error)) return undefined;
+    if (error instanceof InvalidQuantityError) return undefined;
     throw error;
   }
 }

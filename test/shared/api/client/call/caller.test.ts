@@ -5,7 +5,7 @@ import { readJson } from "../../../../../src/shared/api/client/call/body.js";
 import { Caller, type Call } from "../../../../../src/shared/api/client/call/caller.js";
 import { RateLimit } from "../../../../../src/shared/api/client/call/rate-limit.js";
 import type { WireResponse } from "../../../../../src/shared/api/client/connection/wire.js";
-import { isApiConnectionError, isApiError } from "../../../../../src/shared/api/client/errors.js";
+import { ApiConnectionError, ApiError } from "../../../../../src/shared/api/client/errors.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 import { keptLog } from "../client-kit.js";
 
@@ -81,7 +81,7 @@ describe("a call is sent again", () => {
     const sent = send([() => answer(429, {}, "1")]);
     await seconds(sent.clock, 12);
     const error = await sent.outcome;
-    ok(isApiError(error) && error.status === 429);
+    ok(error instanceof ApiError && error.status === 429);
     equal(sent.at.length, 11);
   });
 
@@ -90,9 +90,9 @@ describe("a call is sent again", () => {
     await seconds(read.clock, 1);
     deepEqual([await read.outcome, read.at], [{}, [0, 1000]]);
     const write = send([() => broken("ECONNRESET")], { method: "POST" });
-    ok(isApiConnectionError(await write.outcome));
+    ok((await write.outcome) instanceof ApiConnectionError);
     const other = send([() => broken("ECONNREFUSED")]);
-    ok(isApiConnectionError(await other.outcome));
+    ok((await other.outcome) instanceof ApiConnectionError);
     deepEqual([write.at, other.at], [[0], [0]]);
   });
 });
@@ -108,7 +108,7 @@ describe("a refusal is given at once", () => {
     it(name, async () => {
       const sent = send([refusal]);
       const error = await sent.outcome;
-      ok(isApiError(error), String(error));
+      ok(error instanceof ApiError, String(error));
       equal(error.status, refusal().status);
       deepEqual([sent.at, sent.clock.pending], [[0], 0]);
     });
@@ -120,7 +120,7 @@ describe("a refusal is given at once", () => {
     });
     await seconds(sent.clock, 8);
     const error = await sent.outcome;
-    ok(isApiError(error));
+    ok(error instanceof ApiError);
     deepEqual([error.message, sent.at], ["slow down", [0, 4000, 8000]]);
   });
 });
@@ -143,7 +143,7 @@ it("a call without response names server, path and the awaited part", async () =
       error.message,
       /^GET \/api\/v1\/pods: the API server https:\/\/10.0.0.1\/base\/ \(k\): no response within 1000 ms/,
     );
-    return isApiConnectionError(error);
+    return error instanceof ApiConnectionError;
   });
   await seconds(sent.clock, 1);
   await failed;

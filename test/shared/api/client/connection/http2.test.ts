@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { isApiConnectionError } from "../../../../../src/shared/api/client/errors.js";
+import { ApiConnectionError } from "../../../../../src/shared/api/client/errors.js";
 import { NODES } from "../../../../../src/shared/api/client/kinds.js";
 import { sendJson, type Answer, type Response } from "../../../../support/api-server.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
@@ -89,7 +89,7 @@ describe("an HTTP/2 connection", () => {
     await rig.client.get(NODES, { name: "a" });
     equal(rig.server.connections, 1);
     const failed = rejects(late, (error: Error) => {
-      ok(isApiConnectionError(error));
+      ok(error instanceof ApiConnectionError);
       match(error.message, /no response to a PING within 15 s/);
       return true;
     });

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { proxyFor } from "../../../../../src/shared/api/client/connection/proxy.js";
-import { isApiConnectionError } from "../../../../../src/shared/api/client/errors.js";
+import { ApiConnectionError } from "../../../../../src/shared/api/client/errors.js";
 import { NODES } from "../../../../../src/shared/api/client/kinds.js";
 import { sendJson } from "../../../../support/api-server.js";
 import { certFolder } from "../../../../support/test-certs.js";
@@ -62,7 +62,7 @@ describe("a proxy", () => {
       equal(rig.server.seen[1]?.version, "2.0");
       await using refused = await rigOf("me:wrong");
       await rejects(refused.client.get(NODES, { name: "a" }), (error: Error) => {
-        ok(isApiConnectionError(error));
+        ok(error instanceof ApiConnectionError);
         match(error.message, /the proxy 127\.0\.0\.1:\d+ responded 407 to a CONNECT request for 127\.0\.0\.1:\d+/);
         return true;
       });

@@ -2,7 +2,7 @@ import { deepEqual, doesNotMatch, equal, match, rejects } from "node:assert/stri
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { isApiError } from "../../../../../src/shared/api/client/errors.js";
+import { ApiError } from "../../../../../src/shared/api/client/errors.js";
 import { NODES } from "../../../../../src/shared/api/client/kinds.js";
 import { sendJson, sendStatus, type Answer } from "../../../../support/api-server.js";
 import { certFolder } from "../../../../support/test-certs.js";
@@ -25,7 +25,7 @@ describe("a client with a plugin", () => {
     wanted = "Bearer secret-2";
     await rig.client.get(NODES, NODE);
     wanted = "nobody";
-    await rejects(rig.client.get(NODES, NODE), (error) => isApiError(error) && error.status === 401);
+    await rejects(rig.client.get(NODES, NODE), (error) => error instanceof ApiError && error.status === 401);
     equal(await runs(), 3);
     deepEqual(rig.lines, []);
   });
@@ -35,7 +35,7 @@ describe("a client with a plugin", () => {
     const exec = await script(`[ -e ${file} ] && exit 4; : > ${file}; echo '${credential({ token: "secret" })}'`);
     const refuse: Answer = (_seen, response) => sendStatus(response, 401, "Unauthorized", "Unauthorized");
     await using rig = await startRig({ answer: refuse, config: { exec } });
-    await rejects(rig.client.get(NODES, NODE), (error) => isApiError(error) && error.status === 401);
+    await rejects(rig.client.get(NODES, NODE), (error) => error instanceof ApiError && error.status === 401);
     match(
       rig.lines.join("\n"),
       /^The API server rejects the credentials, and no others are configured .*exit status 4$/,

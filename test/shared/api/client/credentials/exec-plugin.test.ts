@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { ExecConfig } from "../../../../../src/shared/api/client/config.js";
-import { isCredentialError } from "../../../../../src/shared/api/client/credentials/errors.js";
+import { CredentialError } from "../../../../../src/shared/api/client/credentials/errors.js";
 import { execInfo } from "../../../../../src/shared/api/client/credentials/exec/exec-credential.js";
 import { ExecPlugin } from "../../../../../src/shared/api/client/credentials/exec/exec-plugin.js";
 import { runCommand } from "../../../../../src/shared/api/client/credentials/exec/run-command.js";
@@ -133,7 +133,7 @@ describe("a run of a plugin that fails", () => {
   const clock = new SteppedClock();
   const failing = async (exec: ExecConfig, text: RegExp): Promise<void> => {
     await rejects(pluginOf(exec, clock).current(), (error: Error) => {
-      ok(isCredentialError(error));
+      ok(error instanceof CredentialError);
       match(error.message, text);
       return true;
     });
@@ -153,7 +153,7 @@ describe("a run of a plugin that fails", () => {
   it("that never responds is killed", async () => {
     const running = runCommand(await script("exec sleep 1000"), "{}", clock);
     const failed = rejects(running, (error: Error) => {
-      ok(isCredentialError(error));
+      ok(error instanceof CredentialError);
       match(error.message, /^the credential plugin .* gave no response within 60 s, killed$/);
       return true;
     });

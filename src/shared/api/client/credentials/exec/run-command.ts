@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../../../clock/clock.js";
 import { runProgram } from "../../../../exec/run-program.js";
-import { type ProgramFailedError, isProgramFailedError } from "../../../../exec/program-errors.js";
+import { ProgramFailedError } from "../../../../exec/program-errors.js";
 import type { ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 
@@ -31,6 +31,6 @@ export async function runCommand(exec: ExecConfig, info: string, clock: Clock): 
   try {
     return await runProgram({ command, args, env: environment, clock });
   } catch (error) {
-    throw isProgramFailedError(error) ? new ExecError(exec, error) : error;
+    throw error instanceof ProgramFailedError ? new ExecError(exec, error) : error;
   }
 }
