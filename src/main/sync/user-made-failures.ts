@@ -3,7 +3,7 @@
 
 import { DynamicResourcesError } from "../model/pod-claims.js";
 import { isStartContainerError } from "../model/step-errors.js";
-import { isVolumesNotReadyError, isVolumeSetUpError, isUnsupportedVolumeError } from "../volumes/errors.js";
+import { VolumesNotReadyError, VolumeSetUpError, UnsupportedVolumeError } from "../volumes/errors.js";
 
 const REASONS: ReadonlySet<string> = new Set([
   "CreateContainerConfigError",
@@ -16,7 +16,11 @@ const REASONS: ReadonlySet<string> = new Set([
 function isUserMade(error: unknown): boolean {
   if (isStartContainerError(error)) return REASONS.has(error.reason);
   if (error instanceof DynamicResourcesError) return true;
-  return isVolumesNotReadyError(error) || isVolumeSetUpError(error) || isUnsupportedVolumeError(error);
+  return (
+    error instanceof VolumesNotReadyError ||
+    error instanceof VolumeSetUpError ||
+    error instanceof UnsupportedVolumeError
+  );
 }
 
 /** The field `err` of the log line. It has the stack if kubelet, node or runtime may be at fault. */

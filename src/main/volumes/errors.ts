@@ -16,9 +16,6 @@ export class UnsupportedVolumeError extends Error {
     );
   }
 }
-export function isUnsupportedVolumeError(error: unknown): error is UnsupportedVolumeError {
-  return error instanceof UnsupportedVolumeError;
-}
 
 /** Setting up a volume failed; worth another try later. */
 export class VolumeSetUpError extends Error {
@@ -32,9 +29,6 @@ export class VolumeSetUpError extends Error {
   ) {
     super(`pod ${podDescription(pod)}: setting up volume ${JSON.stringify(volume)} failed: ${problem}`, options);
   }
-}
-export function isVolumeSetUpError(error: unknown): error is VolumeSetUpError {
-  return error instanceof VolumeSetUpError;
 }
 
 /** The event of a failed step other than MountVolume.SetUp. */
@@ -55,9 +49,6 @@ export class VolumeStepError extends VolumeSetUpError {
     super(pod, volume, problem, options);
   }
 }
-export function isVolumeStepError(error: unknown): error is VolumeStepError {
-  return error instanceof VolumeStepError;
-}
 
 /** The node can't have the volume, now or later: the pod is to be refused. */
 export class VolumeRefusedError extends VolumeSetUpError {
@@ -72,9 +63,6 @@ export class VolumeRefusedError extends VolumeSetUpError {
     super(pod, volume, problem, options);
   }
 }
-export function isVolumeRefusedError(error: unknown): error is VolumeRefusedError {
-  return error instanceof VolumeRefusedError;
-}
 
 /** Not all volumes of a pod were set up in time; its next sync waits for them again. */
 export class VolumesNotReadyError extends Error {
@@ -86,9 +74,6 @@ export class VolumesNotReadyError extends Error {
   ) {
     super(message, options);
   }
-}
-export function isVolumesNotReadyError(error: unknown): error is VolumesNotReadyError {
-  return error instanceof VolumesNotReadyError;
 }
 
 /** Something is being done to the volume already, and it takes its time. */
@@ -122,9 +107,6 @@ export class ForeignMountError extends Error {
     );
   }
 }
-export function isForeignMountError(error: unknown): error is ForeignMountError {
-  return error instanceof ForeignMountError;
-}
 
 /** mount, umount or rm failed. `output` is its standard error. */
 export class ProgramError extends Error {
@@ -136,9 +118,6 @@ export class ProgramError extends Error {
   ) {
     super(`${command}: ${ended}${output === "" ? "" : `: ${output}`}`);
   }
-}
-export function isProgramError(error: unknown): error is ProgramError {
-  return error instanceof ProgramError;
 }
 
 /** The fsGroup could not be set on files of a volume. */

@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { readMountsWithin, type Mount } from "../../shared/fs/mountinfo.js";
-import { isProgramError, VolumeBusyError } from "./errors.js";
+import { ProgramError, VolumeBusyError } from "./errors.js";
 import { run } from "./program.js";
 
 export async function isMountPoint(directory: string): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function unmount(uid: string, directory: string): Promise<void> {
     try {
       await run("umount", ["--no-canonicalize", "--", place]);
     } catch (error) {
-      if (isProgramError(error) && /busy/.test(error.output)) throw new VolumeBusyError(uid, directory);
+      if (error instanceof ProgramError && /busy/.test(error.output)) throw new VolumeBusyError(uid, directory);
       // Another process has unmounted it in the meantime.
       if (!(await isMountPoint(directory))) return;
       throw error;

@@ -4,7 +4,7 @@
 import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
-import { ForeignMountError, isForeignMountError, VolumeBusyError } from "./errors.js";
+import { ForeignMountError, VolumeBusyError } from "./errors.js";
 import {
   clearIntent,
   readIntent,
@@ -100,7 +100,7 @@ export class OwnMounts {
     try {
       await removeTree(target);
     } catch (error) {
-      if (!isForeignMountError(error)) throw error;
+      if (!(error instanceof ForeignMountError)) throw error;
       const layers = await mountsAt(target);
       if (layers.length === 0 || !layers.every(({ fsType }) => kinds.some((kind) => fits(fsType, kind)))) throw error;
       await unmount(uid, target);

@@ -9,7 +9,7 @@ import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { factsOf } from "../model/error-facts.js";
-import { isVolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError, type VolumeRefusedError } from "./errors.js";
+import { VolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
 import { measured } from "./measured.js";
@@ -112,7 +112,7 @@ export class PluginVolumeManager implements VolumeManager {
       this.listener(pod.metadata.uid);
       return places;
     } catch (error) {
-      if (isVolumeRefusedError(error)) this.refuse(pod, volumes, error);
+      if (error instanceof VolumeRefusedError) this.refuse(pod, volumes, error);
       throw error;
     }
   }

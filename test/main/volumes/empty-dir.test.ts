@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { rename } from "node:fs/promises";
 import { test } from "node:test";
-import { isForeignMountError, VolumeBusyError } from "../../../src/main/volumes/errors.js";
+import { ForeignMountError, VolumeBusyError } from "../../../src/main/volumes/errors.js";
 import { tmpfsSize } from "../../../src/main/volumes/empty-dir/tmpfs-size.js";
 import { isMountPoint } from "../../../src/main/volumes/mounts.js";
 import {
@@ -157,7 +157,7 @@ test(
     execFileSync("mount", ["--bind", `${root}/precious`, `${directory}/in`]);
     await assert.rejects(
       volumes.tearDownPod("uid-1"),
-      (error) => isForeignMountError(error) && error.message.includes(`${directory}/in`),
+      (error) => error instanceof ForeignMountError && error.message.includes(`${directory}/in`),
     );
     assert.deepEqual(readdirSync(`${root}/precious`), ["file"]);
     execFileSync("umount", [`${directory}/in`]);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
+import { VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { hostPathPlugin } from "../../../src/main/volumes/host-path/plugin.js";
 import type { HostPathType } from "../../../src/shared/api/volume.js";
 import { volumeCalls } from "../../support/volume-calls.js";
@@ -47,7 +47,8 @@ test("each type accepts its kind of file and refuses the rest, with upstream's t
         await assert.rejects(
           setUp(path, type),
           (error) =>
-            isVolumeSetUpError(error) && error.problem === `hostPath type check failed: ${path} is not a ${noun}`,
+            error instanceof VolumeSetUpError &&
+            error.problem === `hostPath type check failed: ${path} is not a ${noun}`,
           `${type} of ${thing}`,
         );
       }
@@ -66,7 +67,7 @@ test("OrCreate creates a missing path, with its mode, and keeps an existing one"
   assert.equal(statSync(`${root}/a/f`).size, 4);
   await assert.rejects(setUp(`${root}/a/f`, "DirectoryOrCreate"), /is not a directory/);
   await assert.rejects(setUp(`${root}/a/b`, "FileOrCreate"), /is not a file/);
-  await assert.rejects(setUp(`${root}/no/parent/f`, "FileOrCreate"), isVolumeSetUpError);
+  await assert.rejects(setUp(`${root}/no/parent/f`, "FileOrCreate"), VolumeSetUpError);
 });
 
 test("no type means no check and nothing made", async (t) => {

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
 import { hugePageSize, isHugePages } from "../../../src/main/volumes/empty-dir/huge-pages.js";
-import { isUnsupportedVolumeError, isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
+import { UnsupportedVolumeError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, options, podWith, temporaryRoot } from "./temporary-root.js";
@@ -53,10 +53,13 @@ test("an unknown medium and pages that no container requests are reported by nam
   const plugin = emptyDirPlugin({ ...options(root), ownership: options(root) });
   const setUp = (medium: string) =>
     plugin.setUp({ pod: podWith([]), volume: { name: "v", emptyDir: { medium } }, signal: never });
-  await assert.rejects(setUp("Tape"), (error) => isUnsupportedVolumeError(error) && error.message.includes("Tape"));
+  await assert.rejects(
+    setUp("Tape"),
+    (error) => error instanceof UnsupportedVolumeError && error.message.includes("Tape"),
+  );
   await assert.rejects(
     setUp("HugePages"),
-    (error) => isVolumeSetUpError(error) && /requests no huge pages/.test(error.problem),
+    (error) => error instanceof VolumeSetUpError && /requests no huge pages/.test(error.problem),
   );
 });
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { isForeignMountError, VolumeBusyError } from "../../../src/main/volumes/errors.js";
+import { ForeignMountError, VolumeBusyError } from "../../../src/main/volumes/errors.js";
 import { OwnMounts } from "../../../src/main/volumes/own-mount.js";
 import { OsCallError } from "../../../src/shared/os/errors.js";
 import type { MountRequest } from "../../../src/shared/os/mount.js";
@@ -82,7 +82,7 @@ test("all layers are unmounted, and the content beneath them is left to the call
 test("another file system over it is somebody else's: it stays, with the note", { skip }, async (t) => {
   const { root, target, note, remove } = await mounted(t);
   execFileSync("mount", ["-t", "ramfs", "ramfs", target]);
-  await assert.rejects(remove(), isForeignMountError);
+  await assert.rejects(remove(), ForeignMountError);
   assert.equal(mountsBelow(root).length, 2);
   assert.ok(existsSync(note));
   execFileSync("umount", [target]);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { isForeignMountError } from "../../../src/main/volumes/errors.js";
+import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { reconcile } from "../../../src/main/volumes/reconcile.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, options, podWith, temporaryRoot } from "./temporary-root.js";
 
@@ -121,7 +121,8 @@ test(
   { skip },
   async (t) => {
     const pod = await world(t);
-    const refused = (error: unknown): boolean => isForeignMountError(error) && error.message.includes(pod.directory);
+    const refused = (error: unknown): boolean =>
+      error instanceof ForeignMountError && error.message.includes(pod.directory);
     pod.mounted("ramfs");
     await assert.rejects(manager(pod.root).removePodDirectory("uid-1"), refused);
     execFileSync("umount", [pod.directory]);

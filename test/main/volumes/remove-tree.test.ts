@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import promises from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { test, type TestContext } from "node:test";
-import { isForeignMountError } from "../../../src/main/volumes/errors.js";
+import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { FolderTooBigError } from "../../../src/shared/fs/untrusted-folder.js";
 import { namesIn } from "../../../src/main/volumes/paths.js";
 import { removeEmpty, removeOwnTree, removeTree } from "../../../src/main/volumes/remove-tree.js";
@@ -43,7 +43,7 @@ for (const [name, remove] of [
       const { root, pod } = await podDirectory(t);
       execFileSync("mount", ["--bind", `${root}/precious`, `${root}/${place}`]);
       const named = (error: unknown): boolean =>
-        isForeignMountError(error) && error.message.includes(`${root}/${place}`);
+        error instanceof ForeignMountError && error.message.includes(`${root}/${place}`);
       await assert.rejects(remove(pod), named);
       assert.deepEqual(readdirSync(`${root}/precious`), ["file"]);
       if (place !== "pod") assert.ok(existsSync(`${pod}/etc-hosts`));
@@ -58,7 +58,8 @@ for (const [name, remove] of [
     const { root, pod } = await podDirectory(t);
     const flat = `${pod}/containers/main`;
     execFileSync("mount", ["--bind", `${root}/precious/file`, `${flat}/log`]);
-    const named = (error: unknown): boolean => isForeignMountError(error) && error.message.includes(`${flat}/log`);
+    const named = (error: unknown): boolean =>
+      error instanceof ForeignMountError && error.message.includes(`${flat}/log`);
     await assert.rejects(remove(flat), named);
     execFileSync("umount", [`${flat}/log`]);
     assert.ok(existsSync(`${flat}/log`));

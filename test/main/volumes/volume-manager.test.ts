@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { isUnsupportedVolumeError, isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
+import { UnsupportedVolumeError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
 import { manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 
@@ -16,7 +16,7 @@ test("unsupported sources are refused by pod, volume and source, before anything
     await assert.rejects(
       manager(root).setUpPod(podWith([{ name: "ok", emptyDir: {} }, volume]), never),
       (error) =>
-        isUnsupportedVolumeError(error) &&
+        error instanceof UnsupportedVolumeError &&
         error.source === source &&
         error.message.includes("web_default(uid-1)") &&
         error.volume === volume.name,
@@ -51,7 +51,7 @@ test("an aborted set-up rejects with the signal's reason", async (t) => {
 
 test("names that are paths never reach the disk", async (t) => {
   const root = await temporaryRoot(t);
-  await assert.rejects(manager(root).setUpPod(podWith([{ name: "../x", emptyDir: {} }]), never), isVolumeSetUpError);
+  await assert.rejects(manager(root).setUpPod(podWith([{ name: "../x", emptyDir: {} }]), never), VolumeSetUpError);
   await assert.rejects(manager(root).setUpPod(podWith([{ name: "a", emptyDir: {} }], {}, "../x"), never), {
     name: "UnsafePodUidError",
   });

@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import {
-  isUnsupportedVolumeError,
+  UnsupportedVolumeError,
   VolumeOperationPendingError,
-  isVolumesNotReadyError,
+  VolumesNotReadyError,
   VolumeSetUpError,
 } from "../../../src/main/volumes/errors.js";
 import type { SetUpRequest, VolumePlugin } from "../../../src/main/volumes/plugin.js";
@@ -90,7 +90,7 @@ test("after 2m3s the wait ends with the names of the missing volumes, and the ba
   script.set("b", "fail").set("a", "hang");
   const pod = podWith([volume("b"), volume("ok"), volume("a")]);
   const ended = assert.rejects(volumes.setUpPod(pod, never), (error) => {
-    assert.ok(isVolumesNotReadyError(error));
+    assert.ok(error instanceof VolumesNotReadyError);
     assert.equal(
       error.message,
       "Unable to attach or mount volumes: unmounted volumes=[a b], unattached volumes=[], " +
@@ -186,7 +186,7 @@ test("the wait for a hung teardown ends; the teardown is not repeated, and no ot
 test("an unsupported source is reported at once, and nothing is created", async (t) => {
   const { volumes, events, calls } = await scripted(t);
   const pod = podWith([volume("fine"), { name: "far", nfs: { server: "x", path: "/" } }]);
-  await assert.rejects(volumes.setUpPod(pod, never), isUnsupportedVolumeError);
+  await assert.rejects(volumes.setUpPod(pod, never), UnsupportedVolumeError);
   assert.match(
     events[0]?.message ?? "",
     /^Unable to attach or mount volumes: unmounted volumes=\[far fine\], unattached volumes=\[\], failed to process volumes=\[far\]: .*nfs/,

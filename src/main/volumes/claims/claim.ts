@@ -24,7 +24,6 @@ export interface BoundClaim {
 export class ClaimError extends Error {
   override readonly name = "ClaimError";
 }
-export const isClaimError = (error: unknown): error is ClaimError => error instanceof ClaimError;
 
 /** A claim made for this pod's volume alone. */
 function ephemeralClaimName(pod: Pod, volume: Volume): string {

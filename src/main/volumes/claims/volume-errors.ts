@@ -2,12 +2,12 @@
 import { quote } from "../../command/rules/check.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
-import { isAttachLimit } from "../csi/errors.js";
-import { isCsiStep } from "../csi/step-error.js";
+import { AttachLimitError } from "../csi/errors.js";
+import { CsiStepError } from "../csi/step-error.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";
 import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
-import { isClaimError } from "./claim.js";
+import { ClaimError } from "./claim.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume name. */
@@ -21,16 +21,23 @@ export async function asVolumeErrors<T>(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof VolumeSetUpError) throw error;
-    if (isClaimError(error)) {
+    if (error instanceof ClaimError) {
       const { message } = notReady([volume.name], [volume.name], error.message, error);
       throw new VolumeStepError(pod, volume.name, error.message, { reason: "FailedMount", message }, { cause: error });
     }
-    if (isCsiStep(error) && isAttachLimit(error.cause)) {
+    if (error instanceof CsiStepError && error.cause instanceof AttachLimitError) {
       const reason = "VolumeAttachmentLimitExceeded";
       throw new VolumeRefusedError(pod, volume.name, reason, error.message, { cause: error });
     }
     const problem = messageOf(error);
-    throw stepError(pod, volume, isCsiStep(error) ? error.step : "MountVolume.SetUp", name, problem, error);
+    throw stepError(
+      pod,
+      volume,
+      error instanceof CsiStepError ? error.step : "MountVolume.SetUp",
+      name,
+      problem,
+      error,
+    );
   }
 }
 

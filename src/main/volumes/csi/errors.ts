@@ -20,7 +20,6 @@ export class NotAttachedError extends Error {
 export class AttachLimitError extends Error {
   override readonly name = "AttachLimitError";
 }
-export const isAttachLimit = (error: unknown): error is AttachLimitError => error instanceof AttachLimitError;
 
 /** The mounts of a driver contradict its response, or the record on disk cannot be read. */
 export class CsiStateError extends Error {

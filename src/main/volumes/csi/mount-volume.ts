@@ -16,7 +16,7 @@ import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 import { CsiStateError } from "./errors.js";
-import { inStep, isCsiStep } from "./step-error.js";
+import { inStep, CsiStepError } from "./step-error.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
@@ -224,7 +224,7 @@ export function takesFsGroup(spec: DriverSpec | undefined, volume: CsiVolume): b
 }
 
 function isStagingRefused(error: unknown): boolean {
-  return isCsiStep(error) && error.step === STEPS.device;
+  return error instanceof CsiStepError && error.step === STEPS.device;
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -3,7 +3,7 @@
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { PluginCallError, statusName } from "../../../shared/plugins/call-error.js";
 
-class CsiStepError extends Error {
+export class CsiStepError extends Error {
   override readonly name = "CsiStepError";
   constructor(
     /** "MountVolume.MountDevice", … */
@@ -14,15 +14,13 @@ class CsiStepError extends Error {
   }
 }
 
-export const isCsiStep = (error: unknown): error is CsiStepError => error instanceof CsiStepError;
-
 /** An error of `work` becomes an error of the step; an aborted signal keeps its reason. */
 export async function inStep<T>(step: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    throw isCsiStep(error) ? error : new CsiStepError(step, error);
+    throw error instanceof CsiStepError ? error : new CsiStepError(step, error);
   }
 }
 

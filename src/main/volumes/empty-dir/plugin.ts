@@ -1,7 +1,7 @@
 // emptyDir: a directory of the pod's own, on the node's disk, in memory (tmpfs) or in huge pages (hugetlbfs). Content lives as long as the
 // pod. After a volume was ready, no later sync or restarted kubelet empties it, changes its owner or mounts over it.
 import { chmod, mkdir, open, stat } from "node:fs/promises";
-import { isUnsupportedVolumeError, isVolumeSetUpError, UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
+import { UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import type { MountIntent } from "../mount-intent.js";
 import type { ProjectQuotas } from "../quotas/project-quotas.js";
@@ -64,7 +64,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership, quotas }: 
         await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
       } catch (error) {
         signal.throwIfAborted();
-        if (isUnsupportedVolumeError(error) || isVolumeSetUpError(error)) throw error;
+        if (error instanceof UnsupportedVolumeError || error instanceof VolumeSetUpError) throw error;
         throw new VolumeSetUpError(pod, volume.name, messageOf(error), {
           cause: error,
         });

@@ -1,6 +1,6 @@
 // File systems mounted by the mount program: directories of the node for local volumes, and what needs a helper (nfs).
 import { run } from "../program.js";
-import { isProgramError } from "../errors.js";
+import { ProgramError } from "../errors.js";
 
 export interface ProgramMount {
   source: string;
@@ -33,7 +33,7 @@ export async function mountByProgram(
     await runProgram("mount", [...words, "--", source, target], signal);
   } catch (error) {
     signal.throwIfAborted();
-    const output = isProgramError(error) ? error.output : "";
+    const output = error instanceof ProgramError ? error.output : "";
     if (type !== "" && /\bhelper program\b|unknown filesystem type/.test(output))
       throw new MountHelperError(type, error);
     throw error;

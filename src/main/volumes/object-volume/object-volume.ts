@@ -8,7 +8,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { tmpfsSize } from "../empty-dir/tmpfs-size.js";
-import { isUnsupportedVolumeError, isVolumeSetUpError, VolumeSetUpError } from "../errors.js";
+import { UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { OwnMounts } from "../own-mount.js";
@@ -101,7 +101,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       await write(request, { directory, payload, fresh });
     } catch (error) {
       signal.throwIfAborted();
-      if (isUnsupportedVolumeError(error) || isVolumeSetUpError(error)) throw error;
+      if (error instanceof UnsupportedVolumeError || error instanceof VolumeSetUpError) throw error;
       const problem = messageOf(error);
       throw new VolumeSetUpError(pod, volume.name, problem, { cause: error });
     }
@@ -114,7 +114,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       return await bring(request, true);
     } catch (error) {
       const directory = directoryOf(request.pod.metadata.uid, request.volume.name);
-      if (!isVolumeSetUpError(error) || !written.has(directory)) throw error;
+      if (!(error instanceof VolumeSetUpError) || !written.has(directory)) throw error;
       return directory;
     }
   }

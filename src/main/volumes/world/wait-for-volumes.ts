@@ -6,7 +6,7 @@ import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
-import { isVolumeRefusedError, isVolumeSetUpError, isVolumeStepError, VolumesNotReadyError } from "../errors.js";
+import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, VolumesNotReadyError } from "../errors.js";
 import { isDevicePlace, type VolumePlace } from "../place.js";
 import type { DoneBy, VolumeDoer } from "../plugin.js";
 import type { ActualState } from "./actual-state.js";
@@ -55,7 +55,7 @@ export async function waitForVolumes(
     // Every failure but the end of the wait, and a refusal, is tried again.
     signal.throwIfAborted();
     const missing = volumes.map(({ volume }) => volume.name).filter((name) => !ready.has(name));
-    if (isVolumeRefusedError(error)) {
+    if (error instanceof VolumeRefusedError) {
       wait.abort(error);
       throw error;
     }
@@ -89,11 +89,11 @@ export function emitNotReady(events: EventRecorder, pod: Pod, error: VolumesNotR
 
 /** Upstream's text. */
 export function emitSetUpFailed(events: EventRecorder, pod: Pod, volume: string, error: unknown): void {
-  if (isVolumeStepError(error)) {
+  if (error instanceof VolumeStepError) {
     events.pod(pod, { type: "Warning", ...error.event });
     return;
   }
-  const problem = isVolumeSetUpError(error) ? error.problem : messageOf(error);
+  const problem = error instanceof VolumeSetUpError ? error.problem : messageOf(error);
   const message = `MountVolume.SetUp failed for volume ${quote(volume)} : ${problem}`;
   events.pod(pod, { type: "Warning", reason: "FailedMount", message });
 }
@@ -129,7 +129,7 @@ async function untilSetUp(
     } catch (error) {
       signals.wait.throwIfAborted();
       failures.set(volume.name, error);
-      if (isVolumeRefusedError(error)) throw error;
+      if (error instanceof VolumeRefusedError) throw error;
       emitSetUpFailed(events, pod, volume.name, error);
     }
   }

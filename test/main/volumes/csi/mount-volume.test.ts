@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { status } from "@grpc/grpc-js";
 import { CSI_DRIVERS, SECRETS } from "../../../../src/shared/api/client/kinds.js";
-import { isCsiStep } from "../../../../src/main/volumes/csi/step-error.js";
+import { CsiStepError } from "../../../../src/main/volumes/csi/step-error.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
@@ -137,7 +137,7 @@ test("a call whose outcome is unknown is undone with the pod", { skip }, async (
   driver.faults.set("NodePublishVolume", { late: true, code: status.DEADLINE_EXCEEDED });
   const setUp = volumes.setUpMount({ pod: podOf("u1"), volume: csiVolume(), signal: never });
   await assert.rejects(setUp, (error) => {
-    assert.ok(isCsiStep(error));
+    assert.ok(error instanceof CsiStepError);
     assert.equal(error.step, "MountVolume.SetUp");
     assert.equal(error.message, "rpc error: code = DeadlineExceeded desc = NodePublishVolume is told to fail");
     return true;
@@ -153,7 +153,7 @@ test("a driver that does not stage a volume gets no call to undo it, and nothing
   const { driver, volumes, root } = await csiKit(t);
   driver.faults.set("NodeStageVolume", { code: status.INVALID_ARGUMENT });
   const setUp = volumes.setUpMount({ pod: podOf("u1"), volume: csiVolume(), signal: never });
-  await assert.rejects(setUp, (error) => isCsiStep(error) && error.step === "MountVolume.MountDevice");
+  await assert.rejects(setUp, (error) => error instanceof CsiStepError && error.step === "MountVolume.MountDevice");
   assert.ok(!existsSync(`${root}/pods/u1/volumes/kubernetes.io~csi/pv-1`));
   assert.ok(!existsSync(`${root}/plugins/kubernetes.io/csi/${DRIVER}`) || volumes.inUse().length === 0);
   await volumes.tearDownMount("u1", "pv-1");
@@ -204,7 +204,7 @@ test("a driver that has not registered is named", async (t) => {
   await assert.rejects(
     volumes.setUpMount({ pod: podOf("u1"), volume, signal: never }),
     (error) =>
-      isCsiStep(error) &&
+      error instanceof CsiStepError &&
       error.step === "MountVolume.MountDevice" &&
       error.message.startsWith("driver name absent.csi not found in the list of registered CSI drivers"),
   );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { isUnsupportedVolumeError } from "../../../../src/main/volumes/errors.js";
+import { UnsupportedVolumeError } from "../../../../src/main/volumes/errors.js";
 import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
 import type { PodSpec } from "../../../../src/shared/api/pod.js";
 import type { Volume, VolumeProjection } from "../../../../src/shared/api/volume.js";
@@ -406,7 +406,7 @@ test("without an API server a volume that needs it is refused, before anything i
   for (const [volume, source] of rows) {
     await assert.rejects(
       volumes.setUpPod(podWith([volume]), never),
-      (error) => isUnsupportedVolumeError(error) && error.source === source,
+      (error) => error instanceof UnsupportedVolumeError && error.source === source,
     );
   }
   const own = { projected: { sources: [{ downwardAPI: { items: [] } }] } };
