@@ -8,7 +8,3 @@ export class CreateContainerConfigError extends Error {
     this.name = "CreateContainerConfigError";
   }
 }
-
-export function isCreateContainerConfigError(error: unknown): error is CreateContainerConfigError {
-  return error instanceof CreateContainerConfigError;
-}

@@ -10,18 +10,10 @@ export class PodCgroupError extends Error {
   }
 }
 
-export function isPodCgroupError(error: unknown): error is PodCgroupError {
-  return error instanceof PodCgroupError;
-}
-
 /** The pod's directories can't be made. */
 export class PodDirectoriesError extends Error {
   override readonly name = "PodDirectoriesError";
   constructor(cause: unknown) {
     super(messageOf(cause), { cause });
   }
-}
-
-export function isPodDirectoriesError(error: unknown): error is PodDirectoriesError {
-  return error instanceof PodDirectoriesError;
 }

@@ -4,5 +4,3 @@
 export class ResizeError extends Error {
   override readonly name = "ResizeError";
 }
-
-export const isResizeError = (error: unknown): error is ResizeError => error instanceof ResizeError;

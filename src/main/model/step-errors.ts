@@ -13,7 +13,3 @@ export class StartContainerError extends Error {
     super(message, options);
   }
 }
-
-export function isStartContainerError(error: unknown): error is StartContainerError {
-  return error instanceof StartContainerError;
-}

@@ -4,8 +4,6 @@
 import { readFile } from "fs/promises";
 import { OperatorError } from "../../shared/errors/operator-error.js";
 
-export const isSwapOnError = (error: unknown): error is OperatorError => error instanceof OperatorError;
-
 /** Names of the swap areas in use, from the text of /proc/swaps (proc_swaps(5)). */
 export function swapDevices(text: string): string[] {
   return text

@@ -5,7 +5,7 @@ import { quote } from "../command/rules/check.js";
 import type { IntOrString } from "../../shared/api/meta.js";
 import type { Probe, Container } from "../../shared/api/pod.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
-import { isCreateContainerConfigError } from "../model/container-config-error.js";
+import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { type ExpansionBudget, expand } from "../model/expand.js";
 
 /** undefined while the pod has no address and the probe needs one. */
@@ -57,7 +57,7 @@ function execAction(
   try {
     return { type: "exec", command: command.map((word) => expand(word, (name) => env.get(name), budget)) };
   } catch (error) {
-    if (isCreateContainerConfigError(error)) return { type: "impossible", reason: error.message };
+    if (error instanceof CreateContainerConfigError) return { type: "impossible", reason: error.message };
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import { traced } from "../model/pod-trace.js";
 import type { StartContainerStep } from "../model/step.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { StartContainerError } from "../model/step-errors.js";
-import { isCreateContainerConfigError } from "../model/container-config-error.js";
+import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { containerConfig } from "./config/container-config.js";
 import { ExpansionBudget } from "../model/expand.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "../model/paths.js";
@@ -253,7 +253,7 @@ async function configure(
   } catch (error) {
     if (signal.aborted) throw error;
     const message = messageOf(error);
-    const reason = isCreateContainerConfigError(error) ? error.reason : "CreateContainerConfigError";
+    const reason = error instanceof CreateContainerConfigError ? error.reason : "CreateContainerConfigError";
     throw new StartContainerError(reason, message, undefined, { cause: error });
   }
 }

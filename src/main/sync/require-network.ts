@@ -5,15 +5,11 @@ import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { Plan } from "../model/step.js";
 
 /** Ends when the runtime reports that its network is ready. */
-class NetworkNotReadyError extends Error {
+export class NetworkNotReadyError extends Error {
   override readonly name = "NetworkNotReadyError";
   constructor(why: string) {
     super(`network is not ready: ${why}`);
   }
-}
-
-export function isNetworkNotReadyError(error: unknown): error is NetworkNotReadyError {
-  return error instanceof NetworkNotReadyError;
 }
 
 /** If a runtime does not respond at all, the calls themselves fail. @throws NetworkNotReadyError */

@@ -8,8 +8,8 @@ import { sameJson } from "../../shared/api/same-json.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { factsOf } from "../model/error-facts.js";
-import { isStartContainerError, type StartContainerError } from "../model/step-errors.js";
-import { isResizeError } from "../model/resize-error.js";
+import { isStartContainerError, StartContainerError } from "../model/step-errors.js";
+import { isResizeError, ResizeError } from "../model/resize-error.js";
 import { CrashBackoff } from "../model/crash-backoff.js";
 import { recordStepFailure } from "./failure-events.js";
 import { faultField } from "./user-made-failures.js";
@@ -102,11 +102,11 @@ export class StepRunner {
       if (hints.length > 0) cache.bump(uid, hints);
     } catch (error) {
       cache.bump(uid, UNKNOWN_OUTCOME);
-      if (isResizeError(error) && work.pod !== undefined) {
+      if (error instanceof ResizeError && work.pod !== undefined) {
         this.deps.resizes.onFailed(work.pod, error);
         return;
       }
-      if (!isStartContainerError(error)) {
+      if (!(error instanceof StartContainerError)) {
         if (!work.signal.aborted) recordStepFailure(recorder, work.pod, step, error);
         throw error;
       }
@@ -129,7 +129,7 @@ export class StepRunner {
     } catch (error) {
       // A container that cannot be started, for example for an unknown command, must not be created again every few
       // seconds.
-      if (starts && step.backoff !== undefined && isStartContainerError(error)) this.noteRestart(step.backoff);
+      if (starts && step.backoff !== undefined && error instanceof StartContainerError) this.noteRestart(step.backoff);
       throw error;
     } finally {
       progress.over = true;

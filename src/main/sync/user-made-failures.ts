@@ -2,7 +2,7 @@
 // message says everything, and every retry repeats them: the log gets one line of each, without a stack.
 
 import { DynamicResourcesError } from "../model/pod-claims.js";
-import { isStartContainerError } from "../model/step-errors.js";
+import { StartContainerError } from "../model/step-errors.js";
 import { VolumesNotReadyError, VolumeSetUpError, UnsupportedVolumeError } from "../volumes/errors.js";
 
 const REASONS: ReadonlySet<string> = new Set([
@@ -14,7 +14,7 @@ const REASONS: ReadonlySet<string> = new Set([
 ]);
 
 function isUserMade(error: unknown): boolean {
-  if (isStartContainerError(error)) return REASONS.has(error.reason);
+  if (error instanceof StartContainerError) return REASONS.has(error.reason);
   if (error instanceof DynamicResourcesError) return true;
   return (
     error instanceof VolumesNotReadyError ||

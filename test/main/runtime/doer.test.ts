@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import { DynamicResourcesError } from "../../../src/main/model/pod-claims.js";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
-import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/model/environment-errors.js";
+import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/environment-errors.js";
 import type { Step } from "../../../src/main/model/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
@@ -590,10 +590,10 @@ test("an error of a pod's cgroup, and one of its directories, is named as such",
   cgroups.failures.cgroup = new Error("EROFS");
   await assert.rejects(
     cgroups.sandboxOf(podOf(app())),
-    (error) => isPodCgroupError(error) && error.message === "EROFS",
+    (error) => error instanceof PodCgroupError && error.message === "EROFS",
   );
   await writeFile(join(files.root, "pods"), "a file where the folder should be");
-  await assert.rejects(files.sandboxOf(podOf(app())), isPodDirectoriesError);
+  await assert.rejects(files.sandboxOf(podOf(app())), PodDirectoriesError);
 });
 
 test("clean-up fails while a volume is busy, and leaves directory and logs until it is not", async (t) => {

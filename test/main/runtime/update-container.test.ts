@@ -4,7 +4,7 @@
 // @with test/integration/resize.test.ts
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { isResizeError } from "../../../src/main/model/resize-error.js";
+import { ResizeError } from "../../../src/main/model/resize-error.js";
 import { resizeContainers } from "../../../src/main/runtime/update-container.js";
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { PodResources } from "../../../src/main/model/pod-resources.js";
@@ -136,7 +136,7 @@ test("a memory limit below the usage is refused before any change", async (t) =>
   assert.ok(used > 0n);
   const to = podOf(app({ resources: both("100m", String(used - 1n)) }));
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), (error) => {
-    assert.ok(isResizeError(error));
+    assert.ok(error instanceof ResizeError);
     assert.match(error.message, /memory limit \(\d+\) below current usage \(\d+\)/);
     return true;
   });
@@ -148,7 +148,7 @@ test("a runtime's error is the resize's failure; an unavailable runtime is not",
   const world = await build(t, app({ resources: SMALL }));
   const to = podOf(app({ resources: both("200m", "64Mi") }));
   world.fake.failpoint("UpdateContainerResources", "1*error(INTERNAL: no such thing)");
-  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isResizeError);
+  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), ResizeError);
   await world.fake.stop();
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), CriUnavailableError);
 });
@@ -170,7 +170,7 @@ test("a runtime that refuses the pod's new size refuses the resize: nothing has 
   world.fake.failpoint("UpdatePodSandboxResources", "1*error(RESOURCE_EXHAUSTED: the machine is full)");
   const to = podOf(app({ resources: both("200m", "128Mi") }));
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), (error) => {
-    assert.ok(isResizeError(error));
+    assert.ok(error instanceof ResizeError);
     assert.match(error.message, /UpdatePodSandboxResources; resize rejected: the machine is full/);
     return true;
   });
@@ -192,7 +192,7 @@ test("when the pod's cgroup cannot change, the runtime gets the size before back
   const world = await build(t, app({ resources: SMALL }));
   world.failures.cgroup = new Error("cgroup is read-only");
   const to = podOf(app({ resources: both("200m", "128Mi") }));
-  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isResizeError);
+  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), ResizeError);
   assert.deepEqual(world.order, ["sandbox 128", "cgroup 20000 128", "sandbox 64"]);
 });
 

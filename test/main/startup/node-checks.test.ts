@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { checkCluster } from "../../../src/main/startup/cluster.js";
 import { KubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
 import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
-import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
+import { checkSwap, OperatorError, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 
@@ -40,7 +40,7 @@ describe("swap", () => {
     await writeFile(path, HEAD + DEVICE);
     await checkSwap(false, path);
     await assert.rejects(checkSwap(true, path), (error) => {
-      assert.ok(isSwapOnError(error));
+      assert.ok(error instanceof OperatorError);
       assert.match(error.message, /swap is on \(\/dev\/sda2\).*--fail-swap-on=false/);
       return true;
     });

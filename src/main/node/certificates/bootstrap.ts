@@ -13,7 +13,7 @@ import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { readIfThere, type CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
-import { isCertificateRequestError, requestCertificate } from "./request-certificate.js";
+import { CertificateRequestError, requestCertificate } from "./request-certificate.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 
 export interface BootstrapDeps {
@@ -53,7 +53,7 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
       } catch (error) {
         signal.throwIfAborted();
         // The verdict on a request is for its key: the next one is of another.
-        if (isCertificateRequestError(error)) await unlink(keyFile(deps)).catch(() => undefined);
+        if (error instanceof CertificateRequestError) await unlink(keyFile(deps)).catch(() => undefined);
         const what = errorText(error);
         log.error({ err: error }, `no client certificate for this node: ${what}; trying again`);
         await clock.sleep(backoff.next(), signal);

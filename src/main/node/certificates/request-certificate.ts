@@ -11,8 +11,6 @@ export class CertificateRequestError extends Error {
   override readonly name = "CertificateRequestError";
   readonly code = "CERTIFICATE_REQUEST";
 }
-export const isCertificateRequestError = (error: unknown): error is CertificateRequestError =>
-  error instanceof CertificateRequestError;
 
 export interface SigningRequest {
   /** Absent: the server chooses one. A request of this name that exists is waited for. */

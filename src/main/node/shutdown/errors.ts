@@ -11,7 +11,6 @@ export class BusAddressError extends Error {
     );
   }
 }
-export const isBusAddressError = (error: unknown): error is BusAddressError => error instanceof BusAddressError;
 
 /** The connection to the bus ended, or was never established: it is tried again. */
 export class BusLostError extends Error {
@@ -53,8 +52,6 @@ export class InhibitDelayTooShortError extends Error {
     );
   }
 }
-export const isInhibitDelayTooShortError = (error: unknown): error is InhibitDelayTooShortError =>
-  error instanceof InhibitDelayTooShortError;
 
 /** The lock that holds back a shutdown could not be had. */
 export class InhibitLockError extends Error {

@@ -13,7 +13,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { totalSeconds, type ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { endByGroup, type EndingPods } from "./end-groups.js";
-import { BusLostError, isBusAddressError, isInhibitDelayTooShortError } from "./errors.js";
+import { BusLostError, BusAddressError, InhibitDelayTooShortError } from "./errors.js";
 import { type InhibitLock } from "./inhibit-lock.js";
 import { ensureInhibitDelay } from "./inhibit-delay.js";
 import type { Logind } from "./logind.js";
@@ -85,7 +85,7 @@ export class ShutdownManager {
         await this.session();
       } catch (error) {
         if (this.isStopped()) return;
-        if (isInhibitDelayTooShortError(error) || isBusAddressError(error)) {
+        if (error instanceof InhibitDelayTooShortError || error instanceof BusAddressError) {
           log.error({ err: error }, `graceful node shutdown is not available: ${errorText(error)}`);
           return;
         }

@@ -37,7 +37,6 @@ export class AllocationError extends Error {
     super(message, options);
   }
 }
-export const isAllocationError = (error: unknown): error is AllocationError => error instanceof AllocationError;
 
 /** The resources that one manager grants to one container, beyond the definition. */
 export interface ContainerGrant {

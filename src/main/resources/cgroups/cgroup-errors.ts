@@ -19,9 +19,6 @@ export class CgroupWriteError extends OperatorError {
     super(`writing ${JSON.stringify(value)} to ${path}: ${messageOf(cause)}`, { cause });
   }
 }
-export function isCgroupWriteError(error: unknown): error is CgroupWriteError {
-  return error instanceof CgroupWriteError;
-}
 
 /** A cgroup still has processes or children after all tries; trying again later is the caller's part. */
 export class CgroupBusyError extends Error {

@@ -7,7 +7,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { podDescription, type Pod } from "../../../shared/api/pod.js";
 import { isSafePodUid } from "../../../shared/api/pod-uid.js";
 import type { QOSClass } from "../../../shared/api/pod-status.js";
-import { CgroupMissingError, isCgroupWriteError } from "./cgroup-errors.js";
+import { CgroupMissingError, CgroupWriteError } from "./cgroup-errors.js";
 import type { OnRefused } from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import type { CgroupLimits } from "./cgroup-values.js";
@@ -338,7 +338,8 @@ class TreeManager implements CgroupManager {
       await tree.update(name, limits);
       return true;
     } catch (error) {
-      const used = memoryBytes === undefined || !isCgroupWriteError(error) ? undefined : await tree.memoryUsage(name);
+      const used =
+        memoryBytes === undefined || !(error instanceof CgroupWriteError) ? undefined : await tree.memoryUsage(name);
       if (used === undefined || memoryBytes === undefined || used < memoryBytes) throw error;
       await tree.update(name, { ...limits, memoryBytes: used });
       return false;

@@ -9,8 +9,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
 import type { CpuManagerMetrics } from "./metrics.js";
 import type { AllocationSource, PodLevelMetrics } from "../assignment/pod-level.js";
-import { AllocationError, isAllocationError } from "../assignment/resource-manager.js";
-import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../assignment/resource-manager.js";
+import { AllocationError, isAllocationError, type ContainerGrant, type ResourceHints, type ResourceManager, type TopologyHint } from "../assignment/resource-manager.js";
 import { ascending, union, without, type CpuSet } from "./cpu-set.js";
 import type { CpuAssignments } from "./checkpoint.js";
 import type { CpuTopology } from "./cpu-topology.js";
@@ -105,7 +104,7 @@ export class StaticCpuManager implements ResourceManager {
       if (options.alignUncoreCache && cpus !== undefined && this.policy.isInOneCache(cpus)) metrics.oneCache();
       if (options.fullCores) metrics.wholeCores(true);
     } catch (error) {
-      if (!isAllocationError(error)) throw error;
+      if (!(error instanceof AllocationError)) throw error;
       metrics.failed();
       podLevelMetrics.failed(source);
       if (options.fullCores) metrics.wholeCores(false);

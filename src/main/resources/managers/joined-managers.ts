@@ -8,7 +8,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { TopologyMetrics } from "../topology/metrics.js";
 import type { TopologyPolicy } from "../topology/policy.js";
 import {
-  isAllocationError,
+  AllocationError,
   type ContainerGrant,
   type MemoryShare,
   type ResourceManager,
@@ -258,10 +258,10 @@ const NO_PLACE = "Resources cannot be allocated with Topology locality";
 const UNEXPECTED = "UnexpectedAdmissionError";
 
 function refusalOf(error: unknown): Refusal {
-  if (isAllocationError(error) && error.reason !== UNEXPECTED) {
+  if (error instanceof AllocationError && error.reason !== UNEXPECTED) {
     return { reason: error.reason, message: error.message };
   }
-  const cause = isAllocationError(error) ? error.message : errorText(error);
+  const cause = error instanceof AllocationError ? error.message : errorText(error);
   return { reason: UNEXPECTED, message: `Allocate failed due to ${cause}, which is unexpected` };
 }
 

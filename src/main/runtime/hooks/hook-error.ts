@@ -3,7 +3,3 @@
 export class HookError extends Error {
   override readonly name = "HookError";
 }
-
-export function isHookError(error: unknown): error is HookError {
-  return error instanceof HookError;
-}

@@ -7,7 +7,7 @@ import type { NodeRuntime } from "../node-runtime.js";
 import { StartContainerError } from "../../model/step-errors.js";
 import { stopOne, type Stopping } from "../kill-container.js";
 import { runHook } from "./run-hook.js";
-import { isHookError } from "./hook-error.js";
+import { HookError } from "./hook-error.js";
 import { graceSeconds } from "../../model/container-stop.js";
 
 const REASON = "PostStartHookError";
@@ -34,7 +34,7 @@ export async function runPostStart(
     const subject = { uid: pod.metadata.uid, stage: "post-start", container: container.name };
     await traced(runtime.trace, subject, () => runHook(runtime, target, handler, signal));
   } catch (error) {
-    if (!isHookError(error)) throw error;
+    if (!(error instanceof HookError)) throw error;
     const event = { type: "Warning", reason: "FailedPostStartHook", message: "PostStartHook failed" } as const;
     runtime.events.pod(pod, { ...event, container: container.name });
     runtime.metrics.containerStartFailed(step.containerKind === "init" ? "init_container" : "container", REASON);

@@ -8,7 +8,7 @@ import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod
 import { traced } from "../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { runHook } from "./run-hook.js";
-import { isHookError } from "./hook-error.js";
+import { HookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
@@ -112,7 +112,7 @@ export class PreStops {
       message: "PreStopHook failed",
       container: container.name,
     });
-    if (!isHookError(error)) this.runtime.log.debug(fields, "cannot run the hook");
+    if (!(error instanceof HookError)) this.runtime.log.debug(fields, "cannot run the hook");
   }
 
   private end(containerId: string, remember = true): void {

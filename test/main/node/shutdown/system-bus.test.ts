@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import {
-  isBusAddressError,
+  BusAddressError,
   BusCallError,
   BusDeadlineError,
   BusLostError,
-  isInhibitDelayTooShortError,
+  InhibitDelayTooShortError,
 } from "../../../../src/main/node/shutdown/errors.js";
 import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-delay.js";
 import { connectLogind, type Logind } from "../../../../src/main/node/shutdown/logind.js";
@@ -135,7 +135,7 @@ test("still too short, or not to be written: an error with a remedy", async () =
   fake.delayMs = 5000;
   const stuck = ensureInhibitDelay(30_000, { logind: await connect(), ...rest(join(dir, "conf2")) });
   const rejected = assert.rejects(stuck, (error) => {
-    assert.ok(isInhibitDelayTooShortError(error));
+    assert.ok(error instanceof InhibitDelayTooShortError);
     assert.match(error.message, /for 5 s at most, pods are to get 30 s, although .* set InhibitDelayMaxSec=30/);
     return true;
   });
@@ -157,7 +157,7 @@ test("the bus is where every D-Bus library looks for it", () => {
   assert.equal(at(""), SYSTEM_BUS_SOCKET);
   assert.equal(at("unix:path=/tmp/a%20b,guid=00"), "/tmp/a b");
   assert.equal(at("tcp:host=x,port=1;unix:guid=00,path=/tmp/bus"), "/tmp/bus");
-  assert.throws(() => at("tcp:host=x,port=1"), isBusAddressError);
+  assert.throws(() => at("tcp:host=x,port=1"), BusAddressError);
 });
 
 function rest(confDir: string) {

@@ -9,6 +9,7 @@ import { reservedCpus } from "../../../../src/main/resources/cpu-manager/reserve
 import { CpuState, stateProblem } from "../../../../src/main/resources/cpu-manager/state.js";
 import { StaticPolicy } from "../../../../src/main/resources/cpu-manager/static-policy.js";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { parseCpuList, printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { container, pod, sidecar } from "../pods.js";
@@ -60,7 +61,7 @@ test("any pods that come and go: no CPU twice, none of the reserved, none lost",
         try {
           allocateAll(policy, pod([fixed("app", cpus)], { initContainers: [fixed("init", init)] }, uid));
         } catch (error) {
-          assert.ok(isAllocationError(error), String(error));
+          assert.ok(error instanceof AllocationError, String(error));
           state.release(uid);
         }
       }

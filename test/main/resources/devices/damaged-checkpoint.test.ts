@@ -8,6 +8,7 @@ import { describe, test, type TestContext } from "node:test";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { JoinedManagers } from "../../../../src/main/resources/managers/joined-managers.js";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -64,7 +65,7 @@ async function started(before: Kit, known: readonly Pod[]): Promise<Kit> {
 
 async function refused({ manager, directory }: Kit, pod: Pod, names: string): Promise<void> {
   await assert.rejects(allocate(manager, pod), (error) => {
-    assert.ok(isAllocationError(error));
+    assert.ok(error instanceof AllocationError);
     assert.equal(error.reason, "UnexpectedAdmissionError");
     const [before, after, ...rest] = error.message.split(
       / \(kept as (?:\S+)\/kubelet_internal_checkpoint\.corrupt-\S+Z\)/,
@@ -82,7 +83,7 @@ async function refused({ manager, directory }: Kit, pod: Pod, names: string): Pr
 /** A container that ran when the checkpoint was lost exits, and the kubelet would start it again. */
 async function doesNotStart({ manager, directory }: Kit, pod: Pod): Promise<void> {
   await assert.rejects(start(manager, pod), (error) => {
-    assert.ok(isAllocationError(error));
+    assert.ok(error instanceof AllocationError);
     assert.equal(
       error.message.replace(/ \(kept as \S+\.corrupt-\S+Z\)/, ""),
       `the device checkpoint ${directory}/${FILE} could not be read, so the ${GPU} allocation of container c is unknown ` +

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { FailingDisk } from "../../../support/failing-disk.js";
 import { sidecar, container, pod } from "../pods.js";
 import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, start, wanting } from "./kit.js";
@@ -9,7 +10,7 @@ import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, start, wa
 const TWO = devices({ a: {}, b: {} });
 const FILE = "kubelet_internal_checkpoint";
 const refusedWith = (message: string) => (error: unknown) => {
-  assert.ok(isAllocationError(error));
+  assert.ok(error instanceof AllocationError);
   assert.deepEqual([error.reason, error.message], ["UnexpectedAdmissionError", message]);
   return true;
 };

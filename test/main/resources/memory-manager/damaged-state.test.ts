@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
@@ -36,7 +37,7 @@ async function damaged(t: TestContext, damage: Damage) {
 
 async function refused({ admit, root }: Awaited<ReturnType<typeof manager>>, names: string): Promise<void> {
   await assert.rejects(admit(newcomer), (error) => {
-    assert.ok(isAllocationError(error));
+    assert.ok(error instanceof AllocationError);
     assert.equal(error.reason, "UnexpectedAdmissionError");
     assert.equal(
       error.message.replace(/corrupt-\S+Z/, "corrupt-TIME"),
@@ -104,7 +105,7 @@ for (const failure of DISK_FAILURES) {
     const { admit, made, kept } = await manager(t, two, root);
     await disk.fail(failure);
     await assert.rejects(admit(a), (error) => {
-      assert.ok(isAllocationError(error));
+      assert.ok(error instanceof AllocationError);
       assert.equal(error.reason, "UnexpectedAdmissionError");
       assert.match(error.message, /no space left|EROFS/);
       assert.ok(error.message.includes(FILE), error.message);

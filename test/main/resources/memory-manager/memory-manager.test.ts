@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { checkNoMemoryPolicy } from "../../../../src/main/resources/memory-manager/none-policy.js";
 import { MemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
@@ -15,7 +16,7 @@ import { asking, guaranteed, manager } from "./kit.js";
 
 const two = [{ id: 0 }, { id: 1 }];
 const because = (message: RegExp) => (error: unknown) =>
-  isAllocationError(error) && error.reason === "UnexpectedAdmissionError" && message.test(error.message);
+  error instanceof AllocationError && error.reason === "UnexpectedAdmissionError" && message.test(error.message);
 
 test("a Guaranteed pod's memory lies on one node while one has enough, others lie anywhere", async (t) => {
   const { admit, counted } = await manager(t, two);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import type { PodLevelSettings } from "../../../../src/main/resources/assignment/pod-level.js";
+import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { asking, guaranteed, manager } from "./kit.js";
@@ -83,7 +84,7 @@ test("scope pod: without memory for those that share there is no place, and the 
   await assert.rejects(
     admit(full),
     (error) =>
-      isAllocationError(error) &&
+      error instanceof AllocationError &&
       error.reason === "EmptyPodSharedPoolError" &&
       /sum of exclusive container memory requests equals pod budget/.test(error.message),
   );

@@ -9,10 +9,7 @@ import {
   Signal,
 } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import { type ContainerInput, containerConfig } from "../../../../src/main/runtime/config/container-config.js";
-import {
-  CreateContainerConfigError,
-  isCreateContainerConfigError,
-} from "../../../../src/main/model/container-config-error.js";
+import { CreateContainerConfigError } from "../../../../src/main/model/container-config-error.js";
 import { containerEnv, type EnvSources } from "../../../../src/main/runtime/config/env.js";
 import { containerMounts, volumeSubPath, type MountsInput } from "../../../../src/main/runtime/config/mounts.js";
 import { sandboxConfig } from "../../../../src/main/runtime/config/sandbox-config.js";
@@ -159,7 +156,7 @@ test("seccomp: container, pod, node default, none; Localhost below the root", ()
   }
   assert.throws(
     () => security({ securityContext: { seccompProfile: { type: "Localhost" } } }),
-    isCreateContainerConfigError,
+    CreateContainerConfigError,
   );
 });
 
@@ -363,7 +360,10 @@ test("environment: sources that need an API server fail on a stand-alone node", 
     ],
   ];
   for (const [container, message] of rows) {
-    await assert.rejects(env(container), (error) => isCreateContainerConfigError(error) && message.test(error.message));
+    await assert.rejects(
+      env(container),
+      (error) => error instanceof CreateContainerConfigError && message.test(error.message),
+    );
   }
 });
 
@@ -415,7 +415,7 @@ test("mounts: volumes, hosts file, termination log", () => {
   );
   const sub = mounts([{ name: "v", mountPath: "/d", subPath: "s" }], { subPaths: new Map([[0, "/host/v/s"]]) });
   assert.equal(sub[0]?.hostPath, "/host/v/s");
-  assert.throws(() => mounts([{ name: "v", mountPath: "/d", subPath: "s" }]), isCreateContainerConfigError);
+  assert.throws(() => mounts([{ name: "v", mountPath: "/d", subPath: "s" }]), CreateContainerConfigError);
   assert.throws(
     () => mounts([{ name: "zz", mountPath: "/d" }]),
     new CreateContainerConfigError('cannot find volume "zz" to mount into container "a"'),
@@ -447,6 +447,6 @@ test("sub-paths: expanded, relative, inside the volume", () => {
   assert.throws(() => volumeSubPath({ ...mount, subPathExpr: "$(A)/".repeat(4096) }, vars), CreateContainerConfigError);
   assert.equal(volumeSubPath({ ...mount, subPathExpr: "p/$(A)" }, vars), "p/x");
   for (const bad of [{ subPathExpr: "$(B)" }, { subPath: "/abs" }, { subPath: "a/../../b" }]) {
-    assert.throws(() => volumeSubPath({ ...mount, ...bad }, vars), isCreateContainerConfigError);
+    assert.throws(() => volumeSubPath({ ...mount, ...bad }, vars), CreateContainerConfigError);
   }
 });

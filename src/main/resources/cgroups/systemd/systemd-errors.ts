@@ -31,9 +31,6 @@ export class SystemdConnectionLostError extends OperatorError {
     super(`the connection to systemd closed during ${method} of ${unit}${why}; trying again`, { cause });
   }
 }
-export function isSystemdConnectionLostError(error: unknown): error is SystemdConnectionLostError {
-  return error instanceof SystemdConnectionLostError;
-}
 
 /** No reply, or no end of the job, in time. */
 export class SystemdDeadlineError extends Error {
@@ -55,9 +52,6 @@ export class SystemdCallError extends OperatorError {
     super(`systemd refused ${method} of ${unit}: ${message} (${dbusName}); "systemctl status ${unit}" shows the unit`);
     this.dbusName = dbusName;
   }
-}
-export function isSystemdCallError(error: unknown): error is SystemdCallError {
-  return error instanceof SystemdCallError;
 }
 
 /** The job ended otherwise than done. */

@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";
 import {
-  isSystemdConnectionLostError,
+  SystemdConnectionLostError,
   SystemdDeadlineError,
   SystemdUnreachableError,
   type SystemdSubject,
@@ -55,7 +55,7 @@ export class SystemdLink {
         try {
           return await task(await unlessAborted(this.connected(), signal), signal);
         } catch (error) {
-          if (!isSystemdConnectionLostError(error)) throw error;
+          if (!(error instanceof SystemdConnectionLostError)) throw error;
           log.warn({ unit: subject.unit, err: error }, "lost the connection to systemd; reconnecting");
         }
         await clock.sleep(pauses.next(), signal);

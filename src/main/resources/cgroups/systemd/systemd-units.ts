@@ -2,7 +2,7 @@
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { SYSTEMD_SOCKET, type DbusValue } from "./systemd-connection.js";
-import { isSystemdCallError, SystemdJobError, type SystemdSubject } from "./systemd-errors.js";
+import { SystemdCallError, SystemdJobError, type SystemdSubject } from "./systemd-errors.js";
 import { SystemdLink } from "./systemd-link.js";
 import type { UnitProperty } from "./systemd-properties.js";
 
@@ -92,7 +92,7 @@ export function systemdUnits({ clock, log, socketPath, deadlineMs }: SystemdUnit
 }
 
 function isCalled(error: unknown, dbusName: string): boolean {
-  return isSystemdCallError(error) && error.dbusName === dbusName;
+  return error instanceof SystemdCallError && error.dbusName === dbusName;
 }
 
 function onWire([name, type, value]: UnitProperty): DbusValue {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import {
-  isSystemdCallError,
+  SystemdCallError,
   SystemdDeadlineError,
   SystemdJobError,
   SystemdUnreachableError,
@@ -97,7 +97,7 @@ for (const result of ["failed", "dependency", "canceled", "timeout"]) {
 test("a refusal is reported with systemd's own words", async () => {
   systemd.plan("SetUnitProperties", { error: ["org.freedesktop.DBus.Error.PropertyReadOnly", "no such property"] });
   await assert.rejects(units.set("a.slice", SETTABLE), (error: unknown) => {
-    assert.ok(isSystemdCallError(error));
+    assert.ok(error instanceof SystemdCallError);
     assert.equal(error.dbusName, "org.freedesktop.DBus.Error.PropertyReadOnly");
     assert.match(error.message, /SetUnitProperties of a\.slice: no such property/);
     return true;
