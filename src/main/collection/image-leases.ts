@@ -16,10 +16,6 @@ export class ImageBeingRemovedError extends Error {
   }
 }
 
-export function isImageBeingRemoved(error: unknown): error is ImageBeingRemovedError {
-  return error instanceof ImageBeingRemovedError;
-}
-
 /** Longer than the call that removes an image may take. */
 const MAX_WAIT_MS = 150_000;
 

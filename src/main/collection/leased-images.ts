@@ -6,7 +6,7 @@ import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import type { ImageProvider } from "../runtime/node-runtime.js";
 import { StartContainerError } from "../model/step-errors.js";
-import { isImageBeingRemoved, type ImageLeases } from "./image-leases.js";
+import { ImageBeingRemovedError, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
 
 /** A removal in the middle is rare; twice in a row it is no longer chance. */
@@ -64,6 +64,6 @@ export class LeasedImages implements ImageProvider {
 
 /** The container waits and tries again; its pod's other containers continue. */
 function toStartError(error: unknown): unknown {
-  if (!isImageBeingRemoved(error)) return error;
+  if (!(error instanceof ImageBeingRemovedError)) return error;
   return new StartContainerError("ImageInspectError", error.message, undefined, { cause: error });
 }

@@ -14,10 +14,6 @@ export class InvalidImageNameError extends Error {
   }
 }
 
-export function isInvalidImageNameError(error: unknown): error is InvalidImageNameError {
-  return error instanceof InvalidImageNameError;
-}
-
 /** "busybox" → "busybox:latest"; a tag or digest stays. The rest of the text is unchanged. @internal */
 export function withDefaultTag(image: string): string {
   return hasTagOrDigest(image) ? image : `${image}:latest`;

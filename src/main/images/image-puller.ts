@@ -19,10 +19,10 @@ import { quote } from "../../shared/text/quote.js";
 import type { ImageCredentials, OwnKind } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
 import { defaultPullPolicy } from "../../shared/api/image-name.js";
-import { isInvalidImageNameError, requestedImage } from "./image-name.js";
+import { InvalidImageNameError, requestedImage } from "./image-name.js";
 import { PullBackoff } from "./pull-backoff.js";
 import { type Pulls } from "./pulls.js";
-import { isPullFailure, pullFailureMessage } from "./pull-failure.js";
+import { PullFailure, pullFailureMessage } from "./pull-failure.js";
 
 const RETRY_INSPECT_MS = 10_000;
 
@@ -102,7 +102,7 @@ export class ImagePuller {
     try {
       return requestedImage(need.spec);
     } catch (error) {
-      if (!isInvalidImageNameError(error)) throw error;
+      if (!(error instanceof InvalidImageNameError)) throw error;
       const message = `Failed to apply default image tag ${quote(need.spec)}: ${error.message}`;
       this.emit(need, "Warning", "InspectFailed", message);
       throw new StartContainerError("InvalidImageName", message, undefined, { cause: error });
@@ -187,7 +187,7 @@ export class ImagePuller {
       this.backoff.succeeded(pod, image);
       if (took !== undefined) return await this.listed(need, image, took, signal);
     } catch (error) {
-      if (!isPullFailure(error)) throw error;
+      if (!(error instanceof PullFailure)) throw error;
       const message = pullFailureMessage(image, error);
       const until = this.backoff.failed(pod, image, { reason: error.reason, message });
       this.emit(need, "Warning", "Failed", `Failed to pull image ${quote(spec)}: ${error.message}`);

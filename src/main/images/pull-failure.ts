@@ -17,10 +17,6 @@ export class PullFailure extends Error {
   }
 }
 
-export function isPullFailure(error: unknown): error is PullFailure {
-  return error instanceof PullFailure;
-}
-
 /** Runtimes begin their text with these for more specific failures. */
 const PREFIXES = ["RegistryUnavailable", "SignatureValidationFailed"] as const;
 const EXPLAINED = {

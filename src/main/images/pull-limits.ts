@@ -10,10 +10,6 @@ export class PullRateError extends Error {
   }
 }
 
-export function isPullRateError(error: unknown): error is PullRateError {
-  return error instanceof PullRateError;
-}
-
 export class PullRate {
   private tokens: number;
   private filledAt: number;

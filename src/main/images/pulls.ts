@@ -8,7 +8,7 @@ import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageCredentials, PullCredentials } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
-import { type PullRate, isPullRateError } from "./pull-limits.js";
+import { type PullRate, PullRateError } from "./pull-limits.js";
 import { type PullTurns } from "./pull-turns.js";
 import { PullProgress } from "./pull-progress.js";
 import { countsAsPullFailure, PullFailure } from "./pull-failure.js";
@@ -102,7 +102,7 @@ export class Pulls {
     try {
       this.deps.rate.acquire();
     } catch (error) {
-      if (!isPullRateError(error)) throw error;
+      if (!(error instanceof PullRateError)) throw error;
       throw new PullFailure([error]);
     }
   }

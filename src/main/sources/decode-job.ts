@@ -4,7 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { ManifestError, type ManifestWarning } from "../../shared/api/manifest/violation.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../shared/contracts/tasks.js";
 import type { FormerUids } from "./former-uids.js";
-import { isTaskDeadlineError, isTaskThreadError, type TasksPool } from "../threads/tasks-pool.js";
+import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../threads/tasks-pool.js";
 
 /** As upstream: larger manifests are refused, from a file or from a URL. */
 export const MANIFEST_LIMIT = 10 * 1024 * 1024;
@@ -71,10 +71,11 @@ export async function decodeInPool(
     result = await tasks.run("decodeManifest", job, { deadlineMs, signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (isTaskDeadlineError(error)) {
+    if (error instanceof TaskDeadlineError) {
       return { ...fault(origin, `it must be readable within ${deadlineMs / 1000} s`), late: true };
     }
-    if (isTaskThreadError(error)) return fault(origin, `it must be readable with little memory; ${error.message}`);
+    if (error instanceof TaskThreadError)
+      return fault(origin, `it must be readable with little memory; ${error.message}`);
     throw error;
   }
   const { pods, formerUids, warnings, error, claims = [] } = result;

@@ -20,9 +20,6 @@ export class TaskDeadlineError extends Error {
     super(`task ${task} did not finish within ${deadlineMs} ms; its thread was terminated`);
   }
 }
-export function isTaskDeadlineError(error: unknown): error is TaskDeadlineError {
-  return error instanceof TaskDeadlineError;
-}
 
 /** The job's thread died under it (out of heap, process.exit, crash). */
 export class TaskThreadError extends Error {
@@ -33,9 +30,6 @@ export class TaskThreadError extends Error {
   ) {
     super(`task ${task} failed with its thread: ${messageOf(cause)}`, { cause });
   }
-}
-export function isTaskThreadError(error: unknown): error is TaskThreadError {
-  return error instanceof TaskThreadError;
 }
 
 /** So many threads of the pool hang where they can't be ended that no further job is started. */

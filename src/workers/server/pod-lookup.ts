@@ -15,7 +15,6 @@ export class UnknownPodError extends Error {
 class UnknownContainerError extends Error {
   override readonly name = "UnknownContainerError";
 }
-export const isUnknownPod = (error: unknown): error is UnknownPodError => error instanceof UnknownPodError;
 
 /** The part of a path that names the pod. */
 export interface PodPath {

@@ -2,7 +2,7 @@
 import { queryOf } from "../../shared/http/target.js";
 import type { Answer, Route } from "./answer.js";
 import type { PodList } from "./pod-list.js";
-import { isUnknownPod, podOf, runningContainer, type MirrorUid } from "./pod-lookup.js";
+import { UnknownPodError, podOf, runningContainer, type MirrorUid } from "./pod-lookup.js";
 import { replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 
@@ -33,7 +33,7 @@ export function runRoutes({ pods, runtime, mirrorUid }: RunDeps): Route[] {
       response.end(Buffer.concat([stdout, stderr]));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (!gone.signal.aborted) replyPlain(response, isUnknownPod(error) ? 404 : 500, error.message);
+      if (!gone.signal.aborted) replyPlain(response, error instanceof UnknownPodError ? 404 : 500, error.message);
     }
   };
   return [

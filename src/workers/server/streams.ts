@@ -9,7 +9,7 @@ import type { StreamMetrics } from "./streams/metrics.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
 import type { PodList } from "./pod-list.js";
-import { containerSpec, isUnknownPod, podOf, readySandbox, runningContainer, type MirrorUid } from "./pod-lookup.js";
+import { containerSpec, UnknownPodError, podOf, readySandbox, runningContainer, type MirrorUid } from "./pod-lookup.js";
 import { replyError, replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 import { bytesAsTheyAre, type Passage } from "./streams/passage.js";
@@ -136,6 +136,6 @@ async function open(
 
 function statusOf(error: Error): number {
   if (error instanceof StreamOptionsError || error instanceof HandshakeError) return 400;
-  if (isUnknownPod(error) || error instanceof CriNotFoundError) return 404;
+  if (error instanceof UnknownPodError || error instanceof CriNotFoundError) return 404;
   return error instanceof CriResourceExhaustedError ? 429 : 500;
 }

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   createTasksPool,
-  isTaskDeadlineError,
-  isTaskThreadError,
+  TaskDeadlineError,
+  TaskThreadError,
   type TasksPool,
 } from "../../../src/main/threads/tasks-pool.js";
 import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
@@ -62,7 +62,7 @@ test("a hanging job meets its deadline and the next one runs", async (t) => {
   const pool = await badPool(t);
   const hang = [1, 2, 3].map(() => pool.run("decodeManifest", job("hang"), { deadlineMs: 300 }));
   for (const settled of await Promise.allSettled(hang)) {
-    assert.ok(settled.status === "rejected" && isTaskDeadlineError(settled.reason));
+    assert.ok(settled.status === "rejected" && settled.reason instanceof TaskDeadlineError);
   }
   await pool.run("decodeManifest", job("fine"), { deadlineMs: 60_000 });
   assert.equal(pool.stats().deadlines, 3);
@@ -85,7 +85,7 @@ test("threads that hang in the kernel are bounded; further jobs are refused by n
   t.after(() => pool.close());
   // A thread that had not come to its job before the deadline ends at once.
   while (pool.stats().stuck < 4) {
-    await assert.rejects(pool.run("decodeManifest", job("stick"), { deadlineMs: 500 }), isTaskDeadlineError);
+    await assert.rejects(pool.run("decodeManifest", job("stick"), { deadlineMs: 500 }), TaskDeadlineError);
   }
   await assert.rejects(pool.run("decodeManifest", job("fine"), { deadlineMs: 60_000 }), {
     name: "TasksPoolExhaustedError",
@@ -99,7 +99,7 @@ test("threads that hang in the kernel are bounded; further jobs are refused by n
 test("a thread that exits or runs out of heap fails its job only", async (t) => {
   const pool = await badPool(t);
   for (const how of ["exit", "heap"]) {
-    await assert.rejects(pool.run("decodeManifest", job(how), { deadlineMs: 120_000 }), isTaskThreadError, how);
+    await assert.rejects(pool.run("decodeManifest", job(how), { deadlineMs: 120_000 }), TaskThreadError, how);
     await pool.run("decodeManifest", job("fine"), { deadlineMs: 60_000 });
   }
   assert.equal(pool.stats().threadFailures, 2);
@@ -133,7 +133,7 @@ test("time in the queue does not count; a waiter leaves with its signal; closing
   const blocked = Promise.allSettled([hang(), hang(), hang()]);
   await pool.close();
   for (const settled of await blocked) assert.equal(settled.status, "rejected");
-  await assert.rejects(hang(), isTaskThreadError);
+  await assert.rejects(hang(), TaskThreadError);
 });
 
 test("a pool that keeps no thread has its first one at once, loses it when idle, and runs the next job all the same", async (t) => {

@@ -28,9 +28,6 @@ export type Introduction =
 export class PodIdentityError extends Error {
   override readonly name = "PodIdentityError";
 }
-export function isPodIdentityError(error: unknown): error is PodIdentityError {
-  return error instanceof PodIdentityError;
-}
 
 /** Rejects with PodIdentityError, or the signal's reason. */
 export async function introduce(

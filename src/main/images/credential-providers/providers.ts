@@ -11,10 +11,10 @@ import type { PullCredentials } from "../credentials.js";
 import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { CredentialProviderSettings } from "./config.js";
 import type { LoadedProviders } from "./load-config.js";
-import { introduce, isPodIdentityError } from "./pod-identity.js";
+import { introduce, PodIdentityError } from "./pod-identity.js";
 import { CredentialProvider } from "./provider.js";
 import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
-import { isPluginError, type PluginResponse } from "./response.js";
+import { PluginError, type PluginResponse } from "./response.js";
 
 export interface ProvidersDeps {
   clock: Clock;
@@ -85,8 +85,8 @@ export class CredentialProviders implements ProviderCredentials {
           : ({ kind: "serviceAccount", ...identity.account } as const);
       return auths.map((auth) => ({ auth, source }));
     } catch (error) {
-      if (!isPluginError(error) && !isPodIdentityError(error)) throw error;
-      const why = isPluginError(error) ? error.message : `skipping credential provider ${name}: ${error.message}`;
+      if (!(error instanceof PluginError) && !(error instanceof PodIdentityError)) throw error;
+      const why = error instanceof PluginError ? error.message : `skipping credential provider ${name}: ${error.message}`;
       log.error({ provider: name, image, err: error }, `no credentials for image ${quote(image)}: ${why}`);
       return [];
     }
@@ -102,7 +102,7 @@ export class CredentialProviders implements ProviderCredentials {
     try {
       return await execPlugin({ binDir: this.loaded.binDir, settings, question, clock, signal });
     } catch (error) {
-      if (isPluginError(error)) this.metrics.failed(settings.name);
+      if (error instanceof PluginError) this.metrics.failed(settings.name);
       throw error;
     } finally {
       this.metrics.ran(settings.name, clock.monotonic() - startedAt);

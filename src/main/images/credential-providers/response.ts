@@ -27,10 +27,6 @@ export class PluginError extends Error {
   }
 }
 
-export function isPluginError(error: unknown): error is PluginError {
-  return error instanceof PluginError;
-}
-
 const KIND = "CredentialProviderResponse";
 /** From the narrowest to the widest. */
 export const CACHE_KEY_TYPES: readonly CacheKeyType[] = ["Image", "Registry", "Global"];

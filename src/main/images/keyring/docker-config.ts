@@ -16,10 +16,6 @@ export class DockerConfigError extends Error {
   override readonly name = "DockerConfigError";
 }
 
-export function isDockerConfigError(error: unknown): error is DockerConfigError {
-  return error instanceof DockerConfigError;
-}
-
 export interface DockerConfig {
   /** By registry, as written: a host, a pattern, a URL. */
   auths: ReadonlyMap<string, AuthConfig>;
@@ -46,7 +42,7 @@ export function readDockerConfig(text: string, form: DockerConfigForm): DockerCo
     try {
       auths.set(registry, authOf(entry));
     } catch (error) {
-      if (!isDockerConfigError(error)) throw error;
+      if (!(error instanceof DockerConfigError)) throw error;
       problems.push(`registry ${quote(registry)}: ${error.message}`);
     }
   }

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { isDockerConfigError, readDockerConfig, type DockerConfigForm } from "./docker-config.js";
+import { DockerConfigError, readDockerConfig, type DockerConfigForm } from "./docker-config.js";
 import { lookUp } from "./look-up.js";
 
 export interface CredentialPlaces {
@@ -76,7 +76,7 @@ export class NodeCredentialFiles {
       for (const problem of problems) refuse(problem);
       return auths;
     } catch (error) {
-      refuse(isDockerConfigError(error) ? error.message : `it can't be read: ${String(error)}`);
+      refuse(error instanceof DockerConfigError ? error.message : `it can't be read: ${String(error)}`);
       return undefined;
     }
   }

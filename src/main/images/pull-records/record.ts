@@ -40,10 +40,6 @@ export class PullRecordError extends Error {
   override readonly name = "PullRecordError";
 }
 
-export function isPullRecordError(error: unknown): error is PullRecordError {
-  return error instanceof PullRecordError;
-}
-
 export function recordName(of: string): string {
   return `sha256-${createHash("sha256").update(of).digest("hex")}`;
 }

@@ -15,7 +15,7 @@ import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import {
   grants,
   intentText,
-  isPullRecordError,
+  PullRecordError,
   readIntent,
   readRecord,
   recordName,
@@ -169,7 +169,7 @@ export class RecordedAccess implements ImageAccess {
   private async recordPull(image: string, imageRef: string, source: CredentialSource | undefined): Promise<void> {
     // A damaged record grants nothing: the access must be verified again.
     const known = await this.record(imageRef).catch((error: unknown) => {
-      if (isPullRecordError(error)) return undefined;
+      if (error instanceof PullRecordError) return undefined;
       throw error;
     });
     const key = withoutTagAndDigest(image);

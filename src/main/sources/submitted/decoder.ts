@@ -3,7 +3,7 @@
 import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { isTaskDeadlineError, isTaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
+import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
 import type { FormerUids } from "../former-uids.js";
 import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
 import { invalid, unavailable } from "./refusals.js";
@@ -41,11 +41,12 @@ export class SubmittedDecoder {
       return { ...result, pods: await this.withFormer(result.pods) };
     } catch (error) {
       signal.throwIfAborted();
-      const allowed = isTaskDeadlineError(error)
-        ? `it must be readable within ${deadlineMs / 1000} s`
-        : isTaskThreadError(error)
-          ? "it must be readable with little memory"
-          : undefined;
+      const allowed =
+        error instanceof TaskDeadlineError
+          ? `it must be readable within ${deadlineMs / 1000} s`
+          : error instanceof TaskThreadError
+            ? "it must be readable with little memory"
+            : undefined;
       if (allowed === undefined) throw new DecodeRefusedError(unavailable(messageOf(error)));
       const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
       throw new DecodeRefusedError(invalid([violation]));

@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { bareContainerId, LogOnHangableMountError } from "../../../shared/container-logs/own-log-link.js";
-import { isForeignLog, isLogMissingError, isLogOptionsError } from "./errors.js";
+import { isForeignLog, LogMissingError, LogOptionsError } from "./errors.js";
 import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
 import { checkLogOptions, type PodLogOptions } from "./options.js";
@@ -87,7 +87,7 @@ function readOptions(
     return { ...rest, stream };
   } catch (error) {
     if (error instanceof LogQueryError) replyPlain(response, 400, '{"message": "Unable to decode query."}');
-    else if (isLogOptionsError(error)) replyPlain(response, 422, '{"message": "Invalid request."}');
+    else if (error instanceof LogOptionsError) replyPlain(response, 422, '{"message": "Invalid request."}');
     else throw error;
     return undefined;
   }
@@ -153,7 +153,7 @@ async function replyLog(
     }
     if (response.headersSent) throw error;
     const planted = isPlanted(error);
-    if (!planted && !(error instanceof NoLogError) && !isLogMissingError(error)) throw error;
+    if (!planted && !(error instanceof NoLogError) && !(error instanceof LogMissingError)) throw error;
     replyPlain(response, planted ? 500 : 400, error.message);
   }
 }

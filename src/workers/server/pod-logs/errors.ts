@@ -12,9 +12,6 @@ export class LogOptionsError extends Error {
     super(`log options: ${field} ${problem}`);
   }
 }
-export function isLogOptionsError(error: unknown): error is LogOptionsError {
-  return error instanceof LogOptionsError;
-}
 
 /** No file of that run is there: it never ran here, or its log was removed. */
 export class LogMissingError extends Error {
@@ -30,9 +27,6 @@ export class LogMissingError extends Error {
         : `container ${quote(container)} has no log in ${directory}: it has not started, or its log was removed`,
     );
   }
-}
-export function isLogMissingError(error: unknown): error is LogMissingError {
-  return error instanceof LogMissingError;
 }
 
 /** The folder changed faster than its files could be opened. */

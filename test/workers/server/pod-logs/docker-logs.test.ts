@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { NotRegularFileError } from "../../../../src/shared/fs/untrusted-file.js";
 import { NotFolderError } from "../../../../src/shared/fs/untrusted-folder.js";
 import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../src/shared/container-logs/json-record.js";
-import { isLogMissingError, LogFormatError } from "../../../../src/workers/server/pod-logs/errors.js";
+import { LogMissingError, LogFormatError } from "../../../../src/workers/server/pod-logs/errors.js";
 import type { PodLogOptions } from "../../../../src/workers/server/pod-logs/options.js";
 import {
   DOCKER_ID,
@@ -316,7 +316,7 @@ test("a link to the own log is followed for the ids of the container only, by re
   await symlink(join(folder, "moved"), join(folder, "docker"));
   equal(await readAll(podLogs, { containerIds }), "kept\n");
   await rm(file);
-  await rejects(readAll(podLogs, { containerIds }), isLogMissingError);
+  await rejects(readAll(podLogs, { containerIds }), LogMissingError);
 });
 
 test("a record of Docker is what Go's decoder makes of the line", () => {

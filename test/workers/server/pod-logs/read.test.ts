@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { isLogMissingError, isLogOptionsError } from "../../../../src/workers/server/pod-logs/errors.js";
+import { LogMissingError, LogOptionsError } from "../../../../src/workers/server/pod-logs/errors.js";
 import { closeLogFiles, logRun, openLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
 import type { PodLogOptions } from "../../../../src/workers/server/pod-logs/options.js";
 import {
@@ -177,11 +177,11 @@ test("previous is the run before; a run that is not there is named", async (t) =
   await writeLog(podLogs, [{ text: line("first run") }]);
   assert.equal(await readAll(podLogs, { previous: true, restartCount: 1 }), "first run\n");
   await assert.rejects(readAll(podLogs, { previous: true, restartCount: 0 }), (error) => {
-    assert.ok(isLogMissingError(error));
+    assert.ok(error instanceof LogMissingError);
     assert.match(error.message, /previous terminated container "app" not found/);
     return true;
   });
-  await assert.rejects(readAll(podLogs, { restartCount: 7 }), isLogMissingError);
+  await assert.rejects(readAll(podLogs, { restartCount: 7 }), LogMissingError);
 });
 
 const REFUSED: [PodLogOptions, string][] = [
@@ -197,7 +197,10 @@ const REFUSED: [PodLogOptions, string][] = [
 for (const [options, field] of REFUSED) {
   test(`${JSON.stringify(options)} is refused for ${field}`, async (t) => {
     const podLogs = await writeLog(await temporaryFolder(t), [{ text: line("x") }]);
-    await assert.rejects(readAll(podLogs, options), (error) => isLogOptionsError(error) && error.field === field);
+    await assert.rejects(
+      readAll(podLogs, options),
+      (error) => error instanceof LogOptionsError && error.field === field,
+    );
   });
 }
 
