@@ -1,6 +1,7 @@
 // Errors of volumes, one class per cause. Each message names the pod, the volume and the remedy.
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
+import { VolumeError } from "./volume-error.js";
 
 /** The volume's source is not one the kubelet mounts. */
 export class UnsupportedVolumeError extends Error {
@@ -77,22 +78,15 @@ export class VolumesNotReadyError extends Error {
 }
 
 /** Something is being done to the volume already, and it takes its time. */
-export class VolumeOperationPendingError extends Error {
-  override readonly name = "VolumeOperationPendingError";
-  constructor(readonly volume: string) {
-    super(`an operation on volume ${volume} is still in progress; the pod continues when it completes`);
-  }
+export function volumeOperationPendingError(volume: string): VolumeError {
+  return new VolumeError(`an operation on volume ${volume} is still in progress; the pod continues when it completes`);
 }
 
 /** A mount of the pod is still in use; try again after its containers have exited. */
-export class VolumeBusyError extends Error {
-  override readonly name = "VolumeBusyError";
-  constructor(
-    readonly uid: string,
-    readonly directory: string,
-  ) {
-    super(`pod ${uid}: ${directory} is still in use and cannot be unmounted; trying again when no process uses it`);
-  }
+export function volumeBusyError(uid: string, directory: string): VolumeError {
+  return new VolumeError(
+    `pod ${uid}: ${directory} is still in use and cannot be unmounted; trying again when no process uses it`,
+  );
 }
 
 /** Something the kubelet did not mount is mounted in a directory that is to be removed. */
@@ -120,25 +114,7 @@ export class ProgramError extends Error {
   }
 }
 
-/** The fsGroup could not be set on files of a volume. */
-export class VolumeOwnershipError extends Error {
-  override readonly name = "VolumeOwnershipError";
-  constructor(
-    readonly path: string,
-    readonly group: number,
-    problem: string,
-  ) {
-    super(`${path} cannot be given to fsGroup ${group}: ${problem}`);
-  }
-}
-
 /** A path that an object of the API names, but that cannot be a file in a volume. */
-export class PayloadPathError extends Error {
-  override readonly name = "PayloadPathError";
-  constructor(
-    readonly path: string,
-    problem: string,
-  ) {
-    super(`the path ${JSON.stringify(path)} cannot be a file of the volume: ${problem}`);
-  }
+export function payloadPathError(path: string, problem: string): VolumeError {
+  return new VolumeError(`the path ${JSON.stringify(path)} cannot be a file of the volume: ${problem}`);
 }

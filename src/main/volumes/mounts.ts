@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { readMountsWithin, type Mount } from "../../shared/fs/mountinfo.js";
-import { ProgramError, VolumeBusyError } from "./errors.js";
+import { ProgramError, volumeBusyError } from "./errors.js";
 import { run } from "./program.js";
 
 export async function isMountPoint(directory: string): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function asMountPoint(directory: string): Promise<string> {
 
 /**
  * Unmounts every mount exactly at `directory`, layer by layer; no force, never lazily, so that success means
- * gone. @throws VolumeBusyError when in use, ProgramError
+ * gone. @throws VolumeError when in use, ProgramError
  */
 export async function unmount(uid: string, directory: string): Promise<void> {
   const place = await asMountPoint(directory);
@@ -36,7 +36,7 @@ export async function unmount(uid: string, directory: string): Promise<void> {
     try {
       await run("umount", ["--no-canonicalize", "--", place]);
     } catch (error) {
-      if (error instanceof ProgramError && /busy/.test(error.output)) throw new VolumeBusyError(uid, directory);
+      if (error instanceof ProgramError && /busy/.test(error.output)) throw volumeBusyError(uid, directory);
       // Another process has unmounted it in the meantime.
       if (!(await isMountPoint(directory))) return;
       throw error;

@@ -4,7 +4,7 @@
 import { statfs } from "node:fs/promises";
 import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
-import { ForeignMountError, VolumeBusyError } from "./errors.js";
+import { ForeignMountError, volumeBusyError } from "./errors.js";
 import {
   clearIntent,
   readIntent,
@@ -63,7 +63,7 @@ export class OwnMounts {
 
   /**
    * Idempotent. Resolves to whether the directory at `target` is removed, too; if false, it may still exist.
-   * @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError
+   * @throws VolumeError, ForeignMountError, ProgramError, OsCallError
    */
   async remove(uid: string, target: string, meta: string): Promise<boolean> {
     const noted = this.noted.get(target);
@@ -89,7 +89,7 @@ export class OwnMounts {
   /**
    * Removes the volume's directory by `removeTree`, which refuses to delete below a mount. A mount of these kinds was
    * made by an earlier kubelet
-   * on this node: it is unmounted first. @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError
+   * on this node: it is unmounted first. @throws VolumeError, ForeignMountError, ProgramError, OsCallError
    */
   async removeVolume(
     { uid, target, meta }: OwnVolume,
@@ -123,7 +123,7 @@ export class OwnMounts {
     try {
       await unmountCall(target, ["noFollow"]);
     } catch (error) {
-      if (isOsCallError(error, "EBUSY")) throw new VolumeBusyError(uid, target);
+      if (isOsCallError(error, "EBUSY")) throw volumeBusyError(uid, target);
       // Another process has unmounted it in the meantime.
       if (!isOsCallError(error, "EINVAL")) throw error;
     }

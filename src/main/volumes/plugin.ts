@@ -41,7 +41,7 @@ export interface VolumePlugin {
   refresh?(request: SetUpRequest): Promise<void>;
   /** The feature of such a volume that this node lacks, as text for an UnsupportedVolumeError; absent: none. */
   unsupported?: (volume: Volume) => string | undefined;
-  /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
+  /** Idempotent; absent for sources that own nothing on disk. @throws VolumeError, ForeignMountError */
   tearDown?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
   /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */
   unmapDevice?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;

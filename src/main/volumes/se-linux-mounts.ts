@@ -8,11 +8,7 @@ import type { FileLabel } from "../../shared/os/se-linux.js";
 import { mountsAt } from "./mounts.js";
 import { seLinuxMountMetrics, type SELinuxMountMetrics } from "./se-linux-metrics.js";
 import { usersOfVolume } from "./volume-users.js";
-
-/** Containers of a pod, or pods, cannot share a volume: they need different labels. */
-class SELinuxMountError extends Error {
-  override readonly name = "SELinuxMountError";
-}
+import { VolumeError } from "./volume-error.js";
 
 export interface LabelledVolume {
   /** For metrics: "kubernetes.io/iscsi", "kubernetes.io/csi/<driver>". */
@@ -47,7 +43,7 @@ export class SELinuxMounts {
 
   /**
    * The context to mount with; undefined: the runtime relabels the files. `volume` and `user` are keys of the volume on this node and of
-   * the pod's use of it. @throws SELinuxMountError
+   * the pod's use of it. @throws VolumeError
    */
   claim(volume: string, user: string, asked: LabelledVolume): string | undefined {
     if (!asked.supported) return undefined;
@@ -58,7 +54,7 @@ export class SELinuxMounts {
       this.metrics.podMismatch(asked.accessModes, applies);
       if (!applies) return undefined;
       const list = [...labels].map((one) => one ?? '""').join(",");
-      throw new SELinuxMountError(
+      throw new VolumeError(
         `multiple SELinux labels found: ${list}; the containers of a pod that share a volume need the same`,
       );
     }
@@ -71,7 +67,7 @@ export class SELinuxMounts {
     } else if (used.label !== label) {
       this.metrics.volumeMismatch(asked.plugin, asked.accessModes, applies);
       if (applies) {
-        throw new SELinuxMountError(
+        throw new VolumeError(
           `conflicting SELinux labels of volume ${volume}: "${used.label ?? ""}" and "${label ?? ""}"; ` +
             "pods that use a volume at the same time need the same",
         );

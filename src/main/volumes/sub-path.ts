@@ -21,7 +21,7 @@ export interface SubPathRequest {
 
 /**
  * Resolves to the host path to give to the runtime. A missing sub path is made as a directory with the volume's
- * permissions. Idempotent. @throws SubPathError, VolumeBusyError, VolumeNotAnsweringError, ProgramError
+ * permissions. Idempotent. @throws SubPathError, VolumeError, VolumeNotAnsweringError, ProgramError
  */
 export async function prepareSubPath(
   { rootDir, calls }: { rootDir: string; calls: VolumeCalls },

@@ -2,7 +2,7 @@
 // to tear down are read from disk, because the pod may be from an earlier kubelet.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { VolumeOperationPendingError } from "./errors.js";
+import { volumeOperationPendingError } from "./errors.js";
 import { unmount } from "./mounts.js";
 import * as paths from "./paths.js";
 import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
@@ -45,7 +45,7 @@ export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<
         await tearDownVolume(deps, uid, volume, found);
         actual.tornDown(uid, volume);
       });
-      await within(clock, PATIENCE_MS, down, () => new VolumeOperationPendingError(key));
+      await within(clock, PATIENCE_MS, down, () => volumeOperationPendingError(key));
     }),
   );
   const failed = outcomes.find((outcome) => outcome.status === "rejected");

@@ -48,9 +48,9 @@ export interface VolumeManager {
   refreshPod(uid: string): void;
   /** Ends background work; volumes stay as they are. */
   stop(): Promise<void>;
-  /** Host path to mount for a volumeMount with a subPath. @throws SubPathError, VolumeBusyError */
+  /** Host path to mount for a volumeMount with a subPath. @throws SubPathError, VolumeError */
   prepareSubPath(request: SubPathRequest): Promise<string>;
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError, VolumeOperationPendingError: try again later */
+  /** Idempotent. @throws VolumeError, ForeignMountError, VolumeError: try again later */
   tearDownPod(uid: string): Promise<void>;
   /** Removes the rest of the pod's directory. @throws ForeignMountError while anything is mounted below it */
   removePodDirectory(uid: string): Promise<void>;

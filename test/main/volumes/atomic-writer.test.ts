@@ -16,11 +16,11 @@ import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { writePayload, WRITE_STEPS } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
 import type { Payload } from "../../../src/main/volumes/atomic-writer/payload.js";
-import { PayloadPathError } from "../../../src/main/volumes/errors.js";
 import { DiskFullError } from "../../../src/shared/fs/atomic-write.js";
 import { mount } from "../../../src/shared/os/mount.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const clock = new SteppedClock();
 const payload = (files: Record<string, string>, mode = 0o644): Payload =>
@@ -121,7 +121,7 @@ test("paths that lead elsewhere or clash are refused before anything is made", a
     "x".repeat(256),
     "x/".repeat(2100) + "x",
   ]) {
-    await assert.rejects(writePayload(volume, payload({ ok: "", [path]: "" }), { clock }), PayloadPathError, path);
+    await assert.rejects(writePayload(volume, payload({ ok: "", [path]: "" }), { clock }), VolumeError, path);
   }
   await assert.rejects(writePayload(volume, payload({ a: "", "a/b": "" }), { clock }), /a is a file already/);
   assert.deepEqual(readdirSync(volume), []);

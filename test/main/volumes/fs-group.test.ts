@@ -16,7 +16,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
-import { VolumeOwnershipError } from "../../../src/main/volumes/errors.js";
 import { setOwnership, type OwnershipDeps } from "../../../src/main/volumes/fs-group/set-ownership.js";
 import { createTasksPool } from "../../../src/main/threads/tasks-pool.js";
 import type { PodSecurityContext } from "../../../src/shared/api/pod.js";
@@ -29,6 +28,7 @@ import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { volumeCalls } from "../../support/volume-calls.js";
 import { isRoot, keptEvents, never, podWith, temporaryRoot } from "./temporary-root.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const skip = isRoot ? false : "needs root";
 const GROUP = 4321;
@@ -183,8 +183,7 @@ test("a refusal names the file; an abort ends the change between two parts", { s
   const refused = { files: 0, error: { path: `${volume}/file`, message: "EROFS: read-only" } };
   await assert.rejects(
     change(volume, { ...deps(), changeOwnership: () => Promise.resolve(refused) }),
-    (error) =>
-      error instanceof VolumeOwnershipError && error.message.includes(`${volume}/file`) && /EROFS/.test(error.message),
+    (error) => error instanceof VolumeError && error.message.includes(`${volume}/file`) && /EROFS/.test(error.message),
   );
   const controller = new AbortController();
   const reason = new Error("the pod is being terminated");

@@ -88,7 +88,7 @@ test("containers with two labels cannot share a volume that is mounted with one;
   const pod = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "data"));
   const { made, counted } = mounts();
   const claim = (accessModes: string[]) => made.claim("v", "u/v", { ...asked, accessModes, pod });
-  assert.throws(() => claim(["ReadWriteOncePod"]), { name: "SELinuxMountError" });
+  assert.throws(() => claim(["ReadWriteOncePod"]), { name: "VolumeError" });
   assert.equal(claim(["ReadWriteMany", "ReadWriteOnce"]), undefined);
   assert.deepEqual(await counted(), [
     "pod_context_mismatch_errors_total RWOP 1",
@@ -105,7 +105,7 @@ test("a pod with another label waits until the pods with the volume are removed"
   assert.equal(claim("two", "s0:c1,c2"), LABEL);
   assert.throws(() => claim("three", "s0:c9"), /conflicting SELinux labels of volume v: ".*:s0:c1,c2" and ".*:s0:c9"/);
   made.release("one/v");
-  assert.throws(() => claim("three", "s0:c9"), { name: "SELinuxMountError" });
+  assert.throws(() => claim("three", "s0:c9"), { name: "VolumeError" });
   made.release("two/v");
   assert.equal(claim("three", "s0:c9"), "system_u:object_r:container_file_t:s0:c9");
   assert.deepEqual(await counted(), [

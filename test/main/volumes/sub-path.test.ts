@@ -16,10 +16,10 @@ import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SubPathError } from "../../../src/shared/volume-calls/errors.js";
-import { VolumeOperationPendingError } from "../../../src/main/volumes/errors.js";
 import type { SubPathRequest } from "../../../src/main/volumes/sub-path.js";
 import { openSubPath } from "../../../src/shared/volume-calls/sub-path.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const skip = isRoot ? false : "needs root";
 
@@ -40,7 +40,7 @@ async function removePod(volumes: ReturnType<typeof manager>): Promise<void> {
       await volumes.removePodDirectory("uid-1");
       return;
     } catch (error) {
-      if (!(error instanceof VolumeOperationPendingError)) throw error;
+      if (!(error instanceof VolumeError)) throw error;
       await setTimeout(500);
     }
   }

@@ -38,7 +38,7 @@ export interface AtomicWriteDeps {
 
 /**
  * Makes the payload the content of the volume's directory, which is there. Resolves to whether anything had changed.
- * @throws PayloadPathError, DiskFullError: the old content is still there
+ * @throws VolumeError, DiskFullError: the old content is still there
  */
 export async function writePayload(volume: string, payload: Payload, deps: AtomicWriteDeps): Promise<boolean> {
   checkPayload(payload);

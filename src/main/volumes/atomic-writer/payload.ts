@@ -1,6 +1,6 @@
 // The files that an atomic writer puts into a volume, by their path in it. Paths come from objects of the API and from pods.
 // Invariant: no path leads out of the volume or to the writer's own names, which all begin with "..".
-import { PayloadPathError } from "../errors.js";
+import { payloadPathError } from "../errors.js";
 
 export interface PayloadFile {
   data: Uint8Array | string;
@@ -16,11 +16,11 @@ export type Payload = ReadonlyMap<string, PayloadFile>;
 const LONGEST_PATH = 4096;
 const LONGEST_NAME = 255;
 
-/** @throws PayloadPathError */
+/** @throws VolumeError */
 export function checkPayload(payload: Payload): void {
   for (const path of payload.keys()) {
     const problem = problemOf(path) ?? overlap(path, payload);
-    if (problem !== undefined) throw new PayloadPathError(path, problem);
+    if (problem !== undefined) throw payloadPathError(path, problem);
   }
 }
 

@@ -5,15 +5,12 @@ import { NODES } from "../../../shared/api/client/kinds.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Longest wait in one attempt; upstream's value. */
 const WAIT_MS = 600_000;
 const FIRST_LOOK_MS = 100;
 const LONGEST_MS = 7_000;
-
-class VolumeNotAttachedError extends Error {
-  override readonly name = "VolumeNotAttachedError";
-}
 
 export interface NodeAttachmentsOptions {
   nodeName: string;
@@ -57,7 +54,7 @@ export class NodeAttachments {
     return [...this.names];
   }
 
-  /** Resolves to the device path that the controller reports. @throws VolumeNotAttachedError, ApiError, or the signal's reason */
+  /** Resolves to the device path that the controller reports. @throws VolumeError, ApiError, or the signal's reason */
   async waitFor(name: string, signal: AbortSignal): Promise<string> {
     const { cluster, clock, nodeName } = this.options;
     const deadline = clock.monotonic() + WAIT_MS;
@@ -67,7 +64,7 @@ export class NodeAttachments {
       const inUse = status?.volumesInUse?.includes(name) === true;
       if (inUse && attached !== undefined) return attached.devicePath;
       if (clock.monotonic() + delayMs > deadline) {
-        throw new VolumeNotAttachedError(
+        throw new VolumeError(
           inUse
             ? `Volume not attached according to node status for volume ${name}: check the attach/detach controller`
             : `Volume has not been added to the list of VolumesInUse in the node's volume status for volume ${name}`,

@@ -6,8 +6,9 @@ import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
 import type { VolumeAttachment } from "../../../shared/api/objects.js";
 import type { CsiContext } from "./context.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";
-import { AttachLimitError, NotAttachedError } from "./errors.js";
+import { AttachLimitError } from "./errors.js";
 import { attachmentName } from "./paths.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Longest wait in one attempt; upstream's value. */
 const WAIT_MS = 600_000;
@@ -20,7 +21,7 @@ const RESOURCE_EXHAUSTED = 8;
 
 /**
  * The publish_context that the attacher has for the driver.
- * @throws NotAttachedError, AttachLimitError, ApiError, ApiConnectionError, or the signal's reason
+ * @throws VolumeError, AttachLimitError, ApiError, ApiConnectionError, or the signal's reason
  */
 export async function waitForAttachment(
   context: CsiContext,
@@ -35,7 +36,7 @@ export async function waitForAttachment(
     const attachment = missing === undefined ? await read(context, name, signal) : undefined;
     const problem = missing ?? problemOf(attachment, name);
     if (problem === undefined) return attachment?.status?.attachmentMetadata ?? {};
-    if (clock.monotonic() + delayMs > deadline) throw new NotAttachedError(problem);
+    if (clock.monotonic() + delayMs > deadline) throw new VolumeError(problem);
     await clock.sleep(delayMs, signal);
   }
 }
@@ -104,15 +105,15 @@ async function read(context: CsiContext, name: string, signal: AbortSignal): Pro
   }
 }
 
-/** undefined: it is attached. @throws NotAttachedError, AttachLimitError when waiting is of no use */
+/** undefined: it is attached. @throws VolumeError, AttachLimitError when waiting is of no use */
 function problemOf(attachment: VolumeAttachment | undefined, name: string): string | undefined {
   if (attachment === undefined) return `volume attachment ${name} does not exist`;
   if (attachment.metadata.deletionTimestamp !== undefined) {
-    throw new NotAttachedError(`volume attachment ${name} is being deleted`);
+    throw new VolumeError(`volume attachment ${name} is being deleted`);
   }
   if (attachment.status?.attached === true) return undefined;
   const error = attachment.status?.attachError;
   if (error === undefined) return `volume attachment ${name} is not attached yet`;
   const message = error.message ?? "attaching failed";
-  throw error.errorCode === RESOURCE_EXHAUSTED ? new AttachLimitError(message) : new NotAttachedError(message);
+  throw error.errorCode === RESOURCE_EXHAUSTED ? new AttachLimitError(message) : new VolumeError(message);
 }

@@ -9,8 +9,8 @@ import type { OwnershipDeps } from "../fs-group/set-ownership.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { DriverObjects } from "./driver-objects.js";
 import type { CsiDrivers } from "./drivers.js";
-import { CsiSpecError } from "./errors.js";
 import { DeviceUsers } from "./users.js";
+import { VolumeError } from "../volume-error.js";
 
 export interface CsiOptions {
   rootDir: string;
@@ -32,7 +32,7 @@ export interface CsiOptions {
 }
 
 export interface CsiContext extends CsiOptions {
-  /** @throws CsiSpecError before the kubelet has joined */
+  /** @throws VolumeError before the kubelet has joined */
   joined(): ClusterObjects;
   objects: DriverObjects;
   users: DeviceUsers;
@@ -43,7 +43,7 @@ export interface CsiContext extends CsiOptions {
 export function csiContext(options: CsiOptions): CsiContext {
   const joined = (): ClusterObjects => {
     const cluster = options.cluster();
-    if (cluster === undefined) throw new CsiSpecError("the kubelet is not connected to its cluster yet; trying again");
+    if (cluster === undefined) throw new VolumeError("the kubelet is not connected to its cluster yet; trying again");
     return cluster;
   };
   return {

@@ -6,6 +6,7 @@ import { CsiSpecError } from "./errors.js";
 import { mountOptionsOf } from "../pv-annotations.js";
 import { CSI_PLUGIN, ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";
 import type { VolumeLifecycle } from "./vol-data.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Of a file, in bytes. */
 const NAME_MAX = 255;
@@ -46,7 +47,7 @@ export function csiPlugin(driver: string): string {
   return `${CSI_PLUGIN}:${driver}`;
 }
 
-/** @throws CsiSpecError */
+/** @throws VolumeError */
 export function persistentVolume(
   pv: PersistentVolume,
   csi: CSIPersistentVolumeSource,
@@ -72,7 +73,7 @@ export function persistentVolume(
   };
 }
 
-/** A volume that is created and removed with its pod. @throws CsiSpecError */
+/** A volume that is created and removed with its pod. @throws VolumeError */
 export function inlineVolume(pod: Pod, volume: Volume, csi: CSIVolumeSource): CsiVolume {
   const { uid, namespace } = pod.metadata;
   const secret = csi.nodePublishSecretRef?.name;
@@ -94,10 +95,10 @@ export function inlineVolume(pod: Pod, volume: Volume, csi: CSIVolumeSource): Cs
 /** Both become directories that are later removed. Names of clouds' volumes have signs that no object's name has. */
 function checkedName(name: string, driver: string): string {
   if (!/^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$/.test(driver) || driver.includes("..")) {
-    throw new CsiSpecError(`${JSON.stringify(driver)} can be no name of a driver: letters, digits, '-' and '.'`);
+    throw new VolumeError(`${JSON.stringify(driver)} can be no name of a driver: letters, digits, '-' and '.'`);
   }
-  if (name.length > NAME_MAX) throw new CsiSpecError("a name of a volume becomes a directory and is too long for one");
+  if (name.length > NAME_MAX) throw new VolumeError("a name of a volume becomes a directory and is too long for one");
   const word = specName(name);
   if (/^[^.\p{Cc}][^\p{Cc}]*$/u.test(word) && !word.includes("..") && Buffer.byteLength(word) <= NAME_MAX) return name;
-  throw new CsiSpecError(`${JSON.stringify(word)} can be no name of a volume: it becomes a directory`);
+  throw new VolumeError(`${JSON.stringify(word)} can be no name of a volume: it becomes a directory`);
 }

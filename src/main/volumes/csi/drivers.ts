@@ -1,9 +1,9 @@
 // The CSI drivers that have registered on this node. Volume operations wait here for a moment for a driver that is
 // about to register. After a restart of the kubelet drivers register while pods already wait for their volumes.
 import type { Clock } from "../../../shared/clock/clock.js";
-import { CsiDriverMissingError } from "./errors.js";
 import type { CsiNode } from "./node-port.js";
 import { abortReason } from "../../../shared/errors/thrown.js";
+import { VolumeError } from "../volume-error.js";
 
 const PATIENCE_MS = 1_000;
 
@@ -48,7 +48,7 @@ export class CsiDrivers {
     return [...this.drivers.values()];
   }
 
-  /** Waits a moment for one that is not there. @throws CsiDriverMissingError, or the signal's reason */
+  /** Waits a moment for one that is not there. @throws VolumeError, or the signal's reason */
   async get(name: string, signal: AbortSignal): Promise<RegisteredDriver> {
     signal.throwIfAborted();
     const known = this.drivers.get(name);
@@ -65,7 +65,16 @@ export class CsiDrivers {
         if (driver !== undefined) done(() => resolve(driver));
       };
       const onAbort = (): void => done(() => reject(abortReason(signal)));
-      const timer = this.clock.after(this.patienceMs, () => done(() => reject(new CsiDriverMissingError(name))));
+      const timer = this.clock.after(this.patienceMs, () =>
+        done(() =>
+          reject(
+            new VolumeError(
+              `driver name ${name} not found in the list of registered CSI drivers; its node plugin must run on this node ` +
+                "and register below plugins_registry",
+            ),
+          ),
+        ),
+      );
       this.waiting.add(look);
       signal.addEventListener("abort", onAbort, { once: true });
     });

@@ -17,13 +17,13 @@ export interface ExpandRequest {
   signal: AbortSignal;
 }
 
-/** @throws PluginCallError, CsiDriverMissingError */
+/** @throws PluginCallError, VolumeError */
 export async function canExpand(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<boolean> {
   const { node } = await context.drivers.get(volume.driver, signal);
   return (await node.capabilities(signal)).has(CAPABILITY.EXPAND_VOLUME);
 }
 
-/** @throws PluginCallError, CsiDriverMissingError, ApiError, … */
+/** @throws PluginCallError, VolumeError, ApiError, … */
 export async function expandVolume(context: CsiContext, staging: Staging, request: ExpandRequest): Promise<void> {
   const { volume, path, block, bytes, signal } = request;
   const key = deviceKey(volume);

@@ -12,7 +12,6 @@ import { accessMode, blockCapability } from "./capability.js";
 import { learnAttachable } from "./learn-attachable.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
-import { CsiStateError } from "./errors.js";
 import { inStep } from "./step-error.js";
 import type { UndoRequest } from "./mount-volume.js";
 import { publish } from "./publish.js";
@@ -23,6 +22,7 @@ import { withDevice, type DeviceInHand } from "./with-device.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { link, linkTo } from "../device-links.js";
+import { VolumeError } from "../volume-error.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 
@@ -40,7 +40,7 @@ export class CsiMaps {
     private readonly staging: Staging,
   ) {}
 
-  /** Idempotent. Rejects with CsiStepError, CsiSpecError, ApiError, … or the signal's reason. */
+  /** Idempotent. Rejects with CsiStepError, VolumeError, ApiError, … or the signal's reason. */
   async map(request: MapRequest): Promise<DevicePlace> {
     const { pod, volume, signal } = request;
     const { uid } = pod.metadata;
@@ -78,14 +78,14 @@ export class CsiMaps {
     return place;
   }
 
-  /** Idempotent. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
+  /** Idempotent. @throws PluginCallError, VolumeError */
   async unmap({ uid, spec, signal, doneBy }: UndoRequest): Promise<void> {
     const places = this.places(uid, spec);
     const data = await readVolData(places.data);
     const user = userKey(uid, spec);
     if (data === undefined) {
       if (await isThere(places.publish)) {
-        throw new CsiStateError(`the records of device ${spec} in ${places.data} are missing: unpublish it manually`);
+        throw new VolumeError(`the records of device ${spec} in ${places.data} are missing: unpublish it manually`);
       }
       await rm(places.podLink, { force: true });
       return;
@@ -99,7 +99,7 @@ export class CsiMaps {
       await releaseLoops(places.publish, signal);
       await node.unpublish({ volumeId: data.volumeHandle, targetPath: places.publish }, signal);
       if (await isThere(places.publish)) {
-        throw new CsiStateError(`driver ${data.driverName} unpublished ${key}, but ${places.publish} is still there`);
+        throw new VolumeError(`driver ${data.driverName} unpublished ${key}, but ${places.publish} is still there`);
       }
       this.mapped.delete(user);
       await rm(places.podLink, { force: true });
@@ -113,12 +113,12 @@ export class CsiMaps {
     const { node, device, publishContext } = hand;
     const capabilities = await inStep(STEPS.device, signal, () => node.capabilities(signal));
     const capability = blockCapability(accessMode(volume.accessModes, capabilities));
-    if (device === undefined) throw new CsiStateError("an ephemeral inline volume cannot be a block device");
+    if (device === undefined) throw new VolumeError("an ephemeral inline volume cannot be a block device");
     const request = { volume, node, device, capability, publishContext };
     const staged = await inStep(STEPS.device, signal, () => this.staging.stage(request, signal));
     await inStep(STEPS.device, signal, async () => {
       await publish(this.context, hand, { pod, volume, capability, staged, target, signal, first: true });
-      if (!(await isThere(target))) throw new CsiStateError(`driver ${volume.driver} created nothing at ${target}`);
+      if (!(await isThere(target))) throw new VolumeError(`driver ${volume.driver} created nothing at ${target}`);
     });
   }
 

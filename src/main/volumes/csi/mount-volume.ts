@@ -15,7 +15,6 @@ import { learnAttachable } from "./learn-attachable.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
-import { CsiStateError } from "./errors.js";
 import { inStep, CsiStepError } from "./step-error.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
@@ -25,6 +24,7 @@ import { userKey } from "./users.js";
 import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 import { CSI_MOUNT, metaDirectory } from "../../../shared/api/pod-paths.js";
+import { VolumeError } from "../volume-error.js";
 
 const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
 const SET_UP = "MountVolume.SetUp";
@@ -56,7 +56,7 @@ export class CsiMounts {
     private readonly staging: Staging,
   ) {}
 
-  /** Idempotent. Rejects with CsiStepError, CsiSpecError, ApiError, … or the signal's reason. */
+  /** Idempotent. Rejects with CsiStepError, VolumeError, ApiError, … or the signal's reason. */
   async setUp(request: MountRequest): Promise<HostPlace> {
     const { pod, volume, signal } = request;
     const user = userKey(pod.metadata.uid, volume.spec);
@@ -119,7 +119,7 @@ export class CsiMounts {
     });
   }
 
-  /** Idempotent. @throws PluginCallError, CsiDriverMissingError, CsiStateError */
+  /** Idempotent. @throws PluginCallError, VolumeError */
   async tearDown({ uid, spec, signal, doneBy }: UndoRequest): Promise<void> {
     const places = this.places(uid, spec);
     const data = await readVolData(places.directory);
@@ -138,7 +138,7 @@ export class CsiMounts {
     const undo = async (): Promise<void> => {
       await node.unpublish({ volumeId: handle, targetPath: places.target }, signal);
       if (await isMountPoint(places.target)) {
-        throw new CsiStateError(`driver ${driver} unpublished ${key}, but ${places.target} is still mounted`);
+        throw new VolumeError(`driver ${driver} unpublished ${key}, but ${places.target} is still mounted`);
       }
       this.published.delete(user);
       this.relabel.delete(user);

@@ -3,9 +3,9 @@
 import { SECRETS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { SecretRef } from "../../../shared/api/objects.js";
-import { CsiSpecError } from "./errors.js";
+import { VolumeError } from "../volume-error.js";
 
-/** Empty without a reference. @throws CsiSpecError, ApiError, ApiConnectionError */
+/** Empty without a reference. @throws VolumeError, ApiError, ApiConnectionError */
 export async function readSecret(
   client: ApiClient,
   ref: SecretRef | undefined,
@@ -14,7 +14,7 @@ export async function readSecret(
   if (ref === undefined) return {};
   const { name, namespace } = ref;
   if (name === undefined || namespace === undefined || name === "" || namespace === "") {
-    throw new CsiSpecError("the volume's secret reference lacks a name or a namespace");
+    throw new VolumeError("the volume's secret reference lacks a name or a namespace");
   }
   const secret = await client.get(SECRETS, { name, namespace }, { signal });
   const entries = Object.entries(secret.data ?? {});

@@ -12,12 +12,12 @@ import { removeEmpty, removeTree } from "../remove-tree.js";
 import { type CsiContext } from "./context.js";
 import { readSecret } from "./read-secret.js";
 import { csiPlugin, type CsiVolume } from "./csi-volume.js";
-import { CsiStateError } from "./errors.js";
 import { CAPABILITY, type CsiNode } from "./node-port.js";
 import * as paths from "./paths.js";
 import { removeVolData, writeVolData } from "./vol-data.js";
 import type { Device } from "./users.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Back-off of unstaging; upstream's values. */
 const RETRY = { initialMs: 500, maxMs: 122_000 };
@@ -154,7 +154,7 @@ export class Staging {
           await node.unstage({ volumeId: handle, stagingTargetPath: target }, signal);
         }
         if (await isMountPoint(target)) {
-          throw new CsiStateError(`driver ${driver} unstaged ${key}, but ${target} is still mounted`);
+          throw new VolumeError(`driver ${driver} unstaged ${key}, but ${target} is still mounted`);
         }
         await this.removePlaces(device, notes, target);
       });

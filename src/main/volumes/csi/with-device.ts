@@ -6,11 +6,11 @@ import { askForAttachment, waitForAttachment } from "./attach.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
-import { CsiSpecError } from "./errors.js";
 import { inStep } from "./step-error.js";
 import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
 import type { Device } from "./users.js";
+import { VolumeError } from "../volume-error.js";
 
 export interface DeviceInHand {
   spec: DriverSpec | undefined;
@@ -48,7 +48,7 @@ export async function withDevice<T>(
   const known = users.get(key)?.users.has(user) === true;
   const device = ephemeral ? undefined : users.use(volume, user, request.block);
   if (device !== undefined && device.block !== request.block) {
-    throw new CsiSpecError(`volume ${key} is used both as a block device and as a file system on this node`);
+    throw new VolumeError(`volume ${key} is used both as a block device and as a file system on this node`);
   }
   let noted = known;
   try {
@@ -93,17 +93,17 @@ async function attached(
   return found;
 }
 
-/** @throws CsiSpecError */
+/** @throws VolumeError */
 function checkLifecycle(volume: CsiVolume, spec: DriverSpec | undefined): void {
   const { lifecycle, driver } = volume;
   if (lifecycle === "Ephemeral" && spec === undefined) {
-    throw new CsiSpecError(
+    throw new VolumeError(
       `volume mode "Ephemeral" not supported by driver ${driver} (no CSIDriver object): make one that lists the mode`,
     );
   }
   const modes = spec?.volumeLifecycleModes ?? ["Persistent"];
   if (modes.includes(lifecycle)) return;
-  throw new CsiSpecError(
+  throw new VolumeError(
     `volume mode ${quote(lifecycle)} not supported by driver ${driver} (only supports ${JSON.stringify(modes)})`,
   );
 }

@@ -29,7 +29,7 @@ export class DiskDevices {
     private readonly options: DiskVolumesOptions,
   ) {}
 
-  /** Idempotent. @throws DiskAttachError, VolumeNotAttachedError, ProgramError, or the signal's reason */
+  /** Idempotent. @throws DiskAttachError, VolumeError, ProgramError, or the signal's reason */
   async map(request: Omit<DiskRequest, "fsType" | "mountOptions" | "accessModes" | "podVolume">): Promise<DevicePlace> {
     const { pod, name, disk, readOnly, signal } = request;
     const { uid } = pod.metadata;

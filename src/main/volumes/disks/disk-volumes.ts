@@ -21,6 +21,7 @@ import { contextOption, isRelabelled, type SELinuxMounts } from "../se-linux-mou
 import { exists } from "./device-mapper.js";
 import { type DiskKind, type DiskRequest } from "./disk.js";
 import { placesBelow } from "./places.js";
+import { VolumeError } from "../volume-error.js";
 
 const DEFAULT_FS_TYPE = "ext4";
 
@@ -52,7 +53,7 @@ export class DiskVolumes {
     this.mounted = new MountedVolumes({ rootDir: options.rootDir, plugin: kind.plugin, kind: "bind" });
   }
 
-  /** Idempotent. @throws DiskAttachError, VolumeNotAttachedError, DeviceFormatError, ProgramError, or the signal's reason */
+  /** Idempotent. @throws DiskAttachError, VolumeError, ProgramError, or the signal's reason */
   async setUp(request: DiskRequest): Promise<HostPlace> {
     const { pod, name, disk, readOnly, signal } = request;
     const { plugin } = this.kind;
@@ -85,7 +86,7 @@ export class DiskVolumes {
     return this.labelled(place);
   }
 
-  /** @throws SELinuxMountError */
+  /** @throws VolumeError */
   private claim({ pod, name, disk, accessModes, podVolume: volume }: DiskRequest): string | undefined {
     const asked = { plugin: this.kind.plugin, supported: true, accessModes, pod, volume };
     return this.options.seLinux?.claim(this.unique(disk.place), `${pod.metadata.uid}/${name}`, asked);
@@ -98,7 +99,7 @@ export class DiskVolumes {
     return { ...place, relabel: true };
   }
 
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
+  /** Idempotent. @throws VolumeError, ForeignMountError, ProgramError */
   async tearDown(uid: string, name: string): Promise<void> {
     const target = this.target(uid, name);
     const found = await this.placesMountedAt(target);
@@ -146,7 +147,7 @@ export class DiskVolumes {
         signal.throwIfAborted();
         if (found === type) throw error;
         const problem = `device ${device} has file system ${found}, but the volume requires ${type}: ${messageOf(error)}`;
-        throw new DeviceFormatError(problem, { cause: error });
+        throw new VolumeError(problem, { cause: error });
       });
     }
     const options = [...(readOnly ? ["ro"] : []), ...mountOptions];

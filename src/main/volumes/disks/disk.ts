@@ -1,10 +1,6 @@
 // A network disk (iSCSI, Fibre Channel) as a pod wants it, and the kind of disk that its plugin handles.
 import type { Pod } from "../../../shared/api/pod.js";
-
-/** The volume's source cannot be used; the message says which part of it. */
-export class DiskSpecError extends Error {
-  override readonly name = "DiskSpecError";
-}
+import { VolumeError } from "../volume-error.js";
 
 /** No device appeared for the volume. */
 export class DiskAttachError extends Error {
@@ -70,11 +66,11 @@ export interface DiskRequest {
   signal: AbortSignal;
 }
 
-/** Directories are made of words of API objects. @throws DiskSpecError */
+/** Directories are made of words of API objects. @throws VolumeError */
 export function pathWord(what: string, value: unknown): string {
   if (typeof value === "string" && /^[A-Za-z0-9[][-A-Za-z0-9._:[\]]{0,223}$/.test(value) && !value.includes(".."))
     return value;
-  throw new DiskSpecError(
+  throw new VolumeError(
     `${what} ${JSON.stringify(value)} is not valid: letters, digits, '.', ':', '-', '_' and brackets`,
   );
 }

@@ -4,11 +4,12 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import type { FCVolumeSource } from "../../../shared/api/volume.js";
 import { multipathOver, names, removeDisk } from "../disks/device-mapper.js";
-import { DiskAttachError, DiskSpecError, pathWord, type Disk, type DiskKind, type DiskSystem } from "../disks/disk.js";
+import { DiskAttachError, pathWord, type Disk, type DiskKind, type DiskSystem } from "../disks/disk.js";
+import { VolumeError } from "../volume-error.js";
 
 export const FC_PLUGIN = "kubernetes.io/fc";
 
-/** @throws DiskSpecError */
+/** @throws VolumeError */
 export function fcDisk(source: FCVolumeSource, system: DiskSystem): Disk {
   const { lun } = source;
   const wwns = (source.targetWWNs ?? []).map((wwn) => pathWord("fc target WWN", wwn));
@@ -37,7 +38,7 @@ export function fcDisk(source: FCVolumeSource, system: DiskSystem): Disk {
         ),
     };
   }
-  throw new DiskSpecError("the fc volume names neither targetWWNs with a lun nor wwids");
+  throw new VolumeError("the fc volume names neither targetWWNs with a lun nor wwids");
 }
 
 export function fcKind(system: DiskSystem, log: Logger): DiskKind {

@@ -1,7 +1,8 @@
 // Grows the file system on a device to the device's size, while it is mounted. blkid and the file system's own tool run as programs.
 // A file system that has its device's size already is left as it is.
 import { runReading } from "../program.js";
-import { DeviceFormatError, contentOf, ended } from "./format.js";
+import { contentOf, ended } from "./format.js";
+import { VolumeError } from "../volume-error.js";
 
 interface GrowRequest {
   device: string;
@@ -14,21 +15,19 @@ const GROW_MS = 3_600_000;
 
 type Run = typeof runReading;
 
-/** A blank device needs nothing: mkfs will use all of it. @throws DeviceFormatError, ProgramError */
+/** A blank device needs nothing: mkfs will use all of it. @throws VolumeError, ProgramError */
 export async function growFileSystem({ device, mountPoint }: GrowRequest, run: Run = runReading): Promise<void> {
   const type = await contentOf(device, run);
   if (type === undefined) return;
   const [program, ...args] = toolFor(type, device, mountPoint);
   if (program === undefined) {
-    throw new DeviceFormatError(
+    throw new VolumeError(
       `a file system of type ${type} on device ${device} cannot grow: use ext3, ext4, xfs or btrfs`,
     );
   }
   const result = await run(program, args, GROW_MS);
   if (result.code !== 0) {
-    throw new DeviceFormatError(
-      `cannot grow the ${type} file system on device ${device}: ${program}: ${ended(result)}`,
-    );
+    throw new VolumeError(`cannot grow the ${type} file system on device ${device}: ${program}: ${ended(result)}`);
   }
 }
 

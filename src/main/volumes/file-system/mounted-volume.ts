@@ -52,7 +52,7 @@ export class MountedVolumes {
     });
   }
 
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
+  /** Idempotent. @throws VolumeError, ForeignMountError, ProgramError */
   tearDown(uid: string, name: string): Promise<void> {
     const { target, meta } = this.places(uid, name);
     return this.locks.run(`${uid}/${name}`, async () => {

@@ -1,6 +1,7 @@
 // File systems mounted by the mount program: directories of the node for local volumes, and what needs a helper (nfs).
 import { run } from "../program.js";
 import { ProgramError } from "../errors.js";
+import { VolumeError } from "../volume-error.js";
 
 export interface ProgramMount {
   source: string;
@@ -10,19 +11,7 @@ export interface ProgramMount {
   options: readonly string[];
 }
 
-/** The helper that mount needs for a type of file system is not installed. */
-class MountHelperError extends Error {
-  override readonly name = "MountHelperError";
-  constructor(type: string, cause: unknown) {
-    super(
-      `mounting ${type} needs the program mount.${type} on the node, which is not there: install it ` +
-        `(${type === "nfs" ? "nfs-common on Debian, nfs-utils elsewhere" : `the tools of ${type}`})`,
-      { cause },
-    );
-  }
-}
-
-/** @throws MountHelperError, ProgramError, or the signal's reason */
+/** @throws VolumeError, ProgramError, or the signal's reason */
 export async function mountByProgram(
   { source, target, type, options }: ProgramMount,
   signal: AbortSignal,
@@ -35,7 +24,11 @@ export async function mountByProgram(
     signal.throwIfAborted();
     const output = error instanceof ProgramError ? error.output : "";
     if (type !== "" && /\bhelper program\b|unknown filesystem type/.test(output))
-      throw new MountHelperError(type, error);
+      throw new VolumeError(
+        `mounting ${type} needs the program mount.${type} on the node, which is not there: install it ` +
+          `(${type === "nfs" ? "nfs-common on Debian, nfs-utils elsewhere" : `the tools of ${type}`})`,
+        { cause: error },
+      );
     throw error;
   }
 }

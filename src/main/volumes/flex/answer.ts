@@ -1,5 +1,6 @@
 // The answer of a flexVolume driver: one JSON object on standard output. Keys are compared without case, as Go does.
 
+import { VolumeError } from "../volume-error.js";
 export interface FlexCapabilities {
   attach: boolean;
   selinuxRelabel: boolean;
@@ -33,19 +34,14 @@ export class FlexNotSupportedError extends Error {
   override readonly name = "FlexNotSupportedError";
 }
 
-/** The driver failed, or its answer cannot be read. */
-export class FlexCallError extends Error {
-  override readonly name = "FlexCallError";
-}
-
-/** @throws FlexNotSupportedError, FlexCallError */
+/** @throws FlexNotSupportedError, VolumeError */
 export function readAnswer(command: string, text: string): FlexAnswer {
   const answer = fieldsOf(parsed(command, text));
   const status = stringOf(answer.get("status"));
   if (status === "Not supported") throw new FlexNotSupportedError(status);
   if (status !== "Success") {
     const reason = stringOf(answer.get("message")).slice(0, SHOWN);
-    throw new FlexCallError(`${command} command failed, status: ${status.slice(0, SHOWN)}, reason: ${reason}`);
+    throw new VolumeError(`${command} command failed, status: ${status.slice(0, SHOWN)}, reason: ${reason}`);
   }
   const named = fieldsOf(answer.get("capabilities"));
   const capabilities = { ...DEFAULTS };
@@ -58,18 +54,18 @@ export function readAnswer(command: string, text: string): FlexAnswer {
 
 function parsed(command: string, text: string): unknown {
   if (text.length > ANSWER_LIMIT) {
-    throw new FlexCallError(`the driver's output for ${command} is longer than ${ANSWER_LIMIT} characters`);
+    throw new VolumeError(`the driver's output for ${command} is longer than ${ANSWER_LIMIT} characters`);
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new FlexCallError(`the driver's output for ${command} is not JSON: ${JSON.stringify(text.slice(0, 80))}`, {
+    throw new VolumeError(`the driver's output for ${command} is not JSON: ${JSON.stringify(text.slice(0, 80))}`, {
       cause: error,
     });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new FlexCallError(`the driver's output for ${command} is not a JSON object`);
+  throw new VolumeError(`the driver's output for ${command} is not a JSON object`);
 }
 
 function fieldsOf(value: unknown): Map<string, unknown> {

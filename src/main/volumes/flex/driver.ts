@@ -3,14 +3,8 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { runProgram } from "../../../shared/exec/run-program.js";
 import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
-import {
-  ANSWER_LIMIT,
-  FlexCallError,
-  FlexNotSupportedError,
-  readAnswer,
-  type FlexAnswer,
-  type FlexCapabilities,
-} from "./answer.js";
+import { ANSWER_LIMIT, FlexNotSupportedError, readAnswer, type FlexAnswer, type FlexCapabilities } from "./answer.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Of a command; upstream sets none and waits for ever. */
 const DEADLINE_MS = 120_000;
@@ -47,7 +41,7 @@ export class FlexDriver {
     readonly capabilities: FlexCapabilities,
   ) {}
 
-  /** Asks the driver for its capabilities. @throws FlexCallError, FlexNotSupportedError */
+  /** Asks the driver for its capabilities. @throws VolumeError, FlexNotSupportedError */
   static async init(program: FlexProgram): Promise<FlexDriver> {
     return new FlexDriver(program, (await run(program, "init", [], {})).capabilities);
   }
@@ -56,7 +50,7 @@ export class FlexDriver {
     return this.program.name;
   }
 
-  /** @throws FlexCallError, FlexNotSupportedError, or the signal's reason */
+  /** @throws VolumeError, FlexNotSupportedError, or the signal's reason */
   async call(command: FlexCommand, args: readonly string[], options: FlexCallOptions): Promise<FlexAnswer> {
     if (this.unsupported.has(command)) throw new FlexNotSupportedError("Not supported");
     try {
@@ -98,7 +92,7 @@ async function run(
     if (!(error instanceof ProgramFailedError)) throw error;
     // A driver that fails says why on standard output. One that reports success and fails is a defect of the driver.
     if (error.stdout.trim() !== "") readAnswer(command, error.stdout);
-    throw new FlexCallError(`flexVolume driver ${name} (${executable} ${command}) ${error.message}`, { cause: error });
+    throw new VolumeError(`flexVolume driver ${name} (${executable} ${command}) ${error.message}`, { cause: error });
   }
   return readAnswer(command, text);
 }

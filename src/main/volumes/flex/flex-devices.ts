@@ -101,7 +101,7 @@ export class FlexDevices {
     return paths.namesIn(deviceMounts(this.options.rootDir, driver));
   }
 
-  /** Idempotent: does nothing while a pod uses the volume. @throws VolumeBusyError, FlexCallError */
+  /** Idempotent: does nothing while a pod uses the volume. @throws VolumeError */
   async release(driver: FlexDriver, { name, uid, signal }: ReleaseRequest): Promise<void> {
     const target = this.target(driver.name, name);
     if (!(await this.names(driver.name)).includes(name) || (await this.isUsed(driver.name, name))) return;

@@ -14,12 +14,12 @@ import { removeTree } from "../remove-tree.js";
 import { growFileSystem } from "../file-system/grow-file-system.js";
 import { mountByProgram } from "../file-system/program-mount.js";
 import type { HostPlace } from "../place.js";
-import { FlexCallError } from "./answer.js";
 import type { FlexDriver } from "./driver.js";
 import { FlexDrivers, FlexDriverMissingError } from "./drivers.js";
 import { FlexDevices, type FlexDevicesOptions } from "./flex-devices.js";
 import { attachedName, flexPlugin, FlexSpecError } from "./names.js";
 import { mountOptions, optionsFor, type FlexRequest } from "./options.js";
+import { VolumeError } from "../volume-error.js";
 
 export interface FlexVolumesOptions extends FlexDevicesOptions {
   /** volumePluginDir. */
@@ -30,11 +30,6 @@ export interface FlexVolumesOptions extends FlexDevicesOptions {
 
 /** A driver may move the metadata of a large file system. */
 const EXPAND_MS = 3_600_000;
-
-/** The volume's directory cannot be removed. */
-class FlexVolumeLeftError extends Error {
-  override readonly name = "FlexVolumeLeftError";
-}
 
 export class FlexVolumes {
   readonly drivers: FlexDrivers;
@@ -51,7 +46,7 @@ export class FlexVolumes {
     this.devices = new FlexDevices(options);
   }
 
-  /** Idempotent. @throws FlexSpecError, FlexDriverMissingError, FlexCallError, VolumeNotAttachedError, or the signal's reason */
+  /** Idempotent. @throws FlexSpecError, FlexDriverMissingError, VolumeError, or the signal's reason */
   async setUp(request: FlexRequest): Promise<HostPlace> {
     const { pod, name, source, readOnly, signal, hurry } = request;
     const driver = await this.drivers.find(source.driver, hurry);
@@ -80,7 +75,7 @@ export class FlexVolumes {
     return (await this.drivers.find(driver)).capabilities.requiresFSResize;
   }
 
-  /** The driver's work; of one that knows no such command, the file system's own tool. @throws FlexCallError, DeviceFormatError, ProgramError */
+  /** The driver's work; of one that knows no such command, the file system's own tool. @throws VolumeError, ProgramError */
   async grow(request: FlexRequest, mountPoint: string, sizes: { oldBytes: bigint; newBytes: bigint }): Promise<void> {
     const { source, name, signal } = request;
     const driver = await this.drivers.find(source.driver);
@@ -90,16 +85,14 @@ export class FlexVolumes {
       const args = [optionsFor(request), device, mountPoint, String(newBytes), String(oldBytes)];
       if ((await driver.callIfSupported("expandfs", args, { signal, deadlineMs: EXPAND_MS })) !== undefined) return;
       if (device === "") {
-        throw new FlexCallError(
-          `flexVolume driver ${driver.name} has no command expandfs, and named no device to grow`,
-        );
+        throw new VolumeError(`flexVolume driver ${driver.name} has no command expandfs, and named no device to grow`);
       }
       await growFileSystem({ device, mountPoint });
     };
     await this.locks.run(`${driver.name}/${name}`, work, signal);
   }
 
-  /** Idempotent. @throws VolumeBusyError, FlexDriverMissingError, FlexCallError */
+  /** Idempotent. @throws VolumeError, FlexDriverMissingError, VolumeError */
   async tearDown(driverName: string, uid: string, name: string): Promise<void> {
     const { target, meta } = this.places(uid, driverName, name);
     const driver = await this.findForTearDown(driverName, target);
@@ -111,7 +104,7 @@ export class FlexVolumes {
         else if ((await driver.callIfSupported("unmount", [target], { signal })) === undefined)
           await unmount(uid, target);
         if (await isMountPoint(target)) {
-          throw new FlexVolumeLeftError(`flexVolume driver ${driverName} unmounted ${target}, but it is still mounted`);
+          throw new VolumeError(`flexVolume driver ${driverName} unmounted ${target}, but it is still mounted`);
         }
         this.ready.delete(target);
         await removeLeft(target);
@@ -223,12 +216,9 @@ async function removeLeft(target: string): Promise<void> {
   } catch (error) {
     if (errorCode(error) === "ENOENT") return;
     if (errorCode(error) !== "ENOTEMPTY") throw error;
-    throw new FlexVolumeLeftError(
-      `${target} is unmounted and has files: the driver has to remove them, or an operator`,
-      {
-        cause: error,
-      },
-    );
+    throw new VolumeError(`${target} is unmounted and has files: the driver has to remove them, or an operator`, {
+      cause: error,
+    });
   }
 }
 

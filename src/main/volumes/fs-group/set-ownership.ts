@@ -10,7 +10,7 @@ import { perform } from "../../../shared/volume-calls/perform.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { type VolumeMetrics } from "../metrics.js";
 import { measured } from "../measured.js";
-import { VolumeOwnershipError } from "../errors.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Interval of reports about a long change; upstream's value. */
 const FIRST_REPORT_MS = 30_000;
@@ -46,7 +46,7 @@ export interface OwnershipRequest {
   signal: AbortSignal;
 }
 
-/** Nothing to do for a pod without fsGroup. @throws VolumeOwnershipError, or the signal's reason */
+/** Nothing to do for a pod without fsGroup. @throws VolumeError, or the signal's reason */
 export async function setOwnership(deps: OwnershipDeps, request: OwnershipRequest): Promise<void> {
   const { fsGroup } = request.pod.spec.securityContext ?? {};
   if (fsGroup === undefined) return;
@@ -90,7 +90,8 @@ async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, gro
       const bounds = { maxFiles: FILES_PER_JOB, maxMs: MS_PER_JOB };
       const job = { root: directory, group, readOnly, ...bounds, ...(place !== undefined && { place }) };
       const result = await walk(job);
-      if (result.error !== undefined) throw new VolumeOwnershipError(result.error.path, group, result.error.message);
+      if (result.error !== undefined)
+        throw new VolumeError(`${result.error.path} cannot be given to fsGroup ${group}: ${result.error.message}`);
       files += result.files;
       place = result.place;
     } while (place !== undefined);

@@ -3,13 +3,14 @@ import { SECRETS } from "../../../shared/api/client/kinds.js";
 import type { ISCSIVolumeSource } from "../../../shared/api/volume.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
-import { DISK_SYSTEM, DiskSpecError } from "../disks/disk.js";
+import { DISK_SYSTEM } from "../disks/disk.js";
 import type { DiskVolumesOptions } from "../disks/disk-volumes.js";
 import { networkDiskPlugin, networkDisks, type NetworkDiskRequest, type NetworkDisks } from "../disks/network-disks.js";
 import type { VolumePlugin } from "../plugin.js";
 import { Iscsiadm, type Chap } from "./iscsiadm.js";
 import { ISCSI_PLUGIN, IscsiDisks } from "./iscsi-disk.js";
 import { targetOf } from "./target.js";
+import { VolumeError } from "../volume-error.js";
 
 export interface IscsiOptions extends DiskVolumesOptions {
   /** Absent on a stand-alone node: it has no secrets. */
@@ -32,7 +33,7 @@ export function iscsiPlugin(disks: () => Promise<NetworkDisks<ISCSIVolumeSource>
   return networkDiskPlugin({ name: ISCSI_PLUGIN, source: "iscsi", sourceOf: ({ iscsi }) => iscsi }, disks);
 }
 
-/** @throws DiskSpecError, ApiError, ApiConnectionError */
+/** @throws VolumeError, ApiError, ApiConnectionError */
 async function chapOf(
   { pod, source, signal }: NetworkDiskRequest<ISCSIVolumeSource>,
   cluster: ClusterAccess | undefined,
@@ -40,9 +41,9 @@ async function chapOf(
   const { chapAuthDiscovery: discovery = false, chapAuthSession: session = false, secretRef } = source;
   if (!discovery && !session) return { discovery, session, secret: {} };
   const { name = "", namespace = pod.metadata.namespace } = secretRef ?? {};
-  if (name === "" || namespace === "") throw new DiskSpecError("CHAP enabled but secret name or namespace is empty");
+  if (name === "" || namespace === "") throw new VolumeError("CHAP enabled but secret name or namespace is empty");
   if (cluster === undefined) {
-    throw new DiskSpecError(`couldn't get secret ${namespace}/${name}: a stand-alone node has no secrets`);
+    throw new VolumeError(`couldn't get secret ${namespace}/${name}: a stand-alone node has no secrets`);
   }
   const { data = {} } = await joined(cluster).client.get(SECRETS, { name, namespace }, { signal });
   const entries = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]);

@@ -4,7 +4,8 @@ import { readFile } from "node:fs/promises";
 import type { ISCSIVolumeSource } from "../../../shared/api/volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { DiskSpecError, pathWord } from "../disks/disk.js";
+import { pathWord } from "../disks/disk.js";
+import { VolumeError } from "../volume-error.js";
 
 const DEFAULT_PORT = 3260;
 const FILE = "iscsi.json";
@@ -20,14 +21,14 @@ export interface IscsiTarget {
   volume: string;
 }
 
-/** `volume`: the name of the persistent volume, or of the pod's volume. @throws DiskSpecError */
+/** `volume`: the name of the persistent volume, or of the pod's volume. @throws VolumeError */
 export function targetOf(source: ISCSIVolumeSource, volume: string): IscsiTarget {
   const portals = [source.targetPortal, ...(source.portals ?? [])].map((portal) =>
     withPort(pathWord("iscsi portal", portal)),
   );
   const iqn = pathWord("iscsi iqn", source.iqn);
   const { lun = 0, iscsiInterface, initiatorName = "" } = source;
-  if (!Number.isInteger(lun) || lun < 0 || lun > 255) throw new DiskSpecError(`iscsi lun ${lun} is not from 0 to 255`);
+  if (!Number.isInteger(lun) || lun < 0 || lun > 255) throw new VolumeError(`iscsi lun ${lun} is not from 0 to 255`);
   if (initiatorName !== "") pathWord("iscsi initiatorName", initiatorName);
   const iface = pathWord(
     "iscsi interface",

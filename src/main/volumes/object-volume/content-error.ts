@@ -2,17 +2,15 @@
 // once.
 
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { VolumeError } from "../volume-error.js";
 
-class VolumeContentError extends Error {
-  override readonly name = "VolumeContentError";
-  constructor(readonly problems: readonly unknown[]) {
-    const texts = [...new Set(problems.map(messageOf))];
-    super(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`, { cause: problems[0] });
-  }
+function volumeContentError(problems: readonly unknown[]): VolumeError {
+  const texts = [...new Set(problems.map(messageOf))];
+  return new VolumeError(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`, { cause: problems[0] });
 }
 
 /** One problem is itself. */
 export function together(problems: readonly unknown[]): Error {
   const [first] = problems;
-  return problems.length === 1 && first instanceof Error ? first : new VolumeContentError(problems);
+  return problems.length === 1 && first instanceof Error ? first : volumeContentError(problems);
 }

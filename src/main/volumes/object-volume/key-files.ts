@@ -3,14 +3,10 @@
 import type { KeyToPath } from "../../../shared/api/volume.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { missingKey, withFacts } from "../../model/error-facts.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Default mode of the API for sources without defaultMode. */
 export const DEFAULT_MODE = 0o644;
-
-/** A key that items name is not in the object. */
-class MissingKeyError extends Error {
-  override readonly name = "MissingKeyError";
-}
 
 interface KeyFilesRequest {
   data: ReadonlyMap<string, PayloadFile["data"]>;
@@ -23,14 +19,14 @@ interface KeyFilesRequest {
   missing: (key: string) => string;
 }
 
-/** @throws MissingKeyError unless optional */
+/** @throws VolumeError unless optional */
 export function keyFiles({ data, items = [], defaultMode, optional, object, missing }: KeyFilesRequest): Payload {
   if (items.length === 0) return new Map([...data].map(([key, value]) => [key, { data: value, mode: defaultMode }]));
   const files = new Map<string, PayloadFile>();
   for (const { key, path, mode = defaultMode } of items) {
     const value = data.get(key);
     if (value !== undefined) files.set(path, { data: value, mode });
-    else if (!optional) throw withFacts(new MissingKeyError(missing(key)), missingKey(key, object, data.keys()));
+    else if (!optional) throw withFacts(new VolumeError(missing(key)), missingKey(key, object, data.keys()));
   }
   return files;
 }

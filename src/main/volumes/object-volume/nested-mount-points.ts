@@ -3,7 +3,7 @@
 
 import { posix } from "path/posix";
 import type { Pod, VolumeMount } from "../../../shared/api/pod.js";
-import { PayloadPathError } from "../errors.js";
+import { payloadPathError } from "../errors.js";
 
 interface MountPoint {
   path: string;
@@ -21,13 +21,13 @@ interface Nested {
 const known = new WeakMap<Pod["spec"], Nested>();
 
 /**
- * Paths in the volume, without those below others. @throws PayloadPathError for a mount path that leads upwards
+ * Paths in the volume, without those below others. @throws VolumeError for a mount path that leads upwards
  */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
   const nested = known.get(spec) ?? nestedOf(spec);
   known.set(spec, nested);
   const upwards = nested.upwards.get(volume);
-  if (upwards !== undefined) throw new PayloadPathError(upwards, "a mount path must not lead upwards");
+  if (upwards !== undefined) throw payloadPathError(upwards, "a mount path must not lead upwards");
   return [...(nested.paths.get(volume) ?? [])];
 }
 

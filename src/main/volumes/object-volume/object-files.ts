@@ -17,7 +17,7 @@ interface ObjectFilesRequest<T> {
   signal: AbortSignal;
 }
 
-/** Rejects as ReferencedObjects does, or with MissingKeyError; an optional one that is not there has no files. */
+/** Rejects as ReferencedObjects does, or with VolumeError; an optional one that is not there has no files. */
 export async function configMapFiles(request: ObjectFilesRequest<ConfigMap>): Promise<Payload> {
   const { data = {}, binaryData = {} } = (await found(request)) ?? {};
   const files = new Map<string, PayloadFile["data"]>(Object.entries(data));

@@ -3,12 +3,12 @@ import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import { csiPlugin, inlineVolume, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
-import { CsiSpecError } from "../csi/errors.js";
 import type { MigratedField } from "../csi/migrated-plugins.js";
 import { migratedInline } from "../csi/migration/translate.js";
 import { CSI_PLUGIN } from "../csi/paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { asVolumeErrors } from "../claims/volume-errors.js";
+import { VolumeError } from "../volume-error.js";
 
 const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
 
@@ -58,7 +58,7 @@ export function migratedPlugin(
   const inline = ({ pod, volume, doneBy }: SetUpRequest): CsiVolume => {
     joined(cluster);
     const pv = migratedInline(pod, volume);
-    if (pv?.spec.csi === undefined) throw new CsiSpecError(`the volume has no ${source}`);
+    if (pv?.spec.csi === undefined) throw new VolumeError(`the volume has no ${source}`);
     doneBy?.({ plugin: csiPlugin(pv.spec.csi.driver), migrated: true });
     return { ...persistentVolume(pv, pv.spec.csi, pv.spec.csi.readOnly === true, true), attachAs: pv.spec };
   };

@@ -26,7 +26,7 @@ export class LocalDevices {
     this.mounts = `${rootDir}/plugins/${plugin}/mounts`;
   }
 
-  /** Idempotent. Resolves to where the file system is. @throws DeviceFormatError, ProgramError, or the signal's reason */
+  /** Idempotent. Resolves to where the file system is. @throws VolumeError, ProgramError, or the signal's reason */
   async mount({ name, options, ...wanted }: DeviceMount, signal: AbortSignal): Promise<string> {
     const target = `${this.mounts}/${name}`;
     await paths.makeMountPoint(target);
@@ -61,7 +61,7 @@ export class LocalDevices {
     return paths.namesIn(this.mounts);
   }
 
-  /** Idempotent; does nothing while a pod uses the volume. `uid`: the pod that used it last. @throws VolumeBusyError, ProgramError */
+  /** Idempotent; does nothing while a pod uses the volume. `uid`: the pod that used it last. @throws VolumeError, ProgramError */
   async release(uid: string, name: string): Promise<void> {
     if (!(await this.names()).includes(name) || (await this.usersOf(name)).length > 0) return;
     const target = `${this.mounts}/${name}`;

@@ -18,15 +18,11 @@ import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
+import { VolumeError } from "../volume-error.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 
 const DEFAULT_FS_TYPE = "ext4";
-
-/** The path of a local volume is not what its mode needs. */
-class LocalVolumeError extends Error {
-  override readonly name = "LocalVolumeError";
-}
 
 export interface LocalRequest {
   pod: Pod;
@@ -50,7 +46,7 @@ export class LocalVolumes {
     this.devices = new LocalDevices(rootDir, LOCAL_PLUGIN);
   }
 
-  /** @throws LocalVolumeError, DeviceFormatError, ProgramError, or the signal's reason */
+  /** @throws VolumeError, ProgramError, or the signal's reason */
   setUp(request: LocalRequest): Promise<HostPlace> {
     const name = request.pv.metadata.name ?? "";
     return this.locks.run(name, () => this.setUpLocked(name, request), request.signal);
@@ -79,7 +75,7 @@ export class LocalVolumes {
     } else if ((stats.mode & constants.S_IFMT) === constants.S_IFDIR) {
       hostPath = await this.mounted.setUp({ uid, name, source: path, options: asBind, signal });
     } else {
-      throw new LocalVolumeError(`local volume ${path} is neither a directory nor a block device`);
+      throw new VolumeError(`local volume ${path} is neither a directory nor a block device`);
     }
     if (!readOnly) {
       await this.warnOfOtherGroup(pod, name, stats.gid);
@@ -88,7 +84,7 @@ export class LocalVolumes {
     return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : { relabel: true }) };
   }
 
-  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
+  /** Idempotent. @throws VolumeError, ForeignMountError, ProgramError */
   tearDown(uid: string, name: string): Promise<void> {
     return this.locks.run(name, async () => {
       await this.mounted.tearDown(uid, name);
@@ -96,14 +92,14 @@ export class LocalVolumes {
     });
   }
 
-  /** Unmounts devices that an earlier kubelet mounted and no pod uses. @throws VolumeBusyError, ProgramError */
+  /** Unmounts devices that an earlier kubelet mounted and no pod uses. @throws VolumeError, ProgramError */
   async releaseUnused(): Promise<void> {
     for (const name of await this.devices.names()) {
       await this.locks.run(name, () => this.devices.release("", name));
     }
   }
 
-  /** Grows the file system of a device; a directory has what its own file system has. `mountPoint`: of a pod. @throws DeviceFormatError, ProgramError */
+  /** Grows the file system of a device; a directory has what its own file system has. `mountPoint`: of a pod. @throws VolumeError, ProgramError */
   grow(pv: PersistentVolume, mountPoint: string, signal: AbortSignal): Promise<void> {
     const device = checkedPath(pv);
     const work = async (): Promise<void> => {
@@ -117,7 +113,7 @@ export class LocalVolumes {
   async map({ pod, pv, readOnly, signal }: LocalRequest): Promise<DevicePlace> {
     const path = checkedPath(pv);
     const stats = await this.ownership.calls.call("stat", { path }, { paths: [path] }, signal);
-    if (!isBlockDevice(stats)) throw new LocalVolumeError(`local volume ${path} is no block device`);
+    if (!isBlockDevice(stats)) throw new VolumeError(`local volume ${path} is no block device`);
     const directory = this.linksOf(pod.metadata.uid);
     const volumeName = pv.metadata.name ?? "";
     const devicePath = `${directory}/${volumeName}`;
@@ -168,7 +164,7 @@ export class LocalVolumes {
 function checkedPath(pv: PersistentVolume): string {
   const path = pv.spec.local?.path ?? "";
   if (path.startsWith("/") && !path.split("/").includes("..")) return path;
-  throw new LocalVolumeError(`local volume path ${JSON.stringify(path)} is not an absolute path without '..'`);
+  throw new VolumeError(`local volume path ${JSON.stringify(path)} is not an absolute path without '..'`);
 }
 
 const isBlockDevice = ({ mode }: FileFacts): boolean => (mode & constants.S_IFMT) === constants.S_IFBLK;

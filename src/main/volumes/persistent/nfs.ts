@@ -3,13 +3,9 @@ import type { NFSVolumeSource } from "../../../shared/api/volume.js";
 import type { HostPlace } from "../place.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import type { mountByProgram } from "../file-system/program-mount.js";
+import { VolumeError } from "../volume-error.js";
 
 export const NFS_PLUGIN = "kubernetes.io/nfs";
-
-/** The source of an NFS volume is invalid for the mount helper. */
-class NfsSourceError extends Error {
-  override readonly name = "NfsSourceError";
-}
 
 export interface NfsRequest {
   uid: string;
@@ -29,14 +25,12 @@ export class NfsVolumes {
     this.mounted = new MountedVolumes(mount === undefined ? kind : { ...kind, mount });
   }
 
-  /** Idempotent. @throws NfsSourceError. The volume's own group is the server's affair: fsGroup does not apply. */
+  /** Idempotent. @throws VolumeError. The volume's own group is the server's affair: fsGroup does not apply. */
   async setUp({ uid, name, nfs, readOnly, mountOptions, signal }: NfsRequest): Promise<HostPlace> {
     const { server } = nfs;
     // mount(8) passes the source on to mount.nfs without "--": one that begins with '-' would be read as options.
     if (server.startsWith("-")) {
-      throw new NfsSourceError(
-        `nfs server ${JSON.stringify(server)} must not begin with '-': name a host or an address`,
-      );
+      throw new VolumeError(`nfs server ${JSON.stringify(server)} must not begin with '-': name a host or an address`);
     }
     // The helper takes IPv6 addresses in brackets only.
     const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;

@@ -8,14 +8,10 @@ import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { type DownwardDeps } from "../downward-api/plugin.js";
 import { downwardFiles } from "../downward-api/downward-files.js";
 import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
+import { VolumeError } from "../volume-error.js";
 export interface ProjectedDeps extends DownwardDeps {
   /** Absent on a stand-alone node: then only the downward API is projected. */
   cluster: ClusterAccess | undefined;
-}
-
-/** A source is incomplete, or this node cannot project it. */
-class ProjectionError extends Error {
-  override readonly name = "ProjectionError";
 }
 
 export interface ProjectionRequest {
@@ -28,7 +24,7 @@ export interface ProjectionRequest {
   signal: AbortSignal;
 }
 
-/** Rejects with the API server's error, or with ProjectionError. */
+/** Rejects with the API server's error, or with VolumeError. */
 export async function projectionFiles(deps: ProjectedDeps, request: ProjectionRequest): Promise<Payload> {
   const { pod, source, volume, index, defaultMode, signal } = request;
   const { namespace } = pod.metadata;
@@ -61,7 +57,7 @@ export async function projectionFiles(deps: ProjectedDeps, request: ProjectionRe
     const read = (): Promise<string> => {
       if (name !== undefined) return anchors.byName(name, optional, signal);
       if (signerName !== undefined) return anchors.bySigner(signerName, labelSelector, optional, signal);
-      throw new ProjectionError("ClusterTrustBundle projection requires either name or signerName to be set");
+      throw new VolumeError("ClusterTrustBundle projection requires either name or signerName to be set");
     };
     return new Map([[path, { data: await read(), ...credentialFile(pod, defaultMode) }]]);
   }

@@ -8,6 +8,7 @@ import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { tryFlock } from "../../../shared/os/flock.js";
+import { VolumeError } from "../volume-error.js";
 
 /** Upstream's first project. */
 const FIRST_PROJECT = 1_048_577;
@@ -17,11 +18,6 @@ const LOCK_MS = 5000;
 const RETRY_MS = 50;
 const MOST_BYTES = 4 * 1024 * 1024;
 const MODE = 0o644;
-
-/** A file is not usable, or locked for too long. @internal */
-export class ProjectFilesError extends Error {
-  override readonly name = "ProjectFilesError";
-}
 
 export interface ProjectPaths {
   /** Lines "<project>:<directory>". */
@@ -131,7 +127,7 @@ export class ProjectFiles {
       }
       await file.close();
       if (this.clock.monotonic() > until) {
-        throw new ProjectFilesError(`${path} is locked by another process for ${LOCK_MS / 1000} s; end it`);
+        throw new VolumeError(`${path} is locked by another process for ${LOCK_MS / 1000} s; end it`);
       }
       await this.clock.sleep(RETRY_MS);
     }
@@ -147,9 +143,7 @@ async function firstFree(
     if (!(await isUsed(project))) return project;
     tries++;
   }
-  throw new ProjectFilesError(
-    `${MOST_TRIES} projects from ${FIRST_PROJECT} on have files but no line in /etc/projects`,
-  );
+  throw new VolumeError(`${MOST_TRIES} projects from ${FIRST_PROJECT} on have files but no line in /etc/projects`);
 }
 
 const projectIn = (lines: readonly string[], directory: string): number | undefined =>
@@ -170,8 +164,8 @@ async function regular(
   path: string,
 ): Promise<{ ino: number; dev: number; size: number; mode: number }> {
   const found = await file.stat();
-  if (!found.isFile()) throw new ProjectFilesError(`${path} is not a regular file; move it away`);
-  if (found.size > MOST_BYTES) throw new ProjectFilesError(`${path} has more than ${MOST_BYTES} bytes; shorten it`);
+  if (!found.isFile()) throw new VolumeError(`${path} is not a regular file; move it away`);
+  if (found.size > MOST_BYTES) throw new VolumeError(`${path} has more than ${MOST_BYTES} bytes; shorten it`);
   return found;
 }
 

@@ -3,7 +3,7 @@
 // that hangs delays only its own volume.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { VolumeOperationPendingError } from "../errors.js";
+import { volumeOperationPendingError } from "../errors.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 
 /** Back-off of a volume whose operation failed; upstream's values. */
@@ -44,12 +44,12 @@ export class VolumeOperations {
   }
 
   /**
-   * Does not wait: the caller retries by itself. @throws VolumeOperationPendingError while another operation runs; the
+   * Does not wait: the caller retries by itself. @throws VolumeError while another operation runs; the
    * last error again before the back-off of a failed operation expires; the teardown's own error
    */
   async tearDown<T>(key: string, work: () => Promise<T>): Promise<T> {
     const { running, waitMs, lastError } = this.state(key, "tear-down");
-    if (running !== undefined) throw new VolumeOperationPendingError(key);
+    if (running !== undefined) throw volumeOperationPendingError(key);
     if (waitMs > 0) throw lastError;
     return this.start(key, "tear-down", work);
   }

@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";
-import { CsiSpecError } from "../../../../src/main/volumes/csi/errors.js";
 import { migratedInline, migratedVolume } from "../../../../src/main/volumes/csi/migration/translate.js";
 import type { PersistentVolume } from "../../../../src/shared/api/objects.js";
 import { podOf } from "../../../support/csi/kit.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 type Spec = PersistentVolume["spec"];
 const ZONE = "topology.kubernetes.io/zone";
@@ -180,17 +180,17 @@ test("a pod's own volume has the name on disk that upstream gives it, and none t
     ["ReadWriteMany"],
   ]);
   assert.equal(named({ vsphereVolume: { volumePath: "[ds] a/b" } })[0], "csi.vsphere.vmware.com-[ds] a~b");
-  assert.throws(() => named({ azureDisk: { diskURI: "../../etc", kind: "Managed" } }), CsiSpecError);
+  assert.throws(() => named({ azureDisk: { diskURI: "../../etc", kind: "Managed" } }), VolumeError);
 });
 
 test("a volume that no driver can serve is reported", () => {
   assert.throws(
     () => translated({ azureDisk: { diskName: "y", diskURI: "http://x/vhds/y", kind: "Shared" } }),
-    CsiSpecError,
+    VolumeError,
   );
-  assert.throws(() => translated({ awsElasticBlockStore: { volumeID: "aws://zone/disk-1" } }), CsiSpecError);
-  assert.throws(() => translated({ azureFile: { secretName: "s", shareName: "x" } }), CsiSpecError);
-  assert.throws(() => translated({ cinder: { volumeID: "" } }), CsiSpecError);
+  assert.throws(() => translated({ awsElasticBlockStore: { volumeID: "aws://zone/disk-1" } }), VolumeError);
+  assert.throws(() => translated({ azureFile: { secretName: "s", shareName: "x" } }), VolumeError);
+  assert.throws(() => translated({ cinder: { volumeID: "" } }), VolumeError);
   const labels = { [ZONE]: "us-central1-a__us-east1-b" };
-  assert.throws(() => translated({ gcePersistentDisk: { pdName: "d" } }, { labels }), CsiSpecError);
+  assert.throws(() => translated({ gcePersistentDisk: { pdName: "d" } }, { labels }), VolumeError);
 });

@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { nextDelay } from "../../../../src/main/volumes/csi/attach.js";
 import { accessMode } from "../../../../src/main/volumes/csi/capability.js";
 import { inlineVolume, persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";
-import { CsiSpecError } from "../../../../src/main/volumes/csi/errors.js";
 import { takesFsGroup } from "../../../../src/main/volumes/csi/mount-volume.js";
 import { attachmentName, ephemeralHandle, stagingDirectory } from "../../../../src/main/volumes/csi/paths.js";
 import { KeyedSerializer } from "../../../../src/shared/turns/keyed-serializer.js";
@@ -14,6 +13,7 @@ import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/ki
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
 import { isRoot } from "../temporary-root.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 test("names are upstream's", () => {
   // printf hdn | sha256sum; printf uidvol | sha256sum; printf h | sha256sum
@@ -71,9 +71,9 @@ test("names that are paths are refused", () => {
     ["", "d"],
     ["pv", ""],
   ] as const) {
-    assert.throws(() => persistentVolume({ metadata: { name }, spec: {} }, { ...csi, driver }, false), CsiSpecError);
+    assert.throws(() => persistentVolume({ metadata: { name }, spec: {} }, { ...csi, driver }, false), VolumeError);
   }
-  assert.throws(() => inlineVolume(podOf("u"), { name: "v" }, { driver: "x/../y" }), CsiSpecError);
+  assert.throws(() => inlineVolume(podOf("u"), { name: "v" }, { driver: "x/../y" }), VolumeError);
 });
 
 test("one at a time per key, in order; a failure ends nothing, and nothing is kept", async () => {

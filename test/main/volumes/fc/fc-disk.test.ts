@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { DiskAttachError, DiskSpecError } from "../../../../src/main/volumes/disks/disk.js";
+import { DiskAttachError } from "../../../../src/main/volumes/disks/disk.js";
 import { fcDisk, fcKind } from "../../../../src/main/volumes/fc/fc-disk.js";
 import { fcVolumes } from "../../../../src/main/volumes/fc/plugin.js";
 import { SELinuxMounts } from "../../../../src/main/volumes/se-linux-mounts.js";
@@ -13,6 +13,7 @@ import type { FCVolumeSource } from "../../../../src/shared/api/volume.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { isRoot, mountsBelow, never, podWith } from "../temporary-root.js";
 import { diskKit } from "../disks/disk-kit.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 const skip = isRoot ? false : "needs root";
 const WWN = "50060e801049cfd1";
@@ -53,7 +54,7 @@ test("Names and directories are upstream's; a source without a disk is refused",
   }
   assert.equal(kind.uniqueNameOf("volumeDevices"), undefined);
   for (const source of [{}, { targetWWNs: ["a"] }, { targetWWNs: ["../x"], lun: 0 }, { wwids: ["a/b"] }, { lun: 1 }]) {
-    assert.throws(() => fcDisk(source, system), DiskSpecError, JSON.stringify(source));
+    assert.throws(() => fcDisk(source, system), VolumeError, JSON.stringify(source));
   }
 });
 

@@ -4,11 +4,8 @@
 // @with test/main/volumes/persistent/claims.test.ts, test/cluster/volumes.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  DeviceFormatError,
-  prepareDevice,
-  type FormatRequest,
-} from "../../../../src/main/volumes/file-system/format.js";
+import { DeviceFormatError, prepareDevice, type FormatRequest } from "../../../../src/main/volumes/file-system/format.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 interface Answer {
   code: number;
@@ -27,7 +24,7 @@ async function prepare(answers: Record<string, Answer>, fields: Partial<FormatRe
   return { ran, result };
 }
 const message = ({ result }: { result: unknown }): string => {
-  assert.ok(result instanceof DeviceFormatError, String(result));
+  assert.ok(result instanceof VolumeError, String(result));
   return result.message;
 };
 const BLANK = { code: 2 };

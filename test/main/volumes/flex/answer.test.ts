@@ -1,8 +1,9 @@
 // The answers of flexVolume drivers, as upstream reads them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FlexCallError, FlexNotSupportedError, readAnswer } from "../../../../src/main/volumes/flex/answer.js";
+import { FlexNotSupportedError, readAnswer } from "../../../../src/main/volumes/flex/answer.js";
 import { checkedDriver, FlexSpecError } from "../../../../src/main/volumes/flex/names.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 const DEFAULTS = {
   attach: true,
@@ -41,7 +42,7 @@ test("Failures name the command and the driver's reason", () => {
   ] as const) {
     assert.throws(
       () => readAnswer("attach", text),
-      (error) => error instanceof FlexCallError && message.test(error.message),
+      (error) => error instanceof VolumeError && message.test(error.message),
       text,
     );
   }

@@ -64,7 +64,7 @@ test("Garbage, megabytes and failures are errors with the driver's name", async 
     ["kill -9 $$", /was killed by SIGKILL/],
   ] as const) {
     await script.answer("mount", answer);
-    await assert.rejects(driver.call("mount", ["/x", "{}"], {}), { name: "FlexCallError", message }, answer);
+    await assert.rejects(driver.call("mount", ["/x", "{}"], {}), { name: "VolumeError", message }, answer);
   }
 });
 

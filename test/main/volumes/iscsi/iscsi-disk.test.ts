@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { DiskSpecError } from "../../../../src/main/volumes/disks/disk.js";
 import { Iscsiadm, readIface } from "../../../../src/main/volumes/iscsi/iscsiadm.js";
 import { iscsiVolumes } from "../../../../src/main/volumes/iscsi/plugin.js";
 import {
@@ -18,6 +17,7 @@ import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { iscsiTarget } from "../../../support/iscsi-target.js";
 import { isRoot, mountsBelow, never, podWith, temporaryRoot } from "../temporary-root.js";
 import { diskKit } from "../disks/disk-kit.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 const skip = isRoot ? false : "needs root";
 const IQN = "iqn.2026-11.test.nodelet:disks";
@@ -208,7 +208,7 @@ test("Targets and their directories are upstream's; words that would lead elsewh
     { lun: 256 },
     { initiatorName: "-v" },
   ]) {
-    assert.throws(() => targetOf({ ...source, ...wrong }, "vol"), DiskSpecError, JSON.stringify(wrong));
+    assert.throws(() => targetOf({ ...source, ...wrong }, "vol"), VolumeError, JSON.stringify(wrong));
   }
 });
 

@@ -15,7 +15,7 @@ test("An NFS server that begins with '-' is refused before the mount program run
     sources.push(source);
     return Promise.resolve();
   });
-  await assert.rejects(nfs.setUp(request("-osuid")), { name: "NfsSourceError" });
+  await assert.rejects(nfs.setUp(request("-osuid")), { name: "VolumeError" });
   assert.deepEqual(sources, []);
   await nfs.setUp(request("files.example.org"));
   await assert.doesNotReject(nfs.setUp({ ...request("fd00::1"), name: "other" }));

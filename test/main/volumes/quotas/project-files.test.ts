@@ -3,8 +3,9 @@ import { mkdtemp, open, readFile, rm, stat, symlink, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { ProjectFiles, ProjectFilesError } from "../../../../src/main/volumes/quotas/project-files.js";
+import { ProjectFiles } from "../../../../src/main/volumes/quotas/project-files.js";
 import { tryFlock } from "../../../../src/shared/os/flock.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 const FIRST = 1_048_577;
 const unused = (): Promise<boolean> => Promise.resolve(false);
@@ -78,7 +79,7 @@ test("a lock of another process delays a change, and after five seconds fails it
   assert.ok(tryFlock(forever.fd, "the test's lock"));
   await assert.rejects(
     files.add("/b", unused),
-    (error) => error instanceof ProjectFilesError && error.message.includes(`${paths.projid} is locked`),
+    (error) => error instanceof VolumeError && error.message.includes(`${paths.projid} is locked`),
   );
 });
 

@@ -1,8 +1,8 @@
 // Translates each cloud's in-tree volume source for its CSI driver. Pure. Handles, attributes and secrets are a contract with the
 // drivers: they equal upstream's.
 import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../../shared/api/objects.js";
-import { CsiSpecError } from "../errors.js";
 import type { MigratedField } from "../migrated-plugins.js";
+import { VolumeError } from "../../volume-error.js";
 
 /** A source as the API has it, of any shape. */
 export type Source = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export interface Cloud {
   regionKey?: string;
   /** A zone label names several ("a__b"). */
   manyZones?: true;
-  /** `pv` is absent for a volume of the pod's own. @throws CsiSpecError */
+  /** `pv` is absent for a volume of the pod's own. @throws VolumeError */
   csi(source: Source, whose: Whose): CloudVolume;
 }
 
@@ -72,7 +72,7 @@ export const CLOUDS: Readonly<Record<MigratedField, Cloud>> = {
     csi: (source) => {
       const { kind, cachingMode, fsType } = source;
       if (typeof kind === "string" && kind.toLowerCase() !== "managed") {
-        throw new CsiSpecError(`an azureDisk of kind ${kind} has no CSI driver: only managed disks have`);
+        throw new VolumeError(`an azureDisk of kind ${kind} has no CSI driver: only managed disks have`);
       }
       const volumeAttributes = {
         kind: "Managed",
@@ -147,7 +147,7 @@ function emptyAttributes(): Record<string, string> {
 function text(source: Source, field: string): string {
   const value = source[field];
   if (typeof value === "string" && value !== "") return value;
-  throw new CsiSpecError(`the volume's source lacks ${field}`);
+  throw new VolumeError(`the volume's source lacks ${field}`);
 }
 
 function partition(source: Source): string {
@@ -160,7 +160,7 @@ function ebsHandle(id: string): string {
   if (!id.startsWith("aws://")) return id;
   const handle = /^aws:\/\/[^/]*\/+(vol-[^/]*)\/*$/.exec(id)?.[1];
   if (handle !== undefined) return handle;
-  throw new CsiSpecError(`${JSON.stringify(id)} is no EBS volume: it must end in vol-<id>`);
+  throw new VolumeError(`${JSON.stringify(id)} is no EBS volume: it must end in vol-<id>`);
 }
 
 /** The driver finds project and zone itself, if the labels of the volume do not contain them. */
@@ -176,13 +176,13 @@ function gceRegion(zones: readonly string[]): string {
   const regions = new Set(
     zones.map((zone) => {
       const parts = zone.split("-");
-      if (parts.length !== 3) throw new CsiSpecError(`${JSON.stringify(zone)} is no zone of GCE (a-region-zone)`);
+      if (parts.length !== 3) throw new VolumeError(`${JSON.stringify(zone)} is no zone of GCE (a-region-zone)`);
       return parts.slice(0, 2).join("-");
     }),
   );
   const [region = ""] = regions;
   if (regions.size === 1) return region;
-  throw new CsiSpecError(`zones ${zones.join()} are not of one region`);
+  throw new VolumeError(`zones ${zones.join()} are not of one region`);
 }
 
 /** A disk is writable on one node only, with any access modes of the volume. */
@@ -196,7 +196,7 @@ function azureNamespace(source: Source, { pv, namespace }: Whose): string {
   const { secretNamespace } = source;
   const found = typeof secretNamespace === "string" ? secretNamespace : (pv.spec.claimRef?.namespace ?? "");
   if (found !== "") return found;
-  throw new CsiSpecError("the volume's secret has no namespace, neither in azureFile nor by a claim");
+  throw new VolumeError("the volume's secret has no namespace, neither in azureFile nor by a claim");
 }
 
 function portworxSecret(pv: PersistentVolume | undefined): SecretRef | undefined {

@@ -7,7 +7,7 @@ import { migratedField, type MigratedField } from "../migrated-plugins.js";
 import { cloudAffinity } from "./cloud-affinity.js";
 import { CLOUDS, type Source } from "./clouds.js";
 
-/** undefined: it is no such volume. @throws CsiSpecError */
+/** undefined: it is no such volume. @throws VolumeError */
 export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefined {
   const field = migratedField(pv.spec);
   if (field === undefined) return undefined;
@@ -29,7 +29,7 @@ export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefin
   };
 }
 
-/** Of a volume that the pod names itself: the persistent volume that it might be. undefined as above. @throws CsiSpecError */
+/** Of a volume that the pod names itself: the persistent volume that it might be. undefined as above. @throws VolumeError */
 export function migratedInline(pod: Pod, volume: Volume): PersistentVolume | undefined {
   const field = migratedField(volume);
   if (field === undefined) return undefined;
