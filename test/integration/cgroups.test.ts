@@ -10,7 +10,6 @@ import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { CgroupMissingError, CgroupsNotWritableError } from "../../src/main/resources/cgroups/cgroup-errors.js";
 import {
   createCgroupManager,
   type CgroupManager,
@@ -25,6 +24,7 @@ import { systemClock } from "../../src/shared/clock/clock.js";
 import { createLogger } from "../../src/shared/log/logger.js";
 import { container, pod } from "../main/resources/pods.js";
 import { FakeSystemd } from "../support/fake-systemd.js";
+import { OperatorError } from "../../src/shared/errors/operator-error.js";
 
 const MIB = 1024n ** 2n;
 const ROOT = `nodelet-test-${process.pid}`;
@@ -226,7 +226,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
   test("an existing cgroup gets values, the error names a missing one, and none is created", async () => {
     const theirs = `${root}/theirs`;
     await assert.rejects(cgroups.limitExisting(theirs, { cpuShares: 100n }), (error) => {
-      assert.ok(error instanceof CgroupMissingError);
+      assert.ok(error instanceof OperatorError);
       assert.ok(error.message.includes(`${mountPoint("memory")}${theirs}`), error.message);
       return true;
     });
@@ -372,7 +372,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
         assert.equal(placeOf(other), `${root}/system`);
       }
       assert.throws(() => new ProcessPlacement({ ...fields, systemCgroups: "/", log }), {
-        name: "SystemCgroupsRootError",
+        name: "OperatorError",
       });
     } finally {
       const gone = [agent, other].map((child) => once(child, "exit"));
@@ -466,7 +466,7 @@ test("cgroups that cannot be made are one clear error", async () => {
   const readOnly: CgroupMounts = { version: 2, mountPoint: "/proc/1" };
   await assert.rejects(
     manager({ mounts: readOnly }).setUp(),
-    (error) => error instanceof CgroupsNotWritableError && error.message.includes("/proc/1"),
+    (error) => error instanceof OperatorError && error.message.includes("/proc/1"),
   );
 });
 

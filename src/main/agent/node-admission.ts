@@ -50,7 +50,7 @@ export interface AdmissionParts {
 /** Facts that do not change while the kubelet runs. */
 export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy" | "pressures"> & { capacity: NodeResources };
 
-/** Reads the machine; independent of everything else at the start. @throws NodeReservationError */
+/** Reads the machine; independent of everything else at the start. @throws OperatorError */
 export async function admissionFacts(settings: NodeSettings): Promise<StandingFacts> {
   const [{ capacity, allocatable }, armorProblem] = await Promise.all([resourcesOf(settings), appArmorProblem()]);
   const [major = 0, minor = 0] = release().split(".").map(Number);

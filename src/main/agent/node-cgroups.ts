@@ -40,7 +40,7 @@ export interface CgroupMaintenance {
   stop(): Promise<void>;
 }
 
-/** @throws ReservedCgroupError, SystemCgroupsRootError */
+/** @throws OperatorError */
 export async function startCgroupMaintenance(deps: CgroupMaintenanceDeps): Promise<CgroupMaintenance> {
   const { settings, cgroups, mounts, capacity, pods, events, clock } = deps;
   const log = moduleLogger(deps.log, "cgroups");

@@ -2,6 +2,7 @@
 // (v1 controllers beside a v2 tree that has none; treated as v1, as the runtimes do).
 import { readFile, stat } from "node:fs/promises";
 import { parseMountinfo, type Mount } from "../fs/mountinfo.js";
+import { OperatorError } from "../errors/operator-error.js";
 
 /** A v1 hierarchy. Named ones ("name=systemd") have that name as their only controller. */
 export interface V1Hierarchy {
@@ -15,21 +16,13 @@ export type CgroupMounts =
   | { version: 1; hierarchies: readonly V1Hierarchy[]; unified?: { mountPoint: string } }
   | { version: 2; mountPoint: string };
 
-/** No usable cgroup hierarchy is mounted. */
-class CgroupsNotMountedError extends Error {
-  override readonly name = "CgroupsNotMountedError";
-  constructor(problem: string) {
-    super(`${problem}; mount cgroups under /sys/fs/cgroup (systemd or cgroupfs-mount does)`);
-  }
-}
-
 /** Controllers a kubelet cannot do without. */
 const REQUIRED = ["cpu", "memory"];
 const HOME = "/sys/fs/cgroup";
 
 /**
  * Pure half of `readCgroupMounts`: texts of /proc/self/mountinfo and /proc/cgroups.
- * @throws CgroupsNotMountedError
+ * @throws OperatorError
  * @internal
  */
 export function detectCgroupMounts(mountinfo: string, procCgroups: string): CgroupMounts {
@@ -43,11 +36,14 @@ export function detectCgroupMounts(mountinfo: string, procCgroups: string): Cgro
   if (unified !== undefined && (unified.mountPoint === HOME || missing.length === REQUIRED.length)) {
     return { version: 2, mountPoint: unified.mountPoint };
   }
-  if (missing.length > 0) throw new CgroupsNotMountedError(`no cgroup hierarchy with ${missing.join(", ")} is mounted`);
+  if (missing.length > 0)
+    throw new OperatorError(
+      `no cgroup hierarchy with ${missing.join(", ")} is mounted; mount cgroups under /sys/fs/cgroup (systemd or cgroupfs-mount does)`,
+    );
   return { version: 1, hierarchies, ...(unified === undefined ? {} : { unified: { mountPoint: unified.mountPoint } }) };
 }
 
-/** @throws CgroupsNotMountedError */
+/** @throws OperatorError */
 export async function readCgroupMounts(): Promise<CgroupMounts> {
   const [mountinfo, procCgroups] = await Promise.all([
     readFile("/proc/self/mountinfo", "utf8"),

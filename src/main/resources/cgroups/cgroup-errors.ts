@@ -3,13 +3,13 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** The kubelet may not make cgroups here. */
-export class CgroupsNotWritableError extends Error {
-  override readonly name = "CgroupsNotWritableError";
-  constructor(directory: string, cause: unknown) {
-    super(`cannot make cgroup ${directory}: ${messageOf(cause)}; run as root with /sys/fs/cgroup mounted read-write`, {
+export function cgroupsNotWritableError(directory: string, cause: unknown): OperatorError {
+  return new OperatorError(
+    `cannot make cgroup ${directory}: ${messageOf(cause)}; run as root with /sys/fs/cgroup mounted read-write`,
+    {
       cause,
-    });
-  }
+    },
+  );
 }
 
 /** The kernel refused a value. */
@@ -21,21 +21,17 @@ export class CgroupWriteError extends OperatorError {
 }
 
 /** A cgroup still has processes or children after all tries; trying again later is the caller's part. */
-export class CgroupBusyError extends Error {
-  override readonly name = "CgroupBusyError";
-  constructor(cgroup: string, tries: number, cause: unknown) {
-    super(`cgroup ${cgroup} is still busy after ${tries} tries to remove it: ${messageOf(cause)}`, { cause });
-  }
+export function cgroupBusyError(cgroup: string, tries: number, cause: unknown): OperatorError {
+  return new OperatorError(`cgroup ${cgroup} is still busy after ${tries} tries to remove it: ${messageOf(cause)}`, {
+    cause,
+  });
 }
 
 /** A cgroup that the configuration names is not there. */
-export class CgroupMissingError extends Error {
-  override readonly name = "CgroupMissingError";
-  constructor(cgroup: string, missing: readonly string[]) {
-    super(
-      `cgroup ${JSON.stringify(cgroup)} has some missing paths: ${missing.join(", ")}; create it before the kubelet starts`,
-    );
-  }
+export function cgroupMissingError(cgroup: string, missing: readonly string[]): OperatorError {
+  return new OperatorError(
+    `cgroup ${JSON.stringify(cgroup)} has some missing paths: ${missing.join(", ")}; create it before the kubelet starts`,
+  );
 }
 
 export function errnoOf(error: unknown): string | undefined {

@@ -7,7 +7,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { podDescription, type Pod } from "../../../shared/api/pod.js";
 import { isSafePodUid } from "../../../shared/api/pod-uid.js";
 import type { QOSClass } from "../../../shared/api/pod-status.js";
-import { CgroupMissingError, CgroupWriteError } from "./cgroup-errors.js";
+import { CgroupWriteError, cgroupMissingError } from "./cgroup-errors.js";
 import type { OnRefused } from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import type { CgroupLimits } from "./cgroup-values.js";
@@ -39,11 +39,11 @@ export interface PodCgroup {
 export interface CgroupManager {
   readonly version: 1 | 2;
   /** Makes the kubepods tree. Like all below also throws systemd's errors (systemd-errors) with that driver.
-   * @throws CgroupsNotWritableError, CgroupWriteError */
+   * @throws OperatorError, CgroupWriteError */
   setUp(): Promise<void>;
   /**
    * Idempotent. A pod that is being resized gives with `sized` what its cgroup is to have meanwhile; limits that it lacks
-   * are lifted then. @throws CgroupsNotWritableError, CgroupWriteError, InvalidQuantityError
+   * are lifted then. @throws OperatorError, CgroupWriteError, InvalidQuantityError
    */
   ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup>;
   podExists(uid: string): Promise<boolean>;
@@ -52,7 +52,7 @@ export interface CgroupManager {
    * other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
    */
   isLost(pod: Pod): Promise<boolean>;
-  /** Removes the pod's cgroup in every tier and kills the processes inside. @throws CgroupBusyError */
+  /** Removes the pod's cgroup in every tier and kills the processes inside. @throws OperatorError */
   removePod(uid: string): Promise<void>;
   /** UIDs of pods with a cgroup on disk. */
   listPods(): Promise<string[]>;
@@ -65,7 +65,7 @@ export interface CgroupManager {
   limitPods(limits: CgroupLimits): Promise<void>;
   /**
    * Sets limits of a cgroup that another program created. The path is absolute; with systemd, the name of the last slice.
-   * @throws CgroupMissingError, CgroupWriteError
+   * @throws OperatorError, CgroupWriteError
    */
   limitExisting(cgroup: string, limits: CgroupLimits): Promise<void>;
   /** Removes the kubepods tree, and the root if setUp made it. For agents that leave nothing behind. */
@@ -282,7 +282,7 @@ class TreeManager implements CgroupManager {
     const systemd = this.options.driver === "systemd";
     const name = systemd ? names.fromSystemdSlice(cgroup) : names.parseCgroupPath(cgroup);
     const missing = await this.tree.missing(name);
-    if (missing.length > 0) throw new CgroupMissingError(cgroup, missing);
+    if (missing.length > 0) throw cgroupMissingError(cgroup, missing);
     await this.timed("update", () => this.tree.update(name, limits));
   }
 

@@ -3,7 +3,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { CgroupBusyError } from "./cgroup-errors.js";
+import { cgroupBusyError } from "./cgroup-errors.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { readValue } from "./cgroup-files.js";
 /** Tries, and the pause before the second one; it doubles up to the cap. Together 3.8 s. */
@@ -11,7 +11,7 @@ const TRIES = 14;
 const PAUSE_MS = 5;
 const PAUSE_CAP_MS = 500;
 
-/** @param uid of the pod it was, for the log. @throws CgroupBusyError */
+/** @param uid of the pod it was, for the log. @throws OperatorError */
 export async function removeCgroup(
   tree: CgroupTree,
   name: CgroupName,
@@ -31,7 +31,7 @@ export async function removeCgroup(
     pause = Math.min(2 * pause, PAUSE_CAP_MS);
   }
   const left = await describeProcesses(await tree.processes(name));
-  throw new CgroupBusyError(toCgroupfs(name), TRIES, new Error(`inside: ${left.join(", ") || "no process seen"}`));
+  throw cgroupBusyError(toCgroupfs(name), TRIES, new Error(`inside: ${left.join(", ") || "no process seen"}`));
 }
 
 // Names of processes, so that a log line about a killed process names it.

@@ -8,7 +8,7 @@ export interface CgroupTree {
   directories(name: CgroupName): string[];
   /**
    * Creates the cgroup and sets its values; values that are already right are not written again. "missing-parent": the
-   * parent cgroup does not exist. @throws CgroupWriteError, CgroupsNotWritableError; with systemd also its errors
+   * parent cgroup does not exist. @throws CgroupWriteError, OperatorError; with systemd also its errors
    * (systemd-errors)
    */
   create(name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent">;

@@ -1,5 +1,5 @@
 // cgroup v1: one directory per hierarchy for each cgroup. Hierarchies are handled in parallel; within one, in order.
-import { CgroupsNotWritableError } from "./cgroup-errors.js";
+import { cgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import type { CgroupLimits, CgroupWrite } from "./cgroup-values.js";
@@ -69,7 +69,7 @@ export function cgroupV1(
       // Before any child is made: a cpuset without CPUs and memory nodes takes no process.
       if (cpuset !== undefined) await prepareCpuset(cpuset, name, onRefused);
       if ((await create(name, limits)) === "missing-parent") {
-        throw new CgroupsNotWritableError(toCgroupfs(name), new Error("the cgroup above it does not exist"));
+        throw cgroupsNotWritableError(toCgroupfs(name), new Error("the cgroup above it does not exist"));
       }
     },
     async exists(name) {
@@ -129,7 +129,7 @@ async function make(directory: string): Promise<"made" | "existed" | "missing"> 
   try {
     return await files.makeDirectory(directory);
   } catch (error) {
-    throw new CgroupsNotWritableError(directory, error);
+    throw cgroupsNotWritableError(directory, error);
   }
 }
 

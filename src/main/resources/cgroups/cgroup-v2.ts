@@ -1,6 +1,6 @@
 // cgroup v2: one directory per cgroup; a parent must hand each controller down (cgroup.subtree_control) before children
 // can have values of it.
-import { CgroupsNotWritableError } from "./cgroup-errors.js";
+import { cgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import type { CgroupLimits } from "./cgroup-values.js";
@@ -41,7 +41,7 @@ export function cgroupV2(mountPoint: string, onRefused: files.OnRefused, pageSiz
     async createParent(name, limits) {
       if (name.length > 0) await handDown(at(name.slice(0, -1)), onRefused);
       if ((await create(name, limits)) === "missing-parent") {
-        throw new CgroupsNotWritableError(at(name), new Error("the cgroup above it does not exist"));
+        throw cgroupsNotWritableError(at(name), new Error("the cgroup above it does not exist"));
       }
       await handDown(at(name), onRefused);
     },
@@ -79,7 +79,7 @@ async function make(directory: string): Promise<"made" | "existed" | "missing"> 
   try {
     return await files.makeDirectory(directory);
   } catch (error) {
-    throw new CgroupsNotWritableError(directory, error);
+    throw cgroupsNotWritableError(directory, error);
   }
 }
 

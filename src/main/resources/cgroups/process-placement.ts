@@ -11,6 +11,7 @@ import { SMALLEST_PAGE } from "../page-size.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface ProcessPlacementOptions {
   /** "": the kubelet stays where it is. */
@@ -27,25 +28,17 @@ export interface ProcessPlacementOptions {
   inHost?: (pid: number) => Promise<boolean>;
 }
 
-/** systemCgroups names the root of all cgroups, where the processes are already. */
-class SystemCgroupsRootError extends Error {
-  override readonly name = "SystemCgroupsRootError";
-  readonly code = "SYSTEM_CGROUPS_ROOT";
-  constructor() {
-    super('systemCgroups cannot be the root ("/"): name a cgroup below it, such as /system');
-  }
-}
-
 /** Processes are started while others are moved. */
 const ROUNDS = 5;
 
 export class ProcessPlacement {
   private readonly tree: CgroupTree;
 
-  /** @throws SystemCgroupsRootError */
+  /** @throws OperatorError */
   constructor(private readonly options: ProcessPlacementOptions) {
     const { mounts, systemCgroups } = options;
-    if (systemCgroups !== "" && parseCgroupPath(systemCgroups).length === 0) throw new SystemCgroupsRootError();
+    if (systemCgroups !== "" && parseCgroupPath(systemCgroups).length === 0)
+      throw new OperatorError('systemCgroups cannot be the root ("/"): name a cgroup below it, such as /system');
     const refused = (): void => undefined;
     // Of the cgroups here no byte values are compared.
     this.tree =

@@ -39,7 +39,7 @@ export interface CpuManagerDeps {
   log: Logger;
 }
 
-/** Rejects with CpuPolicyError or UnknownTopologyError. Without a given machine, the real one is read. */
+/** Rejects with OperatorError. Without a given machine, the real one is read. */
 export async function createCpuManager(
   settings: CpuManagerSettings,
   { cri, observed, registry, clock, log }: CpuManagerDeps,

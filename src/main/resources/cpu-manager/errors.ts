@@ -1,28 +1,16 @@
 // Why the CPU manager can't start or can't serve a container, one class per cause.
 import { AllocationError } from "../assignment/resource-manager.js";
-
-/** The static policy can't work with these settings on this machine. */
-export class CpuPolicyError extends Error {
-  override readonly name = "CpuPolicyError";
-  readonly code = "CPU_POLICY";
-}
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /**
  * The state file does not match the settings or the machine. Containers may run on CPUs that the kubelet would now assign to others. Only
  * an operator who has drained the node can know that the file may be deleted.
  */
-export class CpuStateMismatchError extends Error {
-  override readonly name = "CpuStateMismatchError";
-  readonly code = "CPU_STATE_MISMATCH";
-  constructor(
-    readonly path: string,
-    problem: string,
-  ) {
-    super(
-      `could not restore state from checkpoint: ${problem}, please drain this node and delete the CPU manager checkpoint ` +
-        `file ${JSON.stringify(path)} before starting the kubelet again`,
-    );
-  }
+export function cpuStateMismatchError(path: string, problem: string): OperatorError {
+  return new OperatorError(
+    `could not restore state from checkpoint: ${problem}, please drain this node and delete the CPU manager checkpoint ` +
+      `file ${JSON.stringify(path)} before starting the kubelet again`,
+  );
 }
 
 /** full-pcpus-only: the request is no whole number of cores. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { CpuStateFile } from "./state-file.js";
 
-/** One read of a file that mostly is not there. Rejects with CpuStateMismatchError. */
+/** One read of a file that mostly is not there. Rejects with OperatorError. */
 export async function checkNoCpuPolicy(rootDir: string, clock: Clock, log: Logger): Promise<void> {
   await new CpuStateFile(rootDir, clock, log).read("none");
 }

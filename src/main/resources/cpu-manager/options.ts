@@ -1,7 +1,7 @@
 // cpuManagerPolicyOptions as the static policy reads them. Names, gates and what excludes what are checked with the
 // configuration; this file has the rules that need the machine's topology.
 import type { CpuTopology } from "./cpu-topology.js";
-import { CpuPolicyError } from "./errors.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface StaticOptions {
   /**
@@ -40,11 +40,11 @@ export function staticOptions(
   };
 }
 
-/** @throws CpuPolicyError for an option that this machine can't serve */
+/** @throws OperatorError for an option that this machine can't serve */
 export function checkOptions(options: StaticOptions, topology: CpuTopology): void {
   const [sockets, nodes] = [topology.ids("socket").length, topology.ids("numaNode").length];
   if (options.alignBySocket && sockets > nodes) {
-    throw new CpuPolicyError(
+    throw new OperatorError(
       `cpuManagerPolicyOptions[align-by-socket] needs a machine with at least one NUMA node for each socket, this one has ` +
         `${sockets} sockets and ${nodes} NUMA nodes; remove the option`,
     );

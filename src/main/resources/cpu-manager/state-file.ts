@@ -9,7 +9,7 @@ import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/thread-log.js";
 import { CPU_STATE_FILE, type CpuAssignments, decodeCpuState, encodeCpuState } from "./checkpoint.js";
-import { CpuStateMismatchError } from "./errors.js";
+import { cpuStateMismatchError } from "./errors.js";
 
 export class CpuStateFile {
   readonly path: string;
@@ -22,16 +22,13 @@ export class CpuStateFile {
     this.path = join(rootDir, CPU_STATE_FILE);
   }
 
-  /** Undefined: there is none, or garbage that was set aside. Rejects with CpuStateMismatchError when it is another policy's. */
+  /** Undefined: there is none, or garbage that was set aside. Rejects with OperatorError when it is another policy's. */
   async read(policyName: string): Promise<CpuAssignments | undefined> {
     const { path, clock, log } = this;
     const state = await readState(path, decodeCpuState, { clock, log });
     if (state === undefined || state.policyName === policyName) return state;
     const [configured, kept] = [JSON.stringify(policyName), JSON.stringify(state.policyName)];
-    throw new CpuStateMismatchError(
-      path,
-      `configured policy ${configured} differs from state checkpoint policy ${kept}`,
-    );
+    throw cpuStateMismatchError(path, `configured policy ${configured} differs from state checkpoint policy ${kept}`);
   }
 
   async removeLeftovers(): Promise<void> {

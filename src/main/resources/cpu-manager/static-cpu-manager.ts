@@ -13,7 +13,7 @@ import { AllocationError, isAllocationError, type ContainerGrant, type ResourceH
 import { ascending, union, without, type CpuSet } from "./cpu-set.js";
 import type { CpuAssignments } from "./checkpoint.js";
 import type { CpuTopology } from "./cpu-topology.js";
-import { CpuStateMismatchError } from "./errors.js";
+import { cpuStateMismatchError } from "./errors.js";
 import type { StaticOptions } from "./options.js";
 import { CpuReconciler, type ReconcilerDeps } from "./reconciler.js";
 import { CpuState, stateProblem } from "./state.js";
@@ -56,7 +56,7 @@ export class StaticCpuManager implements ResourceManager {
     });
   }
 
-  /** Rejects with CpuStateMismatchError. */
+  /** Rejects with OperatorError. */
   async start(pods: () => Iterable<Pod>): Promise<void> {
     const { file, reserved, options } = this.deps;
     this.pods = pods;
@@ -68,7 +68,7 @@ export class StaticCpuManager implements ResourceManager {
       // No pod has CPUs as a whole any more.
       if (options.podLevel === "shared") for (const uid of [...state.pods.keys()]) state.release(uid);
       const problem = stateProblem(state, { usable: this.usable, reserved, strict: options.strictReservation });
-      if (problem !== undefined) throw new CpuStateMismatchError(file.path, problem);
+      if (problem !== undefined) throw cpuStateMismatchError(file.path, problem);
       this.policy = this.policyOn(state);
     }
     const alive = new Set([...pods()].map(({ metadata }) => metadata.uid));

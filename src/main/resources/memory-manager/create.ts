@@ -17,7 +17,7 @@ export interface MakeMemoryManagerDeps {
   log: Logger;
 }
 
-/** @throws MemoryReservationError */
+/** @throws OperatorError */
 export function createMemoryManager(
   settings: MemoryManagerSettings,
   machine: MachineTopology,

@@ -10,7 +10,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
 import type { LostState } from "../assignment/unknown-holders.js";
-import { MemoryStateError, refuseOthers } from "./state-error.js";
+import { MemoryStateError, refuseOthers, memoryStateError } from "./state-error.js";
 import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";
 
 const POLICY = "Static";
@@ -47,7 +47,7 @@ export class HeldMemory {
   }
 
   /**
-   * Reads the state of the previous kubelet process. A damaged file is set aside with a warning. @throws MemoryStateError when what these pods
+   * Reads the state of the previous kubelet process. A damaged file is set aside with a warning. @throws OperatorError when what these pods
    * hold does not fit the machine
    * @returns the file that was set aside, now or earlier
    */
@@ -67,7 +67,7 @@ export class HeldMemory {
     take((uid) => uids.has(uid));
     const problem = misfit(this.empty, this.taken());
     if (problem !== undefined)
-      throw new MemoryStateError(this.path, `the expected machine state is different from the real one: ${problem}`);
+      throw memoryStateError(this.path, `the expected machine state is different from the real one: ${problem}`);
     take((uid) => !uids.has(uid));
     await this.file.request();
     const aside = await lastSetAside(this.path);

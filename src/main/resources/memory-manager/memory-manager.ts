@@ -58,7 +58,7 @@ export class MemoryManager implements ResourceManager {
   /** Set when a state of this node was damaged. */
   private unknown: UnknownHolders | undefined;
 
-  /** @throws MemoryReservationError */
+  /** @throws OperatorError */
   constructor(
     settings: MemoryManagerSettings,
     machine: MachineTopology,
@@ -70,7 +70,7 @@ export class MemoryManager implements ResourceManager {
     this.held = new HeldMemory(settings.rootDir, this.empty, deps.clock, deps.log, withPods);
   }
 
-  /** Rejects with MemoryStateError when pods hold memory that the machine no longer has. */
+  /** Rejects with OperatorError when pods hold memory that the machine no longer has. */
   async start(pods: () => Iterable<Pod>): Promise<void> {
     this.pods = pods;
     const lost = await this.held.load(new Set([...pods()].map(({ metadata }) => metadata.uid)));

@@ -6,7 +6,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { decodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
 import { refuseOthers } from "./state-error.js";
 
-/** Rejects with MemoryStateError. */
+/** Rejects with OperatorError. */
 export async function checkNoMemoryPolicy(rootDir: string, clock: Clock, log: Logger): Promise<void> {
   const path = join(rootDir, MEMORY_STATE_FILE);
   const state = await readState(path, decodeMemoryState, { clock, log });

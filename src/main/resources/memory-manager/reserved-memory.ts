@@ -7,6 +7,7 @@ import { evictionSetAside, type EvictionReserveSettings } from "../node-allocata
 import { nodeAllocatable } from "../node-capacity.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import type { ReservedMemory } from "./machine-memory.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface ReservationSettings extends EvictionReserveSettings {
   reservedMemory: readonly MemoryReservation[];
@@ -15,13 +16,7 @@ export interface ReservationSettings extends EvictionReserveSettings {
   memoryBytes: bigint;
 }
 
-/** reservedMemory does not go with this machine or with the other reservations. The kubelet does not start. */
-class MemoryReservationError extends Error {
-  override readonly name = "MemoryReservationError";
-  readonly code = "MEMORY_RESERVATION";
-}
-
-/** @throws MemoryReservationError */
+/** @throws OperatorError */
 export function reservedMemory(settings: ReservationSettings, { numaNodes }: MachineTopology): ReservedMemory {
   const reserved = new Map<number, Map<string, bigint>>(numaNodes.map(({ id }) => [id, new Map()]));
   const totals = new Map<string, ExactQuantity>();
@@ -29,7 +24,7 @@ export function reservedMemory(settings: ReservationSettings, { numaNodes }: Mac
     const node = reserved.get(numaNode);
     if (node === undefined) {
       const known = numaNodes.map(({ id }) => id).join(", ");
-      throw new MemoryReservationError(
+      throw new OperatorError(
         `the reserved memory configuration references a NUMA node ${numaNode} that does not exist on this machine: ` +
           `name only ${known} in reservedMemory`,
       );
@@ -44,14 +39,14 @@ export function reservedMemory(settings: ReservationSettings, { numaNodes }: Mac
     const total = totals.get(resource) ?? ZERO;
     const wanted = resource === "memory" ? kept : ZERO;
     if (total.nanos === wanted.nanos) continue;
-    throw new MemoryReservationError(
+    throw new OperatorError(
       `the total amount "${printQuantity(total)}" of type "${resource}" is not equal to the value ` +
         `"${printQuantity(wanted)}" determined by Node Allocatable feature: make the sum of reservedMemory over all NUMA nodes ` +
         "that of kubeReserved, systemReserved and evictionHard[memory.available]",
     );
   }
   if ((totals.get("memory")?.nanos ?? 0n) === 0n) {
-    throw new MemoryReservationError(
+    throw new OperatorError(
       "[memorymanager] you should specify the system reserved memory: set reservedMemory and as much of kubeReserved, " +
         "systemReserved or evictionHard[memory.available]",
     );

@@ -7,14 +7,9 @@ import type { Logger } from "../../../shared/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CgroupManager } from "../cgroups/cgroup-manager.js";
 import type { Enforcement, ReservedCgroup } from "./enforcement.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 const AGAIN_MS = 60_000;
-
-/** A cgroup of enforceNodeAllocatable can't be held to its share. */
-class ReservedCgroupError extends Error {
-  override readonly name = "ReservedCgroupError";
-  readonly code = "RESERVED_CGROUP";
-}
 
 export interface EnforcerDeps {
   cgroups: Pick<CgroupManager, "limitPods" | "limitExisting">;
@@ -32,7 +27,7 @@ export class AllocatableEnforcer {
 
   constructor(private readonly deps: EnforcerDeps) {}
 
-  /** @throws ReservedCgroupError */
+  /** @throws OperatorError */
   async enforceReserved(): Promise<void> {
     const { cgroups, events, enforcement } = this.deps;
     for (const reserved of enforcement.reserved) {
@@ -42,7 +37,7 @@ export class AllocatableEnforcer {
       } catch (error) {
         const message = `Failed to enforce ${nameOf(reserved)} Cgroup Limits on ${JSON.stringify(cgroup)}: ${errorText(error)}`;
         events.node({ type: "Warning", reason: "FailedNodeAllocatableEnforcement", message });
-        throw new ReservedCgroupError(message, { cause: error });
+        throw new OperatorError(message, { cause: error });
       }
       const message = `Updated limits on ${part.toLowerCase()} reserved cgroup ${cgroup}`;
       events.node({ type: "Normal", reason: "NodeAllocatableEnforced", message });

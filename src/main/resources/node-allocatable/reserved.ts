@@ -5,6 +5,7 @@ import { printQuantity, ZERO, type ExactQuantity } from "../../../shared/api/qua
 import { parseEviction, type EvictionThresholds } from "../../command/rules/parse-eviction.js";
 import { parseReserved, type ReservedResources } from "../../command/rules/parse-reserved.js";
 import type { NodeResources } from "../node-capacity.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface ReservedSettings {
   kubeReserved: Readonly<Record<string, string>>;
@@ -32,18 +33,6 @@ export function evictionSetAside({
   return allocatableIgnoresEviction ? [] : parseEviction({ evictionHard }).thresholds;
 }
 
-/** More is set aside than the node has. */
-class NodeReservationError extends Error {
-  override readonly name = "NodeReservationError";
-  readonly code = "NODE_RESERVATION";
-  constructor(problems: readonly string[]) {
-    super(
-      `invalid Node Allocatable configuration. ${problems.join(" ")} ` +
-        `Lower kubeReserved, systemReserved or evictionHard of these resources.`,
-    );
-  }
-}
-
 /** A list of CPUs takes the place of both amounts. Validation has refused what can't be read. */
 export function reservedOf({ kubeReserved, systemReserved, reservedSystemCPUs }: ReservedSettings): Reserved {
   const kube = parseReserved("kubeReserved", kubeReserved).resources;
@@ -54,7 +43,7 @@ export function reservedOf({ kubeReserved, systemReserved, reservedSystemCPUs }:
   return { kube: { ...kube, cpu: ZERO }, system: { ...system, cpu: listed } };
 }
 
-/** @throws NodeReservationError when one resource has more set aside than there is, hard eviction thresholds included. */
+/** @throws OperatorError when one resource has more set aside than there is, hard eviction thresholds included. */
 export function checkReserved(
   capacity: NodeResources,
   reserved: Reserved,
@@ -70,7 +59,11 @@ export function checkReserved(
         `Expected capacity >= reservation.`,
     );
   }
-  if (problems.length > 0) throw new NodeReservationError(problems);
+  if (problems.length > 0)
+    throw new OperatorError(
+      `invalid Node Allocatable configuration. ${problems.join(" ")} ` +
+        `Lower kubeReserved, systemReserved or evictionHard of these resources.`,
+    );
 }
 
 export function reservedNanos({ kube, system }: Reserved, name: string): bigint {

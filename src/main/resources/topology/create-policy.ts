@@ -4,6 +4,7 @@ import type { MachineTopology } from "./machine-topology.js";
 import { byDistance, hintOf, mergeHints, optionsOf, type Option } from "./merge-hints.js";
 import { byWidth, MOST_NUMA_NODES, NumaSets, sizeOf } from "./numa-sets.js";
 import type { TopologyScope, TopologyPolicy, TopologyPlace } from "./policy.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** Each further node doubles the number of sets. */
 const DEFAULT_MOST_NODES = 8;
@@ -15,24 +16,16 @@ export interface TopologySettings {
   topologyManagerPolicyOptions: Readonly<Record<string, string>>;
 }
 
-/** The machine has more NUMA nodes than the policy may consider. */
-class TooManyNumaNodesError extends Error {
-  override readonly name = "TooManyNumaNodesError";
-  readonly code = "TOO_MANY_NUMA_NODES";
-  constructor(policy: string, has: number, most: number) {
-    super(
-      `topologyManagerPolicy ${policy} is unsupported on machines with more than ${most} NUMA Nodes, and this one has ${has}: ` +
-        "raise topologyManagerPolicyOptions max-allowable-numa-nodes, or set the policy to none",
-    );
-  }
-}
-
-/** @throws TooManyNumaNodesError */
+/** @throws OperatorError */
 export function createTopologyPolicy(settings: TopologySettings, machine: MachineTopology): TopologyPolicy {
   const { topologyManagerPolicy: policy, topologyManagerScope: scope, topologyManagerPolicyOptions: given } = settings;
   const most = Math.min(Number(given["max-allowable-numa-nodes"] ?? DEFAULT_MOST_NODES), MOST_NUMA_NODES);
   const { numaNodes } = machine;
-  if (numaNodes.length > most) throw new TooManyNumaNodesError(policy, numaNodes.length, most);
+  if (numaNodes.length > most)
+    throw new OperatorError(
+      `topologyManagerPolicy ${policy} is unsupported on machines with more than ${most} NUMA Nodes, and this one has ${numaNodes.length}: ` +
+        "raise topologyManagerPolicyOptions max-allowable-numa-nodes, or set the policy to none",
+    );
   const sets = new NumaSets(numaNodes);
   const single = policy === "single-numa-node";
   const closest = !single && /^(1|t|true)$/i.test(given["prefer-closest-numa-nodes"] ?? "");

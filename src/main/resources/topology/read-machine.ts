@@ -6,26 +6,19 @@ import { join } from "node:path";
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
 import type { MachineTopology, TopologyCpu } from "./machine-topology.js";
 import { readNumaNodes } from "./numa-nodes.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
-/** Neither sysfs nor /proc names a CPU. */
-export class UnknownTopologyError extends Error {
-  override readonly name = "UnknownTopologyError";
-  readonly code = "UNKNOWN_TOPOLOGY";
-  constructor(root: string) {
-    super(
-      `no CPU is named by ${join(root, "sys/devices/system/cpu/online")} or ${join(root, "proc/cpuinfo")}: CPUs can't be ` +
-        `allocated; mount /sys and /proc, or set cpuManagerPolicy: none`,
-    );
-  }
-}
-
-/** @param root the folder that holds sys and proc. Rejects with UnknownTopologyError. */
+/** @param root the folder that holds sys and proc. Rejects with OperatorError. */
 export async function readMachineTopology(root = "/"): Promise<MachineTopology> {
   const folder = join(root, "sys/devices/system/cpu");
   const described = await describedCpus(join(root, "proc/cpuinfo"));
   const listed = parseCpuList((await textOf(join(folder, "online"))) ?? "") ?? [];
   const online = listed.length > 0 ? listed : [...described.keys()].sort((a, b) => a - b);
-  if (online.length === 0) throw new UnknownTopologyError(root);
+  if (online.length === 0)
+    throw new OperatorError(
+      `no CPU is named by ${join(root, "sys/devices/system/cpu/online")} or ${join(root, "proc/cpuinfo")}: CPUs can't be ` +
+        `allocated; mount /sys and /proc, or set cpuManagerPolicy: none`,
+    );
   const numaNodes = await readNumaNodes(root, online);
   const nodeOf = new Map(numaNodes.flatMap(({ id, cpus }) => cpus.map((cpu) => [cpu, id] as const)));
   const first = numaNodes[0]?.id ?? 0;

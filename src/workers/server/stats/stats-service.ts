@@ -73,7 +73,7 @@ export interface StatsServiceDeps {
 export type PageBytes = readonly Buffer[];
 
 export class StatsService {
-  /** Rejects with CgroupsNotMountedError. */
+  /** Rejects with OperatorError. */
   static async open(deps: StatsServiceDeps): Promise<StatsService> {
     const mounts = await readCgroupMounts();
     const kept = new KeptFiles(deps.clock);

@@ -4,7 +4,6 @@ import { copyFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { decodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
-import { CpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
 import { checkNoCpuPolicy } from "../../../../src/main/resources/cpu-manager/none-policy.js";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { AllocationError } from "../../../../src/main/resources/managers/port.js";
@@ -15,6 +14,7 @@ import { until } from "../../../support/sources-kit.js";
 import { allocateAll, burstable, cpuManagerKit, fixed, granted, guaranteed, observed } from "./kit.js";
 import { container, pod } from "../pods.js";
 import { machine } from "./machines.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const MACHINE = machine({ sockets: 1, numaNodes: 2, coresPerNode: 2, threads: 1 });
 const stateFile = (rootDir: string): string => join(rootDir, "cpu_manager_state");
@@ -79,13 +79,13 @@ describe("the state on disk", () => {
       await assert.rejects(
         manager.start(() => []),
         (error) =>
-          error instanceof CpuStateMismatchError &&
+          error instanceof OperatorError &&
           problem.test(error.message) &&
           /delete the CPU manager checkpoint/.test(error.message),
       );
       assert.equal(await readFile(stateFile(rootDir), "utf8"), JSON.stringify(state));
     }
-    await assert.rejects(checkNoCpuPolicy(rootDir, clock, log.log), CpuStateMismatchError);
+    await assert.rejects(checkNoCpuPolicy(rootDir, clock, log.log), OperatorError);
     await writeFile(stateFile(rootDir), JSON.stringify({ policyName: "none", defaultCpuSet: "" }));
     await checkNoCpuPolicy(rootDir, clock, log.log);
   });

@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
 import { checkLeftStates } from "../../../../src/main/resources/managers/left-states.js";
-import { MemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 test("policy none beside a state of policy static", async (t) => {
   const rootDir = await temporaryFolder(t);
@@ -15,7 +14,7 @@ test("policy none beside a state of policy static", async (t) => {
     checkLeftStates({ rootDir, cpuManagerPolicy, memoryManagerPolicy }, new SteppedClock(), keptLog().log);
   await check("none");
   await writeFile(join(rootDir, "cpu_manager_state"), '{"policyName":"static","defaultCpuSet":"0-1"}');
-  await assert.rejects(check("none"), CpuStateMismatchError);
+  await assert.rejects(check("none"), OperatorError);
   await check("static");
   await writeFile(join(rootDir, "cpu_manager_state"), '{"policyName":"none","defaultCpuSet":""}');
   await check("none");
@@ -24,6 +23,6 @@ test("policy none beside a state of policy static", async (t) => {
     join(rootDir, "memory_manager_state"),
     `{"policyName":"Static","machineState":{},"entries":${entries}}`,
   );
-  await assert.rejects(check("none"), MemoryStateError);
+  await assert.rejects(check("none"), OperatorError);
   await check("none", "Static");
 });

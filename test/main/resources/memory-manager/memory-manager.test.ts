@@ -7,12 +7,12 @@ import fc from "fast-check";
 import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { checkNoMemoryPolicy } from "../../../../src/main/resources/memory-manager/none-policy.js";
-import { MemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
 import { value } from "../../../../src/shared/api/quantity.js";
 import { pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { asking, guaranteed, manager } from "./kit.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const two = [{ id: 0 }, { id: 1 }];
 const because = (message: RegExp) => (error: unknown) =>
@@ -162,7 +162,7 @@ test("another policy's promises keep the kubelet from starting, an empty state i
   await none();
   await admit(guaranteed("a", "2Gi"));
   await assert.rejects(none(), (error: unknown) => {
-    assert.ok(error instanceof MemoryStateError);
+    assert.ok(error instanceof OperatorError);
     assert.match(
       error.message,
       /configured policy "None" differs from state checkpoint policy "Static", please drain this/,
@@ -179,7 +179,7 @@ test("garbage is set aside; a machine that lost allocated memory keeps the kubel
   const wide = guaranteed("wide", "5Gi");
   await admit(wide);
   await assert.rejects(manager(t, [{ id: 0 }], root, [wide]), (error: unknown) => {
-    assert.ok(error instanceof MemoryStateError);
+    assert.ok(error instanceof OperatorError);
     assert.match(
       error.message,
       /expected machine state is different.*NUMA node 1.*delete the memory manager checkpoint/,

@@ -61,6 +61,6 @@ const refused: [string, Partial<ReservationSettings>, RegExp][] = [
 ];
 for (const [what, fields, message] of refused) {
   test(`${what} is refused`, () => {
-    assert.throws(() => reservedMemory(settings(fields), two), { name: "MemoryReservationError", message });
+    assert.throws(() => reservedMemory(settings(fields), two), { name: "OperatorError", message });
   });
 }

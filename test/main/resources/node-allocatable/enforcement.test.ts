@@ -95,7 +95,7 @@ test("more set aside than there is, thresholds included, is refused with every r
     () => check("901Mi", "4", 100n * MIB),
     (error) =>
       error instanceof Error &&
-      error.name === "NodeReservationError" &&
+      error.name === "OperatorError" &&
       error.message.includes(
         'resource "memory" has a reservation of 1001Mi but capacity of 1000Mi. Expected capacity >= reservation.',
       ) &&

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-values.js";
-import { CgroupMissingError } from "../../../../src/main/resources/cgroups/cgroup-errors.js";
+import { cgroupMissingError } from "../../../../src/main/resources/cgroups/cgroup-errors.js";
 import type { Enforcement } from "../../../../src/main/resources/node-allocatable/enforcement.js";
 import { AllocatableEnforcer } from "../../../../src/main/resources/node-allocatable/enforcer.js";
 import { keptLog } from "../../../support/sources-kit.js";
@@ -92,9 +92,9 @@ test("a stop ends the wait for the next try", async () => {
 
 test("a missing reserved cgroup is an event, and an error that names it", async () => {
   const { events, failures, enforcer } = build();
-  failures.existing = new CgroupMissingError("/kube", ["/sys/fs/cgroup/memory/kube"]);
+  failures.existing = cgroupMissingError("/kube", ["/sys/fs/cgroup/memory/kube"]);
   await assert.rejects(enforcer.enforceReserved(), {
-    name: "ReservedCgroupError",
+    name: "OperatorError",
     message: /Failed to enforce Kube Reserved Compressible Cgroup Limits on "\/kube": .*memory\/kube/,
   });
   assert.match(events.at(-1) ?? "", /^Warning FailedNodeAllocatableEnforcement: Failed to enforce Kube Reserved Compr/);

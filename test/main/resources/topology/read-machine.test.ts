@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { UnknownTopologyError, readMachineTopology } from "../../../../src/main/resources/topology/read-machine.js";
+import { readMachineTopology } from "../../../../src/main/resources/topology/read-machine.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 async function rootWith(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const root = await temporaryFolder(t);
@@ -117,7 +118,7 @@ test("no sysfs: from /proc/cpuinfo, with or without its cores", async (t) => {
 });
 
 test("a machine that says nothing is no machine", async (t) => {
-  await assert.rejects(readMachineTopology(await temporaryFolder(t)), UnknownTopologyError);
+  await assert.rejects(readMachineTopology(await temporaryFolder(t)), OperatorError);
 });
 
 test("this machine", async () => {

@@ -12,15 +12,12 @@ export interface SystemdSubject {
 }
 
 /** No process responds at systemd's socket. */
-export class SystemdUnreachableError extends Error {
-  override readonly name = "SystemdUnreachableError";
-  constructor(socket: string, tries: number, cause: unknown) {
-    super(
-      `cannot reach systemd at ${socket} after ${tries} tries: ${messageOf(cause)}; ` +
-        `is systemd process 1 here, and does the kubelet run as root? If not, ${INSTEAD}`,
-      { cause },
-    );
-  }
+export function systemdUnreachableError(socket: string, tries: number, cause: unknown): OperatorError {
+  return new OperatorError(
+    `cannot reach systemd at ${socket} after ${tries} tries: ${messageOf(cause)}; ` +
+      `is systemd process 1 here, and does the kubelet run as root? If not, ${INSTEAD}`,
+    { cause },
+  );
 }
 
 /** The connection ended before the reply came: whether the call took effect is unknown. */
@@ -33,14 +30,11 @@ export class SystemdConnectionLostError extends OperatorError {
 }
 
 /** No reply, or no end of the job, in time. */
-export class SystemdDeadlineError extends Error {
-  override readonly name = "SystemdDeadlineError";
-  constructor({ method, unit }: SystemdSubject, deadlineMs: number) {
-    super(
-      `systemd did not finish ${method} of ${unit} within ${deadlineMs / 1000} s; ` +
-        `"systemctl list-jobs" shows the jobs that it waits for`,
-    );
-  }
+export function systemdDeadlineError({ method, unit }: SystemdSubject, deadlineMs: number): OperatorError {
+  return new OperatorError(
+    `systemd did not finish ${method} of ${unit} within ${deadlineMs / 1000} s; ` +
+      `"systemctl list-jobs" shows the jobs that it waits for`,
+  );
 }
 
 /** systemd refused the call. */
@@ -55,15 +49,9 @@ export class SystemdCallError extends OperatorError {
 }
 
 /** The job ended otherwise than done. */
-export class SystemdJobError extends Error {
-  override readonly name = "SystemdJobError";
-  /** systemd's word: canceled, timeout, failed, dependency, skipped, … */
-  readonly result: string;
-  constructor({ method, unit }: SystemdSubject, result: string) {
-    super(
-      `the systemd job of ${method} of ${unit} ended with ${quote(result)}; ` +
-        `"systemctl status ${unit}" and the journal show the reason`,
-    );
-    this.result = result;
-  }
+export function systemdJobError({ method, unit }: SystemdSubject, result: string): OperatorError {
+  return new OperatorError(
+    `the systemd job of ${method} of ${unit} ended with ${quote(result)}; ` +
+      `"systemctl status ${unit}" and the journal show the reason`,
+  );
 }

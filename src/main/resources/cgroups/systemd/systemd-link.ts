@@ -8,9 +8,9 @@ import type { Logger } from "../../../../shared/log/logger.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";
 import {
   SystemdConnectionLostError,
-  SystemdDeadlineError,
-  SystemdUnreachableError,
   type SystemdSubject,
+  systemdUnreachableError,
+  systemdDeadlineError,
 } from "./systemd-errors.js";
 import { Backoff } from "../../../../shared/turns/backoff.js";
 
@@ -42,11 +42,11 @@ export class SystemdLink {
 
   /**
    * Runs an operation. It must be safe to run twice: it runs again if the connection is lost meanwhile.
-   * @throws SystemdUnreachableError, SystemdDeadlineError, and every error of the task
+   * @throws OperatorError, and every error of the task
    */
   async run<T>(subject: SystemdSubject, task: SystemdTask<T>): Promise<T> {
     const { clock, log, deadlineMs } = this.options;
-    const late = (): Error => new SystemdDeadlineError(subject, deadlineMs);
+    const late = (): Error => systemdDeadlineError(subject, deadlineMs);
     using operation = new Scope(this.closed.signal).limit(clock, deadlineMs, late);
     const { signal } = operation;
     this.enter();
@@ -90,7 +90,7 @@ export class SystemdLink {
         return this.connection;
       } catch (error) {
         this.closed.signal.throwIfAborted();
-        if (attempt === CONNECT_TRIES) throw new SystemdUnreachableError(socketPath, attempt, error);
+        if (attempt === CONNECT_TRIES) throw systemdUnreachableError(socketPath, attempt, error);
       }
       await clock.sleep(backoff.next(), this.closed.signal);
     }

@@ -2,21 +2,21 @@
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { SYSTEMD_SOCKET, type DbusValue } from "./systemd-connection.js";
-import { SystemdCallError, SystemdJobError, type SystemdSubject } from "./systemd-errors.js";
+import { SystemdCallError, type SystemdSubject, systemdJobError } from "./systemd-errors.js";
 import { SystemdLink } from "./systemd-link.js";
 import type { UnitProperty } from "./systemd-properties.js";
 
-/** All may throw SystemdUnreachableError, SystemdDeadlineError and SystemdCallError. */
+/** All may throw OperatorError and SystemdCallError. */
 export interface SystemdUnits {
   /**
    * Starts a transient unit with all properties. A unit that exists (made before, or by a file of the administrator) gets
-   * `settable` and is started if it does not run. @throws SystemdJobError
+   * `settable` and is started if it does not run. @throws OperatorError
    */
   start(unit: string, atStart: readonly UnitProperty[], settable: readonly UnitProperty[]): Promise<void>;
   /** Changes properties of a unit until the next boot. */
   set(unit: string, properties: readonly UnitProperty[]): Promise<void>;
   isLoaded(unit: string): Promise<boolean>;
-  /** Stops the unit and its processes; no error if the unit does not exist. @throws SystemdJobError */
+  /** Stops the unit and its processes; no error if the unit does not exist. @throws OperatorError */
   stop(unit: string): Promise<void>;
   close(): void;
 }
@@ -47,7 +47,7 @@ export function systemdUnits({ clock, log, socketPath, deadlineMs }: SystemdUnit
     link.run(subject, (connection, signal) => connection.call(subject, signature, body, signal));
   const runJob = async (subject: SystemdSubject, signature: string, body: DbusValue[]): Promise<void> => {
     const result = await link.run(subject, (connection, signal) => connection.runJob(subject, signature, body, signal));
-    if (result !== "done") throw new SystemdJobError(subject, result);
+    if (result !== "done") throw systemdJobError(subject, result);
   };
   const set = async (unit: string, properties: readonly UnitProperty[]): Promise<void> => {
     await call({ method: "SetUnitProperties", unit }, "sba(sv)", [unit, RUNTIME, properties.map(onWire)]);

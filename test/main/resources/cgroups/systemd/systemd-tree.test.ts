@@ -12,13 +12,12 @@ import {
   type CgroupManager,
   type CgroupManagerOptions,
 } from "../../../../../src/main/resources/cgroups/cgroup-manager.js";
-import { CgroupMissingError } from "../../../../../src/main/resources/cgroups/cgroup-errors.js";
-import { SystemdJobError } from "../../../../../src/main/resources/cgroups/systemd/systemd-errors.js";
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock } from "../../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../../src/shared/log/logger.js";
 import { FakeSlices } from "../../../../support/fake-slices.js";
 import { container, pod } from "../../pods.js";
+import { OperatorError } from "../../../../../src/shared/errors/operator-error.js";
 
 const log = createLogger({ thread: "test", level: "silent" });
 const BURSTABLE = "kubepods-burstable.slice";
@@ -199,7 +198,7 @@ test("a job that fails is the caller's error; the next try makes the slice", asy
   const cgroups = manager();
   await cgroups.setUp();
   slices.systemd.plan("StartTransientUnit", { job: "failed" });
-  await assert.rejects(cgroups.ensurePod(subject), SystemdJobError);
+  await assert.rejects(cgroups.ensurePod(subject), OperatorError);
   await cgroups.ensurePod(subject);
   assert.ok(slices.systemd.units.get(POD)?.active);
 });
@@ -226,7 +225,7 @@ test("limits of all pods and of a slice of the administrator's are properties of
   assert.equal(await slices.read("kubepods.slice", "cpu.weight"), "20");
   assert.deepEqual(await callsDuring(() => cgroups.limitPods(limits)), [], "right already");
 
-  await assert.rejects(cgroups.limitExisting("/kube-reserved.slice", { cpuShares: 512n }), CgroupMissingError);
+  await assert.rejects(cgroups.limitExisting("/kube-reserved.slice", { cpuShares: 512n }), OperatorError);
   await units.start("system.slice", [], []);
   const called = await callsDuring(() => cgroups.limitExisting("/system", { cpuShares: 512n }));
   assert.deepEqual(called, ["SetUnitProperties system.slice"], "the suffix may be left out; nothing is started");
