@@ -8,24 +8,23 @@ import { isCriticalPod } from "../resources/oom-score.js";
 import { podRequests, sumOf } from "../resources/pod-requests.js";
 import { qosClass } from "../resources/qos.js";
 import type { MissingResource } from "../model/refusal.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /** Even without all that may go, room would be missing. */
-class NoRoomError extends Error {
-  override readonly name = "NoRoomError";
-  readonly code = "NO_ROOM";
-  constructor(missing: readonly MissingResource[]) {
-    const short = missing.map(({ resource, nanos }) => `(res: ${resource}, q: ${inUnits(resource, nanos)}), `).join("");
-    super(`error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${short}]`);
-  }
+function noRoomError(missing: readonly MissingResource[]): OperatorError {
+  const short = missing.map(({ resource, nanos }) => `(res: ${resource}, q: ${inUnits(resource, nanos)}), `).join("");
+  return new OperatorError(
+    `error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${short}]`,
+  );
 }
 
-/** @throws NoRoomError */
+/** @throws OperatorError */
 export function choosePreempted(preemptor: Pod, running: readonly Pod[], missing: readonly MissingResource[]): Pod[] {
   const candidates = running.filter((pod) => mayPreempt(preemptor, pod));
   const of = (wanted: QOSClass): Pod[] => candidates.filter((pod) => qosClass(pod) === wanted);
   const [bestEffort, burstable, guaranteed] = [of("BestEffort"), of("Burstable"), of("Guaranteed")];
   const unmet = without(missing, candidates);
-  if (unmet.length > 0) throw new NoRoomError(unmet);
+  if (unmet.length > 0) throw noRoomError(unmet);
   const firstChosen = nearest(guaranteed, without(missing, [...bestEffort, ...burstable]));
   const thenChosen = nearest(burstable, without(missing, [...bestEffort, ...firstChosen]));
   const lastChosen = nearest(bestEffort, without(missing, [...thenChosen, ...firstChosen]));

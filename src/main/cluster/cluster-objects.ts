@@ -8,7 +8,7 @@ import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { Collection } from "./collections/collection.js";
-import { ServicesNotReadError, servicesCollection } from "./collections/services.js";
+import { servicesCollection, servicesNotReadError } from "./collections/services.js";
 import { TrustBundles } from "./collections/trust-bundles.js";
 import { CachedObjects } from "./objects/cached-objects.js";
 import { DirectObjects, type KeptObject, type ObjectManager } from "./objects/object-manager.js";
@@ -76,7 +76,7 @@ export class NodeClusterObjects implements ClusterObjects {
 
   async services(signal: AbortSignal): Promise<readonly Service[]> {
     const services = await this.serviceList.all(signal);
-    if (services === undefined) throw new ServicesNotReadError();
+    if (services === undefined) throw servicesNotReadError();
     return services;
   }
 

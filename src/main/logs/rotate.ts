@@ -8,21 +8,15 @@ import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js"
 import { planRotation } from "./plan-rotation.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /** The runtime did not open a new file; `restored`: the file has its old name again. */
-class ReopenLogError extends Error {
-  override readonly name = "ReopenLogError";
-  constructor(
-    readonly path: string,
-    readonly restored: boolean,
-    cause: unknown,
-  ) {
-    const outcome = restored
-      ? "the container keeps writing to the old file"
-      : "the runtime created a new file nevertheless";
-    const reason = messageOf(cause);
-    super(`cannot rotate log ${path}: ${reason}; ${outcome}; trying again`, { cause });
-  }
+function reopenLogError(path: string, restored: boolean, cause: unknown): OperatorError {
+  const outcome = restored
+    ? "the container keeps writing to the old file"
+    : "the runtime created a new file nevertheless";
+  const reason = messageOf(cause);
+  return new OperatorError(`cannot rotate log ${path}: ${reason}; ${outcome}; trying again`, { cause });
 }
 
 export interface RotateOptions {
@@ -36,7 +30,7 @@ export interface RotateOptions {
   reopen(): Promise<void>;
 }
 
-/** @throws ReopenLogError, or the system's error when a file could not be renamed or removed */
+/** @throws OperatorError, or the system's error when a file could not be renamed or removed */
 export async function rotateLog(options: RotateOptions): Promise<void> {
   await inUntrustedFolder(options.directory, (folder) => rotateIn(folder, options));
 }
@@ -52,7 +46,7 @@ async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
   try {
     await options.reopen();
   } catch (error) {
-    throw new ReopenLogError(join(options.directory, current), await giveNameBack(rotated, path), error);
+    throw reopenLogError(join(options.directory, current), await giveNameBack(rotated, path), error);
   }
 }
 

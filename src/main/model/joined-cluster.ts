@@ -1,18 +1,11 @@
 // The cluster connection, for components that need it for all their work.
 
 import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
-/** The kubelet has a kubeconfig, but has not yet got as far as the API server. */
-class ClusterNotJoinedError extends Error {
-  override readonly name = "ClusterNotJoinedError";
-  constructor() {
-    super("the node has not joined its cluster yet; trying again");
-  }
-}
-
-/** @throws ClusterNotJoinedError */
+/** @throws OperatorError */
 export function joined(access: ClusterAccess | undefined): ClusterObjects {
   const cluster = access?.();
-  if (cluster === undefined) throw new ClusterNotJoinedError();
+  if (cluster === undefined) throw new OperatorError("the node has not joined its cluster yet; trying again");
   return cluster;
 }

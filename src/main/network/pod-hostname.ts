@@ -2,6 +2,7 @@
 
 import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { withoutTrailing } from "../../shared/text/without-trailing.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 const MAX_HOSTNAME = 63;
 /** The kernel's limit for a host name. */
@@ -13,18 +14,6 @@ interface PodHostname {
   domain: string;
 }
 
-/** The sandbox cannot be created: setHostnameAsFQDN with a name longer than the kernel takes. */
-class PodFqdnTooLongError extends Error {
-  constructor(pod: Pod, fqdn: string) {
-    super(
-      `failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +
-        `(${MAX_FQDN} characters is the max, ${fqdn.length} characters requested) for pod ${podDescription(pod)}: ` +
-        `shorten the name or subdomain, or do not set setHostnameAsFQDN`,
-    );
-    this.name = "PodFqdnTooLongError";
-  }
-}
-
 /** Host name and domain as the hosts file shows them. */
 export function podHostname(pod: Pod, clusterDomain: string): PodHostname {
   const { hostnameOverride, hostname, subdomain } = pod.spec;
@@ -33,12 +22,17 @@ export function podHostname(pod: Pod, clusterDomain: string): PodHostname {
   return { hostname: cut(hostname || pod.metadata.name), domain };
 }
 
-/** The sandbox's hostname: the FQDN if the pod sets setHostnameAsFQDN. Throws PodFqdnTooLongError. */
+/** The sandbox's hostname: the FQDN if the pod sets setHostnameAsFQDN. Throws OperatorError. */
 export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   const { hostname, domain } = podHostname(pod, clusterDomain);
   if (pod.spec.setHostnameAsFQDN !== true || domain === "") return hostname;
   const fqdn = `${hostname}.${domain}`;
-  if (fqdn.length > MAX_FQDN) throw new PodFqdnTooLongError(pod, fqdn);
+  if (fqdn.length > MAX_FQDN)
+    throw new OperatorError(
+      `failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +
+        `(${MAX_FQDN} characters is the max, ${fqdn.length} characters requested) for pod ${podDescription(pod)}: ` +
+        `shorten the name or subdomain, or do not set setHostnameAsFQDN`,
+    );
   return fqdn;
 }
 

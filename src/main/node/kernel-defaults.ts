@@ -4,6 +4,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /** Paths below /proc/sys. */
 const WANTED: Readonly<Record<string, number>> = {
@@ -15,16 +16,7 @@ const WANTED: Readonly<Record<string, number>> = {
   "kernel/keys/root_maxbytes": 25_000_000,
 };
 
-/** protectKernelDefaults is set and flags are not as they should be. */
-export class KernelDefaultsError extends Error {
-  override readonly name = "KernelDefaultsError";
-  readonly code = "KERNEL_DEFAULTS";
-  constructor(problems: readonly string[]) {
-    super(`${problems.join("; ")}: set them (sysctl -w), or let the kubelet do so with protectKernelDefaults: false`);
-  }
-}
-
-/** @throws KernelDefaultsError */
+/** @throws OperatorError */
 export async function checkKernelDefaults(directory = "/proc/sys"): Promise<void> {
   const problems: string[] = [];
   for (const [path, wanted] of Object.entries(WANTED)) {
@@ -36,7 +28,10 @@ export async function checkKernelDefaults(directory = "/proc/sys"): Promise<void
       problems.push(`kernel flag ${path} can't be read: ${errorText(error)}`);
     }
   }
-  if (problems.length > 0) throw new KernelDefaultsError(problems);
+  if (problems.length > 0)
+    throw new OperatorError(
+      `${problems.join("; ")}: set them (sysctl -w), or let the kubelet do so with protectKernelDefaults: false`,
+    );
 }
 
 /**

@@ -6,15 +6,11 @@ import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
 import { type ClusterObjects } from "../model/cluster-access.js";
 import { joined } from "../model/joined-cluster.js";
 import type { NodeRuntime } from "./node-runtime.js";
-
-/** The runtime lacks a feature that the pod requires. */
-class RuntimeHandlerError extends Error {
-  override readonly name = "RuntimeHandlerError";
-}
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /**
  * The handler of the pod's RuntimeClass. Where there are no RuntimeClass objects, the class's name is the handler's name. This holds on a
- * node without an API server, and for static pods before the kubelet has joined. Rejects with RuntimeHandlerError, or the API server's
+ * node without an API server, and for static pods before the kubelet has joined. Rejects with OperatorError, or the API server's
  * error.
  */
 export async function runtimeHandler(
@@ -27,7 +23,7 @@ export async function runtimeHandler(
   if (isStaticPod(pod) && cluster() === undefined) return runtimeClassName;
   const found = await joined(cluster).runtimeClass(runtimeClassName, signal);
   if (found === undefined)
-    throw new RuntimeHandlerError(`runtimeclass.node.k8s.io ${quote(runtimeClassName)} not found`);
+    throw new OperatorError(`runtimeclass.node.k8s.io ${quote(runtimeClassName)} not found`);
   return found.handler;
 }
 
@@ -41,7 +37,7 @@ export function knownRuntimeHandler(
   return cluster()?.knownRuntimeClass(runtimeClassName)?.handler;
 }
 
-/** The pod's handler in the runtime. Rejects with RuntimeHandlerError if it lacks a feature that the pod requires. */
+/** The pod's handler in the runtime. Rejects with OperatorError if it lacks a feature that the pod requires. */
 export async function checkedRuntimeHandler(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string> {
   const handler = await runtimeHandler(runtime, pod, signal);
   if (handler === "" && pod.spec.hostUsers !== false) return handler;
@@ -57,7 +53,7 @@ function checkKnown(handler: string, { spec }: Pod, { runtimeHandlers }: StatusR
   const known = runtimeHandlers.map(({ name }) => (name === "" ? `"" (the default)` : quote(name))).join(", ");
   const { runtimeClassName = "" } = spec;
   const asked = handler === runtimeClassName ? "" : ` ${quote(handler)}, its handler,`;
-  throw new RuntimeHandlerError(
+  throw new OperatorError(
     `runtimeClassName ${quote(runtimeClassName)}${asked} names no handler of the container runtime, which has ${known}; ` +
       `add the handler to the runtime's configuration or change the name`,
   );
@@ -67,5 +63,5 @@ function checkUsers(handler: string, { runtimeHandlers }: StatusResponse): void 
   const { features } = runtimeHandlers.find(({ name }) => name === handler) ?? {};
   if (features?.userNamespaces === true) return;
   const whose = handler === "" ? "runtime" : `RuntimeClass handler ${quote(handler)}`;
-  throw new RuntimeHandlerError(`can't set \`spec.hostUsers: false\`, ${whose} does not support user namespaces`);
+  throw new OperatorError(`can't set \`spec.hostUsers: false\`, ${whose} does not support user namespaces`);
 }

@@ -21,7 +21,7 @@ interface KnownSettings {
 /** It holds values of all containers, and the start of each container needs it: it is made once per preparation of the pod. */
 const known = new WeakMap<SandboxEnvironment, KnownSettings>();
 
-/** Throws PodFqdnTooLongError when the pod's host name can't be, UserNamespaceError when there are no ids for it. */
+/** Throws OperatorError when the pod's host name can't be, UserNamespaceError when there are no ids for it. */
 export function sandboxSettings(
   runtime: NodeRuntime,
   pod: Pod,

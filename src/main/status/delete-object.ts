@@ -6,20 +6,18 @@ import { PODS } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /** The server reports NotFound for the pod, but still shows it: to be tried again. */
-class StillThereError extends Error {
-  override readonly name = "StillThereError";
-  constructor(pod: Pod, cause: unknown) {
-    const said = messageOf(cause);
-    super(`${podDescription(pod)} cannot be deleted from the API server: ${said}; trying again`, {
-      cause,
-    });
-  }
+function stillThereError(pod: Pod, cause: unknown): OperatorError {
+  const said = messageOf(cause);
+  return new OperatorError(`${podDescription(pod)} cannot be deleted from the API server: ${said}; trying again`, {
+    cause,
+  });
 }
 
 /**
- * Resolves when the object is removed, or another pod has its name. Rejects with StillThereError, ApiError,
+ * Resolves when the object is removed, or another pod has its name. Rejects with OperatorError, ApiError,
  * ApiConnectionError, or the signal's reason.
  */
 export async function deleteObject(
@@ -32,7 +30,7 @@ export async function deleteObject(
     await client.delete(PODS, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error)) throw error;
-    if (await isThere(client, pod, signal)) throw new StillThereError(pod, error);
+    if (await isThere(client, pod, signal)) throw stillThereError(pod, error);
   }
 }
 

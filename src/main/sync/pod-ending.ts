@@ -132,7 +132,7 @@ export class PodEnding {
     return end.cause === "failed" ? `the pod is terminating: ${end.failure?.reason ?? ""}` : undefined;
   }
 
-  /** Resolves when no container of the pod runs; rejects with WorkerStoppedError when the kubelet stops before. */
+  /** Resolves when no container of the pod runs; rejects with OperatorError when the kubelet stops before. */
   async whenStopped(): Promise<void> {
     if (!this.reported && this.worker.state !== "terminated") await this.stopped.wait();
   }

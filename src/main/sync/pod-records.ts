@@ -19,6 +19,7 @@ import { messageOf } from "../../shared/errors/thrown.js";
 import { unlessGone } from "../../shared/errors/unless-gone.js";
 import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 const SUFFIX = ".json";
 
@@ -316,7 +317,8 @@ export class PodRecords {
     }
     const text = Buffer.from(stateText(record));
     const more = text.length - (before ?? 0);
-    if (more > 0 && this.sum + more > this.maxSumBytes) throw new RecordsFullError(this.maxSumBytes);
+    if (more > 0 && this.sum + more > this.maxSumBytes)
+      throw new OperatorError(`the records of all pods would take more than ${this.maxSumBytes / 1024 ** 2} MiB`);
     this.bytes.set(uid, text.length);
     this.sum += more;
     await atomicWrite(this.path(uid), text, NOT_DURABLE);
@@ -353,13 +355,6 @@ export class PodRecords {
 
   private path(uid: string): string {
     return join(this.directory, `${uid}${SUFFIX}`);
-  }
-}
-
-class RecordsFullError extends Error {
-  override readonly name = "RecordsFullError";
-  constructor(maxBytes: number) {
-    super(`the records of all pods would take more than ${maxBytes / 1024 ** 2} MiB`);
   }
 }
 

@@ -118,7 +118,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     this.interruptFor(this.ending.shorten(deadline));
   }
 
-  /** Resolves when no container of the pod runs; rejects with WorkerStoppedError when the kubelet stops before. */
+  /** Resolves when no container of the pod runs; rejects with OperatorError when the kubelet stops before. */
   whenStopped(): Promise<void> {
     return this.ending.whenStopped();
   }

@@ -94,7 +94,7 @@ export class PodWorkers {
 
   /**
    * Ends a pod that its source still wants: its status stays Failed and it never runs again under this UID. Resolves
-   * when nothing of it runs; rejects with WorkerStoppedError when the kubelet stops before. A pod that is terminated already
+   * when nothing of it runs; rejects with OperatorError when the kubelet stops before. A pod that is terminated already
    * keeps its verdict; a second call may only shorten the grace.
    */
   async fail(uid: string, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {

@@ -1,13 +1,6 @@
 // Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
 
-/** The kubelet stops: its pods keep running, and the awaited termination is not observed any more. */
-class WorkerStoppedError extends Error {
-  override readonly name = "WorkerStoppedError";
-  constructor(pod: string) {
-    super(`the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`);
-  }
-}
-
+import { OperatorError } from "../../shared/errors/operator-error.js";
 interface Waiter {
   resolve(): void;
   reject(error: Error): void;
@@ -15,7 +8,7 @@ interface Waiter {
 
 export class Waiters {
   private waiting: Waiter[] = [];
-  private stopped: WorkerStoppedError | undefined;
+  private stopped: OperatorError | undefined;
 
   wait(): Promise<void> {
     const { stopped } = this;
@@ -28,7 +21,9 @@ export class Waiters {
   }
 
   stop(pod: string): void {
-    this.stopped = new WorkerStoppedError(pod);
+    this.stopped = new OperatorError(
+      `the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`,
+    );
     for (const waiter of this.take()) waiter.reject(this.stopped);
   }
 

@@ -50,7 +50,7 @@ describe("choice of the preempted pods", () => {
     const running = [requesting({ cpu: "2" }, "critical", critical)];
     const missing = findShortages(context(wants, {}, running));
     assert.throws(() => choosePreempted(wants, running, missing), {
-      name: "NoRoomError",
+      name: "OperatorError",
       message: /no set of running pods found to reclaim resources: \[\(res: cpu, q: 1000\), \]$/,
     });
   });
@@ -81,7 +81,7 @@ test("the chosen pods are enough, and none of them can be left out", () => {
       try {
         victims = choosePreempted(preemptor, running, missing);
       } catch (error) {
-        assert.ok(error instanceof Error && error.name === "NoRoomError");
+        assert.ok(error instanceof Error && error.name === "OperatorError");
         const staying = running.filter((pod) => pod.spec.priority === critical.priority);
         assert.ok(findShortages(context(preemptor, {}, staying)).length > 0, "all that may go would have been enough");
         return;

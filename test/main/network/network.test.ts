@@ -51,7 +51,7 @@ test("setHostnameAsFQDN: full name up to 64 characters, an error beyond", () => 
   assert.equal(sandboxHostname(pod("web"), "x"), `web${suffix}`);
   const fits = "a".repeat(64 - suffix.length);
   assert.equal(sandboxHostname(pod(fits), "x").length, 64);
-  assert.throws(() => sandboxHostname(pod(`${fits}b`), "x"), { name: "PodFqdnTooLongError" });
+  assert.throws(() => sandboxHostname(pod(`${fits}b`), "x"), { name: "OperatorError" });
   assert.equal(sandboxHostname(makePod({ setHostnameAsFQDN: true }), "x"), "web", "no domain, no FQDN");
 });
 

@@ -4,8 +4,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { checkKernelDefaults, KernelDefaultsError, setKernelDefaults } from "../../../src/main/node/kernel-defaults.js";
+import { checkKernelDefaults, setKernelDefaults } from "../../../src/main/node/kernel-defaults.js";
 import { keptLog } from "../../support/sources-kit.js";
+import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 
 const RIGHT: Readonly<Record<string, string>> = {
   "vm/overcommit_memory": "1",
@@ -32,7 +33,7 @@ test("protected flags are only compared: a difference is an error that names eac
   await set("vm/overcommit_memory", "0\n");
   await rm(join(folder, "kernel/panic"));
   await assert.rejects(checkKernelDefaults(folder), (error) => {
-    assert.ok(error instanceof KernelDefaultsError);
+    assert.ok(error instanceof OperatorError);
     assert.match(error.message, /invalid kernel flag: vm\/overcommit_memory, expected value: 1, actual value: 0/);
     assert.match(error.message, /kernel\/panic can't be read/);
     assert.doesNotMatch(error.message, /root_maxkeys/);

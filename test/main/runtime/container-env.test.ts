@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { environmentOf } from "../../../src/main/runtime/container-env.js";
-import { ServicesNotReadError } from "../../../src/main/cluster/collections/services.js";
+import { servicesNotReadError } from "../../../src/main/cluster/collections/services.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import type { Container, EnvVar, PodSpec } from "../../../src/shared/api/pod.js";
 import { base64, clusterKit } from "../volumes/objects/cluster-kit.js";
@@ -25,7 +25,7 @@ async function world(t: TestContext, source: "api" | "file" = "api") {
     ...kit.objects,
     knownServices: () => services.now,
     services: () =>
-      services.now === undefined ? Promise.reject(new ServicesNotReadError()) : Promise.resolve(services.now),
+      services.now === undefined ? Promise.reject(servicesNotReadError()) : Promise.resolve(services.now),
   };
   const volumes = new Map<string, VolumePlace>();
   const env = async (container: Partial<Container>, spec: Partial<PodSpec> = {}): Promise<Record<string, string>> => {

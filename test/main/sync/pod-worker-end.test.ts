@@ -182,11 +182,11 @@ test("when the kubelet stops first, waits for the termination end with an error"
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   worker.fail(failedBy(60_000));
-  const waiting = assert.rejects(worker.whenStopped(), { name: "WorkerStoppedError" });
+  const waiting = assert.rejects(worker.whenStopped(), { name: "OperatorError" });
   await settle();
   await worker.stop();
   await waiting;
-  await assert.rejects(worker.whenStopped(), { name: "WorkerStoppedError" });
+  await assert.rejects(worker.whenStopped(), { name: "OperatorError" });
   assert.equal(world.clock.pending, 0);
 });
 

@@ -2,13 +2,11 @@
 import { SERVICES } from "../../../shared/api/client/kinds.js";
 import type { Service } from "../../../shared/api/objects.js";
 import { Collection, type CollectionOptions } from "./collection.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** The first list has not come in time. */
-export class ServicesNotReadError extends Error {
-  override readonly name = "ServicesNotReadError";
-  constructor() {
-    super("services have not yet been read at least once, cannot construct envvars");
-  }
+export function servicesNotReadError(): OperatorError {
+  return new OperatorError("services have not yet been read at least once, cannot construct envvars");
 }
 
 export function servicesCollection(deps: Pick<CollectionOptions<Service>, "follow" | "clock">): Collection<Service> {

@@ -10,10 +10,7 @@ import type { ClusterTrustBundle } from "../../../shared/api/objects.js";
 import type { TrustAnchors } from "../../model/cluster-access.js";
 import { Collection, type CollectionOptions } from "./collection.js";
 import { distinctCertificates } from "./certificates.js";
-
-class TrustBundleError extends Error {
-  override readonly name = "TrustBundleError";
-}
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface TrustBundlesDeps extends Pick<CollectionOptions<ClusterTrustBundle>, "follow" | "clock" | "onChange"> {
   client: Pick<ApiClient, "list">;
@@ -36,7 +33,7 @@ export class TrustBundles implements TrustAnchors {
     const bundle = bundles.find(({ metadata }) => metadata.name === name);
     if (bundle !== undefined) return distinctCertificates([bundle.spec.trustBundle]);
     if (optional) return "";
-    throw new TrustBundleError(
+    throw new OperatorError(
       `while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io ${quote(name)} not found`,
     );
   }
@@ -49,14 +46,14 @@ export class TrustBundles implements TrustAnchors {
   ): Promise<string> {
     const length = JSON.stringify(selector ?? {}).length;
     if (length > LONGEST_SELECTOR) {
-      throw new TrustBundleError(`label selector length (${length}) is larger than ${LONGEST_SELECTOR}`);
+      throw new OperatorError(`label selector length (${length}) is larger than ${LONGEST_SELECTOR}`);
     }
     const bundles = (await this.all(signal)).filter(
       ({ metadata, spec }) => spec.signerName === signer && selects(selector, metadata.labels),
     );
     if (bundles.length > 0) return distinctCertificates(bundles.map(({ spec }) => spec.trustBundle));
     if (optional) return "";
-    throw new TrustBundleError("combination of signerName and labelSelector matched zero ClusterTrustBundles");
+    throw new OperatorError("combination of signerName and labelSelector matched zero ClusterTrustBundles");
   }
 
   stop(): void {
@@ -74,7 +71,7 @@ export class TrustBundles implements TrustAnchors {
       throw error;
     });
     const bundles = await (await this.bundles).all(signal);
-    if (bundles === undefined) throw new TrustBundleError("ClusterTrustBundle informer has not yet synced");
+    if (bundles === undefined) throw new OperatorError("ClusterTrustBundle informer has not yet synced");
     return bundles;
   }
 
@@ -91,6 +88,6 @@ export class TrustBundles implements TrustAnchors {
       if (this.stopped) break;
       return new Collection({ ...this.deps, kind });
     }
-    throw new TrustBundleError("ClusterTrustBundle projection is not supported in static kubelet mode");
+    throw new OperatorError("ClusterTrustBundle projection is not supported in static kubelet mode");
   }
 }

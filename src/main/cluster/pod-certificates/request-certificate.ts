@@ -8,7 +8,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/api/volume.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { serviceAccountOf } from "../../model/service-account.js";
-import { PodCertificateError, PodCertificatesNotServedError } from "./errors.js";
+import { PodCertificateError } from "./errors.js";
 import type { RequestKinds } from "./request-kinds.js";
 
 export interface RequestCertificateDeps {
@@ -73,7 +73,12 @@ export async function createRequest(
       cause = error;
     }
   }
-  throw new PodCertificatesNotServedError({ cause });
+  throw new PodCertificateError(
+    "the API server does not serve podcertificaterequests of certificates.k8s.io/v1 or v1beta1: one of 1.36 needs " +
+      "--feature-gates=PodCertificateRequest=true and " +
+      "--runtime-config=certificates.k8s.io/v1beta1/podcertificaterequests=true",
+    { cause },
+  );
 }
 
 /** The resource is not there. A namespace that is not there would be named. */

@@ -8,6 +8,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { type IssuedToken, type TokenRequest } from "../../model/cluster-access.js";
 import { serviceAccountOf } from "../../model/service-account.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface TokenCacheDeps {
   client: Pick<ApiClient, "createSub">;
@@ -15,11 +16,6 @@ export interface TokenCacheDeps {
   log: Logger;
   /** 0 to 1. */
   random?: () => number;
-}
-
-/** The API server did not issue a token, and no valid one is cached. */
-class TokenError extends Error {
-  override readonly name = "TokenError";
 }
 
 /** The response of authentication.k8s.io/v1. */
@@ -48,7 +44,7 @@ export class TokenCache {
 
   constructor(private readonly deps: TokenCacheDeps) {}
 
-  /** Rejects with TokenError, or the signal's reason. */
+  /** Rejects with OperatorError, or the signal's reason. */
   async get(request: TokenRequest, signal: AbortSignal): Promise<IssuedToken> {
     this.purge();
     const key = keyOf(request);
@@ -60,10 +56,10 @@ export class TokenCache {
     } catch (error) {
       signal.throwIfAborted();
       const problem = messageOf(error);
-      if (known === undefined) throw new TokenError(`failed to fetch token: ${problem}`, { cause: error });
+      if (known === undefined) throw new OperatorError(`failed to fetch token: ${problem}`, { cause: error });
       const whose = nameOf(request);
       if (known.token.expiresAt <= now) {
-        throw new TokenError(`token ${whose} expired and refresh failed: ${problem}`, { cause: error });
+        throw new OperatorError(`token ${whose} expired and refresh failed: ${problem}`, { cause: error });
       }
       this.deps.log.warn(
         { err: error, uid: request.pod.metadata.uid },
@@ -112,7 +108,7 @@ export class TokenCache {
     const { token, expirationTimestamp = "" } = answer.status ?? {};
     const expiresAt = Date.parse(expirationTimestamp);
     if (token === undefined || token === "" || Number.isNaN(expiresAt)) {
-      throw new TokenError("the API server's response has no token with an expiration time");
+      throw new OperatorError("the API server's response has no token with an expiration time");
     }
     const lifeSeconds = answer.spec?.expirationSeconds ?? expirationSeconds;
     return { token: { token, expiresAt }, lifeMs: lifeSeconds === undefined ? undefined : lifeSeconds * 1000 };

@@ -9,6 +9,7 @@ import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface CertificateStoreDeps {
   /** --cert-dir. */
@@ -17,14 +18,6 @@ export interface CertificateStoreDeps {
   prefix: string;
   tasks: CertificateTasks;
   clock: Clock;
-}
-
-/** The cluster signed another key than the requested one. */
-class ForeignCertificateError extends Error {
-  override readonly name = "ForeignCertificateError";
-  constructor(prefix: string) {
-    super(`the new ${prefix} certificate is of another key than the request's: the certificate before it stays in use`);
-  }
 }
 
 export class CertificateStore {
@@ -46,12 +39,15 @@ export class CertificateStore {
   /**
    * Replaces the current pair.
    * @param certificate PEM, the leaf first; @param key PEM
-   * @throws ForeignCertificateError when the certificate is of another key: the pair before it stays
+   * @throws OperatorError when the certificate is of another key: the pair before it stays
    */
   async keep(certificate: string, key: string): Promise<void> {
     const { directory, prefix, clock, tasks } = this.deps;
     const described = await tasks.describe(`${certificate.trimEnd()}\n${key}`);
-    if (described?.hasKey !== true) throw new ForeignCertificateError(prefix);
+    if (described?.hasKey !== true)
+      throw new OperatorError(
+        `the new ${prefix} certificate is of another key than the request's: the certificate before it stays in use`,
+      );
     const stamp = new Date(clock.now()).toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "-");
     const name = `${prefix}-${stamp}.pem`;
     await mkdir(directory, { recursive: true, mode: 0o755 });

@@ -6,6 +6,7 @@ import type { Node } from "../../../shared/api/node.js";
 import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 import { parseJson } from "../../../shared/text/parse-json.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** Clouds' own volumes that this node uses by their CSI drivers. */
 const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
@@ -58,19 +59,14 @@ function same(a: Driver, b: Driver): boolean {
   return text(a) === text(b);
 }
 
-/** A label that another driver, or the administrator, has set to something else. */
-class TopologyCollisionError extends Error {
-  override readonly name = "TopologyCollisionError";
-}
-
-/** Merge patch of the node's metadata for a driver; undefined when there is nothing to change. @throws TopologyCollisionError */
+/** Merge patch of the node's metadata for a driver; undefined when there is nothing to change. @throws OperatorError */
 export function nodePatch(node: Node, name: string, info: CsiNodeInfo): object | undefined {
   const labels: Record<string, string> = {};
   for (const [key, value] of Object.entries(info.topology)) {
     const existing = node.metadata.labels?.[key];
     if (existing === value) continue;
     if (existing !== undefined) {
-      throw new TopologyCollisionError(
+      throw new OperatorError(
         `detected topology value collision: driver reported ${quote(key)}:${quote(value)} but existing label is ${quote(key)}:${quote(existing)}`,
       );
     }

@@ -12,6 +12,7 @@ import type {
 } from "../../../shared/plugins/gen/podresources.v1.js";
 import type { ExclusiveResources, MemoryShare } from "../../resources/assignment/resource-manager.js";
 import type { PodResources as AlphaPodResources } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** One device and the NUMA nodes it is near to. */
 export interface ListedDevice {
@@ -32,13 +33,6 @@ export interface PodResourcesPorts {
   /** CPUs and memory. */
   exclusive?: ExclusiveResources;
   claims?: (pod: Pod, container: Container) => DynamicResource[];
-}
-
-class PodNotFoundError extends Error {
-  override readonly name = "PodNotFoundError";
-  constructor(namespace: string, pod: string) {
-    super(`pod ${pod} in namespace ${namespace} not found`);
-  }
 }
 
 export class PodResourcesLister {
@@ -63,12 +57,12 @@ export class PodResourcesLister {
     }));
   }
 
-  /** @throws PodNotFoundError */
+  /** @throws OperatorError */
   get(namespace: string, name: string): PodResources {
     const pod = [...this.ports.pods()].find(
       ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
     );
-    if (pod === undefined) throw new PodNotFoundError(namespace, name);
+    if (pod === undefined) throw new OperatorError(`pod ${name} in namespace ${namespace} not found`);
     return this.ofPod(pod);
   }
 

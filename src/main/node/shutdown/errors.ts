@@ -1,6 +1,7 @@
 // Errors of graceful node shutdown, one class per cause. Messages name the remedy.
 import { quote } from "../../command/rules/check.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */
 export class BusAddressError extends Error {
@@ -13,30 +14,8 @@ export class BusAddressError extends Error {
 }
 
 /** The connection to the bus ended, or was never established: it is tried again. */
-export class BusLostError extends Error {
-  override readonly name = "BusLostError";
-  constructor(what: string, cause?: unknown) {
-    super(`the connection to the system bus closed during ${what}; reconnecting`, { cause });
-  }
-}
-
-/** The called D-Bus service refused the call. */
-export class BusCallError extends Error {
-  override readonly name = "BusCallError";
-  /** "org.freedesktop.DBus.Error.ServiceUnknown" */
-  readonly dbusName: string;
-  constructor(what: string, dbusName: string, message: string) {
-    super(`${what} was refused: ${message} (${dbusName}); "systemctl status systemd-logind dbus" may show the reason`);
-    this.dbusName = dbusName;
-  }
-}
-
-/** No response in time. */
-export class BusDeadlineError extends Error {
-  override readonly name = "BusDeadlineError";
-  constructor(what: string, deadlineMs: number) {
-    super(`no response to ${what} within ${deadlineMs / 1000} s; trying again`);
-  }
+export function busLostError(what: string, cause?: unknown): OperatorError {
+  return new OperatorError(`the connection to the system bus closed during ${what}; reconnecting`, { cause });
 }
 
 /** logind waits a shorter time than the configuration grants to pods. */
@@ -54,9 +33,8 @@ export class InhibitDelayTooShortError extends Error {
 }
 
 /** The lock that holds back a shutdown could not be had. */
-export class InhibitLockError extends Error {
-  override readonly name = "InhibitLockError";
-  constructor(why: string, cause?: unknown) {
-    super(`systemd-inhibit did not acquire the shutdown inhibitor lock: ${why}; trying again`, { cause });
-  }
+export function inhibitLockError(why: string, cause?: unknown): OperatorError {
+  return new OperatorError(`systemd-inhibit did not acquire the shutdown inhibitor lock: ${why}; trying again`, {
+    cause,
+  });
 }

@@ -4,7 +4,7 @@
 // Invariant: however the kubelet ends, its end of the pipe closes, which releases the lock.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { InhibitLockError } from "./errors.js";
+import { inhibitLockError } from "./errors.js";
 
 const WHY = "Kubelet needs time to handle node shutdown";
 const ARGUMENTS = ["--what=shutdown", "--mode=delay", "--who=kubelet", `--why=${WHY}`, "--", "cat"];
@@ -19,7 +19,7 @@ export interface InhibitLock {
   release(): void;
 }
 
-/** @throws InhibitLockError */
+/** @throws OperatorError */
 export async function takeInhibitLock(clock: Clock, signal: AbortSignal): Promise<InhibitLock> {
   const child = spawn("systemd-inhibit", ARGUMENTS, { stdio: "pipe" });
   const said = { out: "", err: "" };
@@ -57,7 +57,7 @@ function held(
     };
     const end = (why: string, cause?: unknown): void => {
       leave();
-      reject(new InhibitLockError(why, cause));
+      reject(inhibitLockError(why, cause));
     };
     const onAbort = (): void => end("the kubelet is stopping");
     const timer = clock.after(DEADLINE_MS, () => end(`no response within ${DEADLINE_MS / 1000} s`));

@@ -13,7 +13,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { totalSeconds, type ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { endByGroup, type EndingPods } from "./end-groups.js";
-import { BusLostError, BusAddressError, InhibitDelayTooShortError } from "./errors.js";
+import { BusAddressError, InhibitDelayTooShortError, busLostError } from "./errors.js";
 import { type InhibitLock } from "./inhibit-lock.js";
 import { ensureInhibitDelay } from "./inhibit-delay.js";
 import type { Logind } from "./logind.js";
@@ -116,7 +116,7 @@ export class ShutdownManager {
       this.reportedProblem = "";
       await logind.lost;
       signal.throwIfAborted();
-      throw new BusLostError("the wait for a shutdown");
+      throw busLostError("the wait for a shutdown");
     } finally {
       signal.removeEventListener("abort", close);
       logind.close();

@@ -1,10 +1,11 @@
 // A connection to the system bus: calls and signals, no more than the shutdown needs. The socket carries no file descriptors:
 // Node can't receive any (docs/adr/0034).
-// Invariant: every call settles: with a reply, BusCallError, BusDeadlineError or BusLostError.
+// Invariant: every call settles: with a reply, OperatorError.
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { BusAddressError, BusCallError, BusDeadlineError, BusLostError } from "./errors.js";
+import { BusAddressError, busLostError } from "./errors.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";
 const DEADLINE_MS = 5000;
@@ -65,7 +66,7 @@ export function systemBusSocket(environment: NodeJS.ProcessEnv): string {
   throw new BusAddressError(address);
 }
 
-/** Rejects with the socket's error, a refusal, or BusDeadlineError. */
+/** Rejects with the socket's error, a refusal, or OperatorError. */
 export async function connectSystemBus(path: string, clock: Clock): Promise<SystemBus> {
   // Loaded here: 10 MiB that only nodes with graceful shutdown or systemd's slices need.
   const library = (await import("@homebridge/dbus-native")) as unknown as { default: DbusLibrary };
@@ -124,7 +125,12 @@ class Connection implements SystemBus {
     return this.pending(what, (resolve, reject) => {
       this.client.invoke({ ...target, member, ...content }, (error, ...values) => {
         if (error === null) resolve(values);
-        else reject(new BusCallError(what, error.name ?? "", error.message ?? ""));
+        else
+          reject(
+            new OperatorError(
+              `${what} was refused: ${error.message ?? ""} (${error.name ?? ""}); "systemctl status systemd-logind dbus" may show the reason`,
+            ),
+          );
       });
     });
   }
@@ -161,8 +167,10 @@ class Connection implements SystemBus {
         leave();
         reject(error);
       };
-      const cut = (): void => fail(new BusLostError(what, this.failure));
-      const timer = this.clock.after(DEADLINE_MS, () => fail(new BusDeadlineError(what, DEADLINE_MS)));
+      const cut = (): void => fail(busLostError(what, this.failure));
+      const timer = this.clock.after(DEADLINE_MS, () =>
+        fail(new OperatorError(`no response to ${what} within ${DEADLINE_MS / 1000} s; trying again`)),
+      );
       if (this.over) {
         cut();
         return;

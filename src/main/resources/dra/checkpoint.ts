@@ -4,14 +4,10 @@ import { crc32 } from "node:zlib";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { listOf, recordOf, textOf } from "../json-shape.js";
 import type { ClaimState, PreparedDevice } from "./claim-state.js";
+import { DraError } from "./dra-error.js";
 
 const KIND = "DRACheckpoint";
 const API_VERSION = "checkpoint.dra.kubelet.k8s.io/v1";
-
-/** The file is not a checkpoint, or is damaged. */
-class ClaimCheckpointError extends Error {
-  override readonly name = "ClaimCheckpointError";
-}
 
 interface DeviceJson {
   PoolName: string;
@@ -36,12 +32,12 @@ export function encodeClaims(claims: Iterable<ClaimState>): string {
   return JSON.stringify({ Data, Checksum: crc32(Data) });
 }
 
-/** `file`: as parsed from JSON. @throws ClaimCheckpointError */
+/** `file`: as parsed from JSON. @throws DraError */
 export function decodeClaims(file: unknown): ClaimState[] {
   try {
     return claimsOf(file);
   } catch (cause) {
-    throw new ClaimCheckpointError(messageOf(cause), { cause });
+    throw new DraError(messageOf(cause), { cause });
   }
 }
 

@@ -9,13 +9,9 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeClaims, encodeClaims } from "./checkpoint.js";
 import { claimKey, type ClaimState } from "./claim-state.js";
+import { DraError } from "./dra-error.js";
 
 const STATE_FILE = "dra_manager_state";
-
-/** The claims cannot be written: no driver is called, because a later kubelet would not know of it. */
-class ClaimsNotSavedError extends Error {
-  override readonly name = "ClaimsNotSavedError";
-}
 
 export class ClaimStore {
   private readonly claims = new Map<string, ClaimState>();
@@ -66,12 +62,12 @@ export class ClaimStore {
     this.claims.delete(claimKey(namespace, name));
   }
 
-  /** @throws ClaimsNotSavedError */
+  /** @throws DraError */
   async save(): Promise<void> {
     try {
       await this.writes.written();
     } catch (cause) {
-      throw new ClaimsNotSavedError(`cannot write ${this.path}: ${errorText(cause)}`, { cause });
+      throw new DraError(`cannot write ${this.path}: ${errorText(cause)}`, { cause });
     }
   }
 

@@ -10,7 +10,6 @@ import { type ContainerClaim } from "./claim-health.js";
 import type { ClaimStore } from "./claim-store.js";
 import type { ClaimRef, DriverClient } from "./driver-port.js";
 import {
-  ClaimRefusedError,
   claimsOf,
   driversOf,
   madeFor,
@@ -20,15 +19,11 @@ import {
   type PodClaim,
 } from "./pod-claims.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-
-/** A driver could not prepare or unprepare claims. */
-class DriverFailedError extends Error {
-  override readonly name = "DriverFailedError";
-}
+import { DraError } from "./dra-error.js";
 
 export interface ClaimsOptions {
   store: ClaimStore;
-  /** @throws DriverNotRegisteredError */
+  /** @throws DraError */
   driver(name: string): DriverClient;
   /** @throws ApiError, ApiConnectionError */
   readClaim(namespace: string, name: string, signal: AbortSignal): Promise<ResourceClaim>;
@@ -52,7 +47,7 @@ export class Claims {
 
   constructor(private readonly options: ClaimsOptions) {}
 
-  /** Idempotent. @throws ClaimRefusedError, DriverNotRegisteredError, DriverFailedError, ClaimsNotSavedError, PluginCallError */
+  /** Idempotent. @throws DraError, PluginCallError */
   async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     if (!this.uses(pod)) return;
     await this.measured("PrepareResources", () => {
@@ -70,7 +65,7 @@ export class Claims {
     await this.measured("UnprepareResources", () => this.changes.runAll(keys, () => this.unprepareNow(podUid, signal)));
   }
 
-  /** Every claim of the pod was prepared for it, perhaps by an earlier kubelet. @throws ClaimRefusedError */
+  /** Every claim of the pod was prepared for it, perhaps by an earlier kubelet. @throws DraError */
   isKnown(pod: Pod): boolean {
     const { uid, namespace } = pod.metadata;
     return claimsOf(pod, this.statusOf(pod)).every(
@@ -78,13 +73,13 @@ export class Claims {
     );
   }
 
-  /** CDI devices of a container of a prepared pod. @throws ClaimRefusedError */
+  /** CDI devices of a container of a prepared pod. @throws DraError */
   cdiDevices(pod: Pod, container: Container): string[] {
     if (!this.uses(pod)) return [];
     const status = this.statusOf(pod);
     return requestsOf(container, claimsOf(pod, status), status).flatMap(({ claim, request }) => {
       const state = this.options.store.get(pod.metadata.namespace, claim);
-      if (state === undefined) throw new ClaimRefusedError(`ResourceClaim ${claim} is not prepared`);
+      if (state === undefined) throw new DraError(`ResourceClaim ${claim} is not prepared`);
       return cdiDevicesOf(state, request);
     });
   }
@@ -147,13 +142,13 @@ export class Claims {
     await store.save();
   }
 
-  /** @throws ClaimRefusedError when an older claim of that name is still in use */
+  /** @throws DraError when an older claim of that name is still in use */
   private referTo(claim: ResourceClaim, namespace: string, podUid: string): ClaimState {
     const { store } = this.options;
     const { name = "", uid = "" } = claim.metadata;
     const known = store.get(namespace, name);
     if (known !== undefined && known.uid !== uid) {
-      throw new ClaimRefusedError(
+      throw new DraError(
         `an older ResourceClaim of the name ${name} (UID ${known.uid}) is still in use on this node: was its pod deleted by force?`,
       );
     }
@@ -170,9 +165,7 @@ export class Claims {
     for (const claim of claims) {
       const { error = "", devices = [] } = replies.get(claim.uid) ?? {};
       if (error !== "") {
-        throw new DriverFailedError(
-          `NodePrepareResources of driver ${driver} failed for ResourceClaim ${claim.name}: ${error}`,
-        );
+        throw new DraError(`NodePrepareResources of driver ${driver} failed for ResourceClaim ${claim.name}: ${error}`);
       }
       claim.drivers.set(driver, devices);
     }
@@ -188,7 +181,7 @@ export class Claims {
       for (const claim of claims) {
         const error = replies.get(claim.uid) ?? "";
         if (error !== "") {
-          throw new DriverFailedError(
+          throw new DraError(
             `NodeUnprepareResources of driver ${name} failed for ResourceClaim ${claim.name}: ${error}`,
           );
         }
@@ -225,7 +218,7 @@ function byDriver(claims: readonly ClaimState[]): Map<string, ClaimState[]> {
   return batches;
 }
 
-/** @throws DriverFailedError when the reply lacks a claim of the request, or has another */
+/** @throws DraError when the reply lacks a claim of the request, or has another */
 function requireAll(
   call: string,
   driver: string,
@@ -235,7 +228,7 @@ function requireAll(
   const asked = new Set(claims.map(({ uid }) => uid));
   const foreign = [...replies.keys()].find((uid) => !asked.has(uid));
   if (foreign !== undefined)
-    throw new DriverFailedError(`${call} of driver ${driver} replied for an unknown ResourceClaim UID ${foreign}`);
+    throw new DraError(`${call} of driver ${driver} replied for an unknown ResourceClaim UID ${foreign}`);
   const skipped = claims.filter(({ uid }) => !replies.has(uid)).length;
-  if (skipped > 0) throw new DriverFailedError(`${call} of driver ${driver} skipped ${skipped} ResourceClaims`);
+  if (skipped > 0) throw new DraError(`${call} of driver ${driver} skipped ${skipped} ResourceClaims`);
 }

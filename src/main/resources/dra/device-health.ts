@@ -1,6 +1,7 @@
 // The health of the devices of DRA drivers, as their plugins report it (KEP-4680), in memory and in <root-dir>/dra_health_state.
 // Invariant: a report counts until its device's timeout; after that, and without a report, the health is Unknown.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { DraError } from "./dra-error.js";
 
 /** Upstream's, for a device whose plugin names none. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -26,11 +27,6 @@ export interface DeviceReport extends DeviceRef {
 export interface KnownHealth extends DeviceReport {
   /** Of the clock that is never set; ms since the epoch. */
   reportedAt: number;
-}
-
-/** A plugin reports more devices than the kubelet keeps. */
-class TooManyDevicesError extends Error {
-  override readonly name = "TooManyDevicesError";
 }
 
 interface Reports {
@@ -76,7 +72,7 @@ export class DeviceHealth {
     this.expireLater();
   }
 
-  /** A message of a stream: devices that it leaves out keep their last report. `from` stands for the stream. @throws TooManyDevicesError */
+  /** A message of a stream: devices that it leaves out keep their last report. `from` stands for the stream. @throws DraError */
   report(driver: string, reports: readonly DeviceReport[], from: object): void {
     const devices = this.drivers.get(driver)?.devices ?? new Map<string, KnownHealth>();
     const reportedAt = this.options.clock.steady();
@@ -89,7 +85,7 @@ export class DeviceHealth {
     this.drivers.set(driver, { from, devices });
     if (devices.size > MAX_DEVICES) {
       this.drivers.delete(driver);
-      throw new TooManyDevicesError(`DRA driver ${driver} reports the health of more than ${MAX_DEVICES} devices`);
+      throw new DraError(`DRA driver ${driver} reports the health of more than ${MAX_DEVICES} devices`);
     }
     this.expireLater();
     if (changed.length > 0) this.options.onChange(driver, changed);

@@ -7,17 +7,10 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
 import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
 import { DRA_SERVICES, HEALTH_SERVICES, type DriverClient, type DriverServices } from "./driver-port.js";
+import { DraError } from "./dra-error.js";
 
 /** Upstream's: long enough for a plugin's restart. */
 const WIPE_DELAY_MS = 30_000;
-
-/** A claim needs a driver that has no plugin on this node. */
-class DriverNotRegisteredError extends Error {
-  override readonly name = "DriverNotRegisteredError";
-  constructor(readonly driver: string) {
-    super(`DRA driver ${driver} is not registered`);
-  }
-}
 
 export interface DriversOptions {
   dial(driver: string, endpoint: string, services: DriverServices): Promise<DriverClient>;
@@ -91,11 +84,11 @@ export class Drivers implements PluginHandler {
     return Promise.resolve();
   }
 
-  /** The newest connected plugin of the driver, or else the newest. @throws DriverNotRegisteredError */
+  /** The newest connected plugin of the driver, or else the newest. @throws DraError */
   client(driver: string): DriverClient {
     const plugins = this.plugins.get(driver) ?? [];
     const newest = plugins.findLast(({ connected }) => connected) ?? plugins.at(-1);
-    if (newest === undefined) throw new DriverNotRegisteredError(driver);
+    if (newest === undefined) throw new DraError(`DRA driver ${driver} is not registered`);
     return newest.client;
   }
 

@@ -4,11 +4,7 @@ import type { OwnerReference } from "../../../shared/api/meta.js";
 import type { ResourceClaim } from "../../../shared/api/objects.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
-
-/** The pod cannot use a claim. The message is for its author: without the pod's name, which the event has. */
-export class ClaimRefusedError extends Error {
-  override readonly name = "ClaimRefusedError";
-}
+import { DraError } from "./dra-error.js";
 
 export type ClaimStatuses = Pick<PodStatus, "resourceClaimStatuses" | "extendedResourceClaimStatus">;
 
@@ -21,17 +17,17 @@ export interface PodClaim {
   owned: boolean;
 }
 
-/** Claims that need no object are left out. @throws ClaimRefusedError while a claim of a template is not made yet */
+/** Claims that need no object are left out. @throws DraError while a claim of a template is not made yet */
 export function claimsOf(pod: Pod, status: ClaimStatuses): PodClaim[] {
   const claims = (pod.spec.resourceClaims ?? []).flatMap((entry): PodClaim[] => {
     const { name = "", resourceClaimName, resourceClaimTemplateName } = entry;
     if (resourceClaimName !== undefined) return [{ podName: name, claim: resourceClaimName, owned: false }];
     if (resourceClaimTemplateName === undefined) {
-      throw new ClaimRefusedError(`pod claim ${name} names neither a ResourceClaim nor a ResourceClaimTemplate`);
+      throw new DraError(`pod claim ${name} names neither a ResourceClaim nor a ResourceClaimTemplate`);
     }
     const made = status.resourceClaimStatuses?.find((one) => one.name === name);
     if (made === undefined) {
-      throw new ClaimRefusedError(
+      throw new DraError(
         `pod claim ${name}: its ResourceClaim has not been created from template ${resourceClaimTemplateName} yet`,
       );
     }
@@ -50,7 +46,7 @@ export function madeFor(status: Partial<ClaimStatuses>, name: string): string | 
 
 /**
  * @param podGroups gate DRAWorkloadResourceClaims: a claim may belong to, and be reserved for, the PodGroup of the pod
- * @throws ClaimRefusedError when the pod may not use the claim, or it is not allocated
+ * @throws DraError when the pod may not use the claim, or it is not allocated
  */
 export function requireUsable(
   pod: Pod,
@@ -65,7 +61,7 @@ export function requireUsable(
   if (owned && controller?.uid !== uid && !isPodGroup(controller, group)) {
     const whose =
       group === undefined ? "the pod is not its owner" : `neither the pod nor PodGroup ${group} is its owner`;
-    throw new ClaimRefusedError(`ResourceClaim ${name} was not created for pod ${podName}: ${whose}`);
+    throw new DraError(`ResourceClaim ${name} was not created for pod ${podName}: ${whose}`);
   }
   const reserved = claim.status?.reservedFor?.some(
     (user) =>
@@ -73,11 +69,11 @@ export function requireUsable(
       (group !== undefined && user.apiGroup === SCHEDULING && user.resource === "podgroups" && user.name === group),
   );
   if (reserved !== true) {
-    throw new ClaimRefusedError(
+    throw new DraError(
       `pod ${podName} (${uid}) is not allowed to use ResourceClaim ${name} (${claim.metadata.uid ?? ""}): it is not in status.reservedFor`,
     );
   }
-  if (claim.status?.allocation === undefined) throw new ClaimRefusedError(`ResourceClaim ${name}: not allocated`);
+  if (claim.status?.allocation === undefined) throw new DraError(`ResourceClaim ${name}: not allocated`);
 }
 
 const SCHEDULING = "scheduling.k8s.io";

@@ -4,11 +4,7 @@ import type { GetAction } from "../../../shared/http/client/get-action.js";
 import { addressOf } from "../../../shared/net/dial.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import type { HookTarget } from "./hook-target.js";
-
-/** The request was sent, or could not be sent, and got no response. */
-class HttpHookError extends Error {
-  override readonly name = "HttpHookError";
-}
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export async function runHttpHook(
   runtime: NodeRuntime,
@@ -17,7 +13,7 @@ export async function runHttpHook(
   signal: AbortSignal,
 ): Promise<void> {
   const host = action.host || (await target.podIP(signal));
-  if (host === undefined) throw new HttpHookError("the pod has no address to send the request to");
+  if (host === undefined) throw new OperatorError("the pod has no address to send the request to");
   const { scheme = "HTTP", path = "", httpHeaders: headers = [] } = action;
   const get: GetAction = {
     scheme: scheme.toUpperCase() === "HTTPS" ? "https" : "http",
@@ -25,7 +21,7 @@ export async function runHttpHook(
   };
   const hook = { uid: target.pod.metadata.uid, action: get, userAgent: userAgent(runtime.settings.kubernetesVersion) };
   const reply = await runtime.hooks.runHook(hook, signal);
-  if (!reply.ok) throw new HttpHookError(reply.message);
+  if (!reply.ok) throw new OperatorError(reply.message);
   if (!reply.fellBack) return;
   runtime.metrics.httpHookFellBack();
   runtime.events.pod(target.pod, {

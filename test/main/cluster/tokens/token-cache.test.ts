@@ -93,7 +93,7 @@ test("while renewal fails the old token holds until its end", async () => {
   assert.equal(await get(), "t1");
   assert.match(kept.warnings().join(), /cannot renew the token of service account default\/robot.*does not respond/);
   clock.step(0.1 * HOUR);
-  await assert.rejects(get(), /^TokenError: failed to fetch token: the server|expired and refresh failed/);
+  await assert.rejects(get(), /^OperatorError: failed to fetch token: the server|expired and refresh failed/);
   server.fail = undefined;
   assert.equal(await get(), "t4");
 });
@@ -101,7 +101,7 @@ test("while renewal fails the old token holds until its end", async () => {
 test("the first token that cannot be had is an error with the server's words", async () => {
   const { get, server } = world();
   server.fail = new Error('serviceaccounts "robot" not found');
-  await assert.rejects(get(), /^TokenError: failed to fetch token: serviceaccounts "robot" not found$/);
+  await assert.rejects(get(), /^OperatorError: failed to fetch token: serviceaccounts "robot" not found$/);
 });
 
 test("many waiters make one call; a waiter that stops waiting does not abort it for the others", async () => {

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
-import { InhibitLockError } from "../../../../src/main/node/shutdown/errors.js";
 import { takeInhibitLock } from "../../../../src/main/node/shutdown/inhibit-lock.js";
 import { fakeInhibit, type FakeInhibit } from "../../../support/fake-inhibit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const PATH = process.env["PATH"];
 const clock = new SteppedClock();
@@ -39,7 +39,7 @@ test("the lock is there when the program runs its command, and goes when it is r
 test("a refusal is an error with the program's words", async () => {
   await writeFile(join(program.dir, "refuse"), "The operation is already in progress");
   await assert.rejects(takeInhibitLock(clock, never), (error) => {
-    assert.ok(error instanceof InhibitLockError);
+    assert.ok(error instanceof OperatorError);
     assert.match(error.message, /status 1: Failed to inhibit: The operation is already in progress/);
     return true;
   });
@@ -48,7 +48,7 @@ test("a refusal is an error with the program's words", async () => {
 
 test("no such program is an error", async () => {
   process.env["PATH"] = join(program.dir, "none");
-  await assert.rejects(takeInhibitLock(clock, never), InhibitLockError);
+  await assert.rejects(takeInhibitLock(clock, never), OperatorError);
 });
 
 test("a program without output is given up and killed", async () => {

@@ -1,7 +1,7 @@
 // The manager with a logind, locks and pods that the test decides on, under virtual time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InhibitLockError } from "../../../../src/main/node/shutdown/errors.js";
+import { inhibitLockError } from "../../../../src/main/node/shutdown/errors.js";
 import type { InhibitLock } from "../../../../src/main/node/shutdown/inhibit-lock.js";
 import type { Logind } from "../../../../src/main/node/shutdown/logind.js";
 import { ShutdownManager } from "../../../../src/main/node/shutdown/shutdown-manager.js";
@@ -204,7 +204,7 @@ test("cancelled after the release of the lock: the lock is taken again", async (
 test("a kubelet that starts in the middle of a shutdown continues it, without a lock", async () => {
   const world = new World();
   world.preparing = true;
-  world.refused = new InhibitLockError("already in progress");
+  world.refused = inhibitLockError("already in progress");
   await world.start();
   assert.deepEqual(world.story, ["connected", "shutting down", EVENT, "end web 20"]);
   assert.deepEqual(world.kept.warnings(), []);
@@ -258,7 +258,7 @@ test("a lost lock is taken again; a refused one is requested every second", asyn
   await world.stop();
 
   const refusing = new World();
-  refusing.refused = new InhibitLockError("not now");
+  refusing.refused = inhibitLockError("not now");
   await refusing.start();
   for (let second = 0; second < 5; second++) await refusing.step(1000);
   assert.equal(refusing.kept.warnings().length, 1);

@@ -4,19 +4,14 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import {
-  BusAddressError,
-  BusCallError,
-  BusDeadlineError,
-  BusLostError,
-  InhibitDelayTooShortError,
-} from "../../../../src/main/node/shutdown/errors.js";
+import { BusAddressError, InhibitDelayTooShortError } from "../../../../src/main/node/shutdown/errors.js";
 import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-delay.js";
 import { connectLogind, type Logind } from "../../../../src/main/node/shutdown/logind.js";
 import { systemBusSocket } from "../../../../src/main/node/shutdown/system-bus.js";
 import { FakeLogind } from "../../../support/fake-logind.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";
 
@@ -80,24 +75,24 @@ test("another logind, or none: the connection is closed", async () => {
   assert.equal(await logind.inhibitDelayMs(), 60_000, "the same one");
   fake.ownerChanged("");
   await logind.lost;
-  await assert.rejects(logind.preparing(), BusLostError);
+  await assert.rejects(logind.preparing(), OperatorError);
 });
 
 test("a bus that goes away ends the calls under way, and those to come", async () => {
   const { logind } = await watched();
   fake.silent.add("Get");
-  const cut = assert.rejects(logind.preparing(), BusLostError);
+  const cut = assert.rejects(logind.preparing(), OperatorError);
   await fake.die();
   await cut;
   await logind.lost;
-  await assert.rejects(logind.reload(), BusLostError);
+  await assert.rejects(logind.reload(), OperatorError);
   assert.equal(clock.pending, 0);
 });
 
 test("a refusal names the sender and the call", async () => {
   fake.refused.set("Get", ["org.freedesktop.DBus.Error.ServiceUnknown", "The name is not activatable"]);
   await assert.rejects(watched(), (error) => {
-    assert.ok(error instanceof BusCallError);
+    assert.ok(error instanceof OperatorError);
     assert.match(error.message, /^Get of org\.freedesktop\.login1 was refused: The name is not activatable/);
     return true;
   });
@@ -106,7 +101,7 @@ test("a refusal names the sender and the call", async () => {
 test("no response is an error after five seconds", async () => {
   const { logind } = await watched();
   fake.silent.add("Get");
-  const call = assert.rejects(logind.preparing(), BusDeadlineError);
+  const call = assert.rejects(logind.preparing(), OperatorError);
   clock.step(5000);
   await call;
 });

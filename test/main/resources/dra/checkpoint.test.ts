@@ -78,7 +78,7 @@ describe("a file that is not a checkpoint is refused", () => {
     }),
   };
   for (const [what, file] of Object.entries(damaged)) {
-    test(what, () => assert.throws(() => decodeClaims(file), { name: "ClaimCheckpointError" }));
+    test(what, () => assert.throws(() => decodeClaims(file), { name: "DraError" }));
   }
 });
 
