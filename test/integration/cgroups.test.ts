@@ -188,8 +188,8 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
   );
 
   test("a UID that is a path is refused before anything is touched", async () => {
-    await assert.rejects(cgroups.removePod("../../x"), { name: "UnsafePodUidError" });
-    await assert.rejects(cgroups.ensurePod(pod([container("a")], {}, "../x")), { name: "UnsafePodUidError" });
+    await assert.rejects(cgroups.removePod("../../x"), { name: "OperatorError" });
+    await assert.rejects(cgroups.ensurePod(pod([container("a")], {}, "../x")), { name: "OperatorError" });
   });
 
   test("without QoS cgroups containers go to the root and no pod cgroup is made", async () => {

@@ -7,7 +7,7 @@ export function podsDirectory(rootDir: string): string {
   return `${rootDir}/pods`;
 }
 
-/** @throws UnsafePodUidError, as do all functions of a UID below */
+/** @throws OperatorError, as do all functions of a UID below */
 export function podDirectory(rootDir: string, uid: string): string {
   return `${podsDirectory(rootDir)}/${safePodUid(uid)}`;
 }

@@ -34,7 +34,7 @@ export function qosCgroupName(root: CgroupName, qos: QOSClass, cgroupsPerQOS: bo
   return [...root, "kubepods", qos === "Burstable" ? "burstable" : "besteffort"];
 }
 
-/** @throws UnsafePodUidError */
+/** @throws OperatorError */
 export function podCgroupName(qosParent: CgroupName, uid: string): CgroupName {
   return [...qosParent, POD_PREFIX + safePodUid(uid)];
 }

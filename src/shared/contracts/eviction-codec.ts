@@ -3,11 +3,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { EVICTION_SIGNALS } from "../api/eviction-threshold.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
-
-/** A record that can't be read: the two sides disagree, or memory was overwritten. */
-class EvictionRecordError extends Error {
-  override readonly name = "EvictionRecordError";
-}
+import { RecordError } from "./record-error.js";
 
 const TAG_EVICT = 1;
 const TAG_PRESSURES = 2;
@@ -48,7 +44,7 @@ export const evictionRecordCodec = {
       case TAG_OOM:
         return decodeOom(reader);
       default:
-        throw new EvictionRecordError(`record of the eviction thread with an unknown tag ${tag}`);
+        throw new RecordError(`record of the eviction thread with an unknown tag ${tag}`);
     }
   },
 };
@@ -71,7 +67,7 @@ function decodeEvict(reader: BinaryReader): Of<"evict"> {
   const uid = reader.string();
   const generation = reader.uint32();
   const signal = CAUSES[reader.uint32()];
-  if (signal === undefined) throw new EvictionRecordError(`order to evict pod ${uid} for an unknown signal`);
+  if (signal === undefined) throw new RecordError(`order to evict pod ${uid} for an unknown signal`);
   const graceSeconds = reader.double();
   const message = reader.string();
   const sampleAgeMs = reader.double();
@@ -110,7 +106,7 @@ function decodeOom(reader: BinaryReader): Of<"oom"> {
 
 function pressureOf(code: number): Pressure {
   const pressure = PRESSURES[code];
-  if (pressure === undefined) throw new EvictionRecordError(`pressures with the unknown code ${code}`);
+  if (pressure === undefined) throw new RecordError(`pressures with the unknown code ${code}`);
   return pressure;
 }
 

@@ -10,11 +10,7 @@ import type {
   RuntimeDetails,
   RuntimeState,
 } from "./pleg.js";
-
-/** A record that can't be read: the two sides disagree, or memory was overwritten. */
-class PlegRecordError extends Error {
-  override readonly name = "PlegRecordError";
-}
+import { RecordError } from "./record-error.js";
 
 const HINT_KINDS = ["sandbox", "container", "sandbox-removed", "container-removed", "relist", "recheck"] as const;
 
@@ -31,7 +27,7 @@ export const inspectRequestCodec = {
     const hints: InspectHint[] = [];
     for (let left = reader.uint32(); left > 0; left--) {
       const kind = HINT_KINDS[reader.uint32()];
-      if (kind === undefined) throw new PlegRecordError("inspect request with an unknown hint kind");
+      if (kind === undefined) throw new RecordError("inspect request with an unknown hint kind");
       hints.push({ kind, id: reader.string() });
     }
     return { uid, generation, hints };
@@ -93,7 +89,7 @@ export const plegRecordCodec = {
           message: reader.string(),
         };
       default:
-        throw new PlegRecordError(`pleg record with unknown tag ${tag}`);
+        throw new RecordError(`pleg record with unknown tag ${tag}`);
     }
   },
 };

@@ -1,11 +1,7 @@
 // Binary form of the prober's records: protobuf wire primitives.
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { PROBE_KINDS, type ProbeOutcome, type ProbeRecord, type ProbeVerdict } from "./prober.js";
-
-/** A record that can't be read: the two sides disagree, or memory was overwritten. */
-class ProbeRecordError extends Error {
-  override readonly name = "ProbeRecordError";
-}
+import { RecordError } from "./record-error.js";
 
 const OUTCOMES = ["success", "warning", "failure", "error"] as const satisfies readonly ProbeOutcome[];
 /** 0: none. */
@@ -35,9 +31,7 @@ export const probeRecordCodec = {
     const outcome = OUTCOMES[reader.uint32()];
     const verdictCode = reader.uint32();
     if (kind === undefined || outcome === undefined || verdictCode >= VERDICTS.length) {
-      throw new ProbeRecordError(
-        `record of a probe of container ${containerId} with an unknown kind, outcome or verdict`,
-      );
+      throw new RecordError(`record of a probe of container ${containerId} with an unknown kind, outcome or verdict`);
     }
     const verdict = VERDICTS[verdictCode];
     const lateMs = reader.double();

@@ -6,6 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
 import { errorCode } from "../errors/error-code.js";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
+import { OperatorError } from "../errors/operator-error.js";
 
 /** Node does not name the flag. */
 export const O_PATH = 0o10000000;
@@ -37,13 +38,6 @@ export class NotRegularFileError extends Error {
   override readonly name = "NotRegularFileError";
   constructor(path: string, stats: BigIntStats) {
     super(`${path} is a ${kindOf(stats)}, not a regular file; the kubelet does not open it`);
-  }
-}
-
-class FileTooBigError extends Error {
-  override readonly name = "FileTooBigError";
-  constructor(path: string, maxBytes: number) {
-    super(`${path} is longer than ${maxBytes} bytes`);
   }
 }
 
@@ -175,10 +169,10 @@ export async function statUntrusted(path: string): Promise<BigIntStats> {
   return stats;
 }
 
-/** The whole file of an open handle. @throws FileTooBigError, or a system error */
+/** The whole file of an open handle. @throws OperatorError, or a system error */
 export async function readWhole(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
   const bytes = await readAtMost(handle, maxBytes + 1, 0);
-  if (bytes.length > maxBytes) throw new FileTooBigError(path, maxBytes);
+  if (bytes.length > maxBytes) throw new OperatorError(`${path} is longer than ${maxBytes} bytes`);
   return bytes;
 }
 

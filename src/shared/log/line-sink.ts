@@ -5,6 +5,7 @@ import { destination } from "pino";
 import type { Clock } from "../clock/clock.js";
 import { RECORD_INFO, RECORD_SEVERE } from "./line-record.js";
 import { RingProducer, type RingBuffers } from "../queue/ring.js";
+import { OperatorError } from "../errors/operator-error.js";
 
 export interface LineSink {
   /** `severe`: a warning or worse. `line` ends in a line feed. */
@@ -16,11 +17,10 @@ export interface LineSink {
 }
 
 /** A write did not finish within the deadline: the reader of standard output or error does not read. */
-export class LogBlockedError extends Error {
-  override readonly name = "LogBlockedError";
-  constructor(deadlineMs: number) {
-    super(`log lines were not written within ${deadlineMs} ms: is the reader of standard error stuck?`);
-  }
+export function logBlockedError(deadlineMs: number): OperatorError {
+  return new OperatorError(
+    `log lines were not written within ${deadlineMs} ms: is the reader of standard error stuck?`,
+  );
 }
 
 /** Deadline of a flush that names none, ms. */
@@ -59,7 +59,7 @@ export class RingSink implements LineSink {
     const end = this.clock.monotonic() + FLUSH_DEADLINE_MS;
     const look = (): void => {
       if (this.producer.usedBytes === 0) done();
-      else if (this.clock.monotonic() >= end) done(new LogBlockedError(FLUSH_DEADLINE_MS));
+      else if (this.clock.monotonic() >= end) done(logBlockedError(FLUSH_DEADLINE_MS));
       else this.clock.after(LOOK_MS, look);
     };
     look();

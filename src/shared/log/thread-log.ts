@@ -5,7 +5,7 @@ import { pino, type Logger as PinoLogger } from "pino";
 import { systemClock, type Clock } from "../clock/clock.js";
 import { LogWords } from "../queue/log-words.js";
 import { errorText } from "./error-text.js";
-import { FLUSH_DEADLINE_MS, LogBlockedError, RingSink, StderrSink, type LineSink } from "./line-sink.js";
+import { FLUSH_DEADLINE_MS, RingSink, StderrSink, type LineSink, logBlockedError } from "./line-sink.js";
 import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
 import { textLine, withPriority } from "./text-line.js";
 import {
@@ -192,7 +192,7 @@ export class ThreadLog {
     }
     void threadLogs
       .flush(FLUSH_DEADLINE_MS)
-      .then((flushed) => (flushed ? done() : done(new LogBlockedError(FLUSH_DEADLINE_MS))));
+      .then((flushed) => (flushed ? done() : done(logBlockedError(FLUSH_DEADLINE_MS))));
   }
 }
 

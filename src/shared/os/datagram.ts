@@ -2,6 +2,7 @@
 // A send never blocks; a receiver whose queue is full makes it fail with EAGAIN.
 import { endianness } from "node:os";
 import { libc } from "./libc.js";
+import { OperatorError } from "../errors/operator-error.js";
 
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
@@ -14,24 +15,22 @@ const MSG_NOSIGNAL = 0x4000;
 const PATH_BYTES = 108;
 
 /** A name that cannot be a unix socket's. */
-class SocketAddressError extends Error {
-  override readonly name = "SocketAddressError";
-  readonly code = "SOCKET_ADDRESS";
-  constructor(address: string, why: string) {
-    super(`${JSON.stringify(address)} is no unix socket address: ${why}; give an absolute path or @name`);
-  }
+function socketAddressError(address: string, why: string): OperatorError {
+  return new OperatorError(
+    `${JSON.stringify(address)} is no unix socket address: ${why}; give an absolute path or @name`,
+  );
 }
 
 /** sockaddr_un: "/run/x" is a path, "@x" an abstract name. @internal */
 export function unixAddress(address: string): Uint8Array {
   const bytes = Buffer.from(address);
   const abstract = address.startsWith("@");
-  if (!abstract && !address.startsWith("/")) throw new SocketAddressError(address, "it starts with neither / nor @");
-  if (bytes.length < 2) throw new SocketAddressError(address, "it has no name");
-  if (bytes.includes(0)) throw new SocketAddressError(address, "it holds a NUL");
+  if (!abstract && !address.startsWith("/")) throw socketAddressError(address, "it starts with neither / nor @");
+  if (bytes.length < 2) throw socketAddressError(address, "it has no name");
+  if (bytes.includes(0)) throw socketAddressError(address, "it holds a NUL");
   // A path ends with a NUL; an abstract name is as long as the address says.
   const length = abstract ? bytes.length : bytes.length + 1;
-  if (length > PATH_BYTES) throw new SocketAddressError(address, `it is longer than ${PATH_BYTES} bytes`);
+  if (length > PATH_BYTES) throw socketAddressError(address, `it is longer than ${PATH_BYTES} bytes`);
   const sockaddr = Buffer.alloc(2 + length);
   if (endianness() === "LE") sockaddr.writeUInt16LE(AF_UNIX);
   else sockaddr.writeUInt16BE(AF_UNIX);
@@ -42,7 +41,7 @@ export function unixAddress(address: string): Uint8Array {
 
 /**
  * Sends one datagram at once and closes the socket. Nothing is sent when it throws.
- * @throws OsCallError: EAGAIN (queue full), ECONNREFUSED or ENOENT (no listener), …; SocketAddressError
+ * @throws OsCallError: EAGAIN (queue full), ECONNREFUSED or ENOENT (no listener), …; OperatorError
  */
 export function sendDatagram(to: string, text: string): void {
   const address = unixAddress(to);

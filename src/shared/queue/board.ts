@@ -3,6 +3,7 @@
 // Invariant: a slot is written by its own thread only; the supervisor writes it while that thread does not exist.
 import type { Clock } from "../clock/clock.js";
 import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
+import { InvariantError } from "../errors/invariant.js";
 
 /** States of a thread. The index is the word on the board. */
 const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;
@@ -25,17 +26,13 @@ export function createBoard(threadNames: readonly string[]): BoardBuffers {
 }
 
 /** The thread has no slot: its name was not among those of createBoard. */
-class UnknownThreadError extends Error {
-  override readonly name = "UnknownThreadError";
-  readonly code = "UNKNOWN_THREAD";
-  constructor(thread: string, known: readonly string[]) {
-    super(`thread board has no slot for ${thread}: its slots are ${known.join(", ")}`);
-  }
+function unknownThreadError(thread: string, known: readonly string[]): InvariantError {
+  return new InvariantError(`thread board has no slot for ${thread}: its slots are ${known.join(", ")}`);
 }
 
 function slotOf(buffers: BoardBuffers, thread: string): Int32Array {
   const index = buffers.threads.indexOf(thread);
-  if (index < 0) throw new UnknownThreadError(thread, buffers.threads);
+  if (index < 0) throw unknownThreadError(thread, buffers.threads);
   return new Int32Array(buffers.memory, index * BOARD_SLOT_WORDS * WORD_BYTES, BOARD_SLOT_WORDS);
 }
 
@@ -152,7 +149,7 @@ export class BoardReader {
 
   read(thread: string): ThreadSnapshot {
     const slot = this.slots.get(thread);
-    if (slot === undefined) throw new UnknownThreadError(thread, this.buffers.threads);
+    if (slot === undefined) throw unknownThreadError(thread, this.buffers.threads);
     const word = (index: number): number => Atomics.load(slot, index);
     // Stamps are read before the clock: otherwise a stamp made in between would look negative.
     const lastTick = word(BoardWord.lastTick);

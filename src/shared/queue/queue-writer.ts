@@ -4,15 +4,16 @@
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";
 import { Doorbell } from "./doorbell.js";
-import { isRingClosed, QueueFullError } from "./errors.js";
+import { isRingClosed } from "./errors.js";
 import { RingWord } from "./layout.js";
 import type { RingProducer } from "./ring-producer.js";
+import { QueueError } from "./queue-error.js";
 
 /** Behaviour when the ring is full. */
 export type FullPolicy<T> =
   /** Keeps one pending record per key: the newest, or the result of `merge`. Bounded by the number of keys. */
   | { kind: "coalesce"; key: (value: T) => string; merge?: (older: T, newer: T) => T }
-  /** Keeps at most `limit` pending records in order, then push throws QueueFullError. */
+  /** Keeps at most `limit` pending records in order, then push throws QueueError. */
   | { kind: "backpressure"; limit: number };
 
 export interface QueueWriterOptions {
@@ -70,7 +71,7 @@ export class QueueWriter<T> {
 
   /**
    * Never blocks. The record is in the ring or pending when it returns.
-   * @throws RecordTooLargeError (record dropped), QueueFullError (back-pressure limit, record dropped),
+   * @throws QueueError (record dropped), QueueError (back-pressure limit, record dropped),
    *   RingClosedError (writer or consumer closed, record dropped), or the codec's error.
    */
   push(value: T): void {
@@ -152,7 +153,9 @@ export class QueueWriter<T> {
     }
     if (this.pending.size >= this.policy.limit) {
       this.drop(1);
-      throw new QueueFullError(this.name, this.pending.size);
+      throw new QueueError(
+        `queue ${this.name}: ring full and ${this.pending.size} records pending: stop producing until the consumer catches up`,
+      );
     }
     this.pending.set(this.next++, value);
   }

@@ -1,8 +1,9 @@
 // The pushing side of a ring. One thread, one producer: two producers on one ring corrupt it.
 import { ring as ringBell } from "./doorbell.js";
-import { RecordTooLargeError, RingClosedError } from "./errors.js";
+import { RingClosedError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
 import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
+import { QueueError } from "./queue-error.js";
 
 /**
  * An empty ring that has been filled this far starts again at its first byte. A ring that is drained often then touches
@@ -50,12 +51,16 @@ export class RingProducer {
   /**
    * Writes one record and wakes the consumer if it sleeps; one that rests only with an `urgent` record, or a ring that fills.
    * @returns false when the ring has no room for it now.
-   * @throws RecordTooLargeError when it never will have; RingClosedError after either side closed.
+   * @throws QueueError when it never will have; RingClosedError after either side closed.
    */
   tryPush(record: Uint8Array, urgent = false): boolean {
     const { header, lengths, data, capacity, mask } = this.view;
     const length = record.length;
-    if (length > this.view.maxRecordBytes) throw new RecordTooLargeError(length, this.view.maxRecordBytes);
+    if (length > this.view.maxRecordBytes)
+      throw new QueueError(
+        `record of ${length} bytes pushed to a ring that holds records of at most ${this.view.maxRecordBytes} bytes: ` +
+          "split the record or create the ring with a larger capacity",
+      );
     if (Atomics.load(header, RingWord.producerClosed) !== 0) throw new RingClosedError("producer");
     if (Atomics.load(header, RingWord.consumerClosed) !== 0) throw new RingClosedError("consumer");
     const size = framedBytes(length);

@@ -2,8 +2,8 @@
 // Invariant: bytes in [head, tail) are whole records; only the producer moves tail, only the consumer moves head;
 // tail moves after the record's last byte is written, so a producer killed in mid-write has published nothing. A position's
 // bytes lie at (position - base) modulo the capacity.
-import { RingLayoutError } from "./errors.js";
 import { LAYOUT_VERSION, RECORD_HEADER_BYTES, RING_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
+import { QueueError } from "./queue-error.js";
 
 const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
 const MIN_RING_BYTES = 64;
@@ -47,7 +47,10 @@ export interface RingView {
 export function viewRing(buffers: RingBuffers): RingView {
   const header = new Int32Array(buffers.memory, 0, RING_HEADER_BYTES / WORD_BYTES);
   const version = Atomics.load(header, RingWord.version);
-  if (version !== LAYOUT_VERSION) throw new RingLayoutError(version, LAYOUT_VERSION);
+  if (version !== LAYOUT_VERSION)
+    throw new QueueError(
+      `ring has layout version ${version}, this thread reads version ${LAYOUT_VERSION}: restart the process`,
+    );
   const capacity = Atomics.load(header, RingWord.capacity);
   return {
     header,

@@ -39,7 +39,7 @@ export class PodCgroups {
     private readonly reader: Pick<CgroupReader, "exists" | "children">,
   ) {}
 
-  /** undefined: the pod has no cgroup, not yet or no more. @throws UnsafePodUidError */
+  /** undefined: the pod has no cgroup, not yet or no more. @throws OperatorError */
   find(pod: Pod): PodPlace | undefined {
     const path = this.pathOf({ uid: pod.metadata.uid, qosClass: pod.status?.qosClass });
     if (path === undefined) return undefined;
@@ -74,7 +74,7 @@ export class PodCgroups {
       .find((path) => this.reader.exists(path));
   }
 
-  /** The pod's own cgroup; undefined: not yet, or no more. @throws UnsafePodUidError */
+  /** The pod's own cgroup; undefined: not yet, or no more. @throws OperatorError */
   pathOf({ uid, qosClass }: { uid: string; qosClass: QOSClass | undefined }): string | undefined {
     const classes = qosClass === undefined ? CLASSES : [qosClass];
     for (const driver of this.drivers()) {

@@ -8,12 +8,7 @@ import type { RunningTracing } from "../tracing/start-tracing.js";
 import { commitFault } from "./faults.js";
 import { UncaughtErrors, type UncaughtOrigin } from "./uncaught.js";
 import { WorkerLife, type StartWorker, type WorkerHost } from "./worker-life.js";
-
-/** A worker file run by hand, or under another name than it was started for. */
-class WorkerStartError extends Error {
-  override readonly name = "WorkerStartError";
-  readonly code = "WORKER_START";
-}
+import { OperatorError } from "../errors/operator-error.js";
 
 /**
  * Runs this thread as the worker `names`, or as the one of them that it was started for. Returns at once.
@@ -26,7 +21,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
 ): void {
   const [usual, ...others] = typeof names === "string" ? ([names] as const) : names;
   if (parentPort === null) {
-    throw new WorkerStartError(`${usual} is a worker thread's file: the kubelet starts it, not you`);
+    throw new OperatorError(`${usual} is a worker thread's file: the kubelet starts it, not you`);
   }
   const data = workerData as ThreadInit<Init>;
   const name = others.find((other) => other === data.name) ?? usual;

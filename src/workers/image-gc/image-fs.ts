@@ -3,11 +3,7 @@ import { statfs } from "node:fs/promises";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { ImageFs } from "./selection.js";
 import { messageOf } from "../../shared/errors/thrown.js";
-
-/** The runtime does not report the path of its images, or the path cannot be read. */
-class ImageFsError extends Error {
-  override readonly name = "ImageFsError";
-}
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 export type StatFs = (path: string) => Promise<Pick<ImageFs, "capacity" | "available">>;
 
@@ -16,16 +12,16 @@ const statFsOf: StatFs = async (path) => {
   return { capacity: bsize * blocks, available: bsize * bavail };
 };
 
-/** @throws ImageFsError, CriError */
+/** @throws OperatorError, CriError */
 export async function readImageFs(cri: Pick<CriClient, "imageFsInfo">, stat: StatFs = statFsOf): Promise<ImageFs> {
   const { imageFilesystems } = await cri.imageFsInfo({});
   const mountpoint = imageFilesystems[0]?.fsId?.mountpoint ?? "";
-  if (mountpoint === "") throw new ImageFsError("the runtime names no file system for its images (ImageFsInfo)");
+  if (mountpoint === "") throw new OperatorError("the runtime names no file system for its images (ImageFsInfo)");
   try {
     return { mountpoint, ...(await stat(mountpoint)) };
   } catch (error) {
     const why = messageOf(error);
     const message = `cannot read the runtime's image file system ${mountpoint}: ${why}`;
-    throw new ImageFsError(message, { cause: error });
+    throw new OperatorError(message, { cause: error });
   }
 }

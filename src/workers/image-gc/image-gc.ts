@@ -21,6 +21,7 @@ import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent }
 import { traced } from "../../shared/tracing/tracing.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 export type ImageGcSettings = Pick<
   ImageGcInit,
@@ -58,11 +59,6 @@ const RETRY_MS = 1000;
 /** Main does not know yet who uses what. */
 class NotKnownYetError extends Error {
   override readonly name = "NotKnownYetError";
-}
-
-/** Not all went that had to: the disk stays short, or images could not be removed. */
-class ImageGcError extends Error {
-  override readonly name = "ImageGcError";
 }
 
 export class ImageGc {
@@ -155,7 +151,7 @@ export class ImageGc {
     );
   }
 
-  /** Rejects with ImageGcError when less was freed than is needed. */
+  /** Rejects with OperatorError when less was freed than is needed. */
   private async collect(): Promise<void> {
     const { clock, cri, statFs, log } = this.deps;
     const runAt = clock.steady();
@@ -169,7 +165,7 @@ export class ImageGc {
     if (fs.capacity === 0) {
       const message = "invalid capacity 0 on image filesystem";
       this.warn("InvalidDiskCapacity", message);
-      throw new ImageGcError(`${message} (${fs.mountpoint})`);
+      throw new OperatorError(`${message} (${fs.mountpoint})`);
     }
     const wanted = bytesToFree(fs, this.settings);
     if (wanted === 0) return;
@@ -188,7 +184,7 @@ export class ImageGc {
       `Failed to free sufficient space by deleting unused images (freed ${freed.bytes} bytes). ` +
       "Investigate disk usage, as it could be used by active images, logs, volumes, or other data.";
     this.warn("FreeDiskSpaceFailed", message);
-    throw new ImageGcError(message);
+    throw new OperatorError(message);
   }
 
   private freeSpace(ordered: readonly ImageRecord[], bytes: number, runAt: number): Promise<FreedImages> {

@@ -3,6 +3,7 @@
 import { isIP, isIPv4 } from "node:net";
 import type { NodeAddress } from "../../shared/api/node.js";
 import { nodeIPs, type Interfaces } from "../../shared/net/host-addresses.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 export interface AddressRules {
   hostname: string;
@@ -18,14 +19,6 @@ export interface HostNetwork {
   defaultInterface: string | undefined;
   /** Addresses that the node's name resolves to; [] if it does not resolve. */
   resolved: readonly string[];
-}
-
-/** --node-ip names an address that this machine can't use. */
-export class NodeIPError extends Error {
-  override readonly name = "NodeIPError";
-  constructor(ip: string, problem: string) {
-    super(`cannot use --node-ip ${ip} as this node's address: ${problem}; keeping the node's addresses`);
-  }
 }
 
 /** Annotation with the operator's node IP, for a cloud controller manager. */
@@ -45,7 +38,7 @@ export function needsResolving(rules: AddressRules): boolean {
   return specifiedIPs(rules).length === 0 && isIP(rules.hostname) === 0 && !rules.externalCloudProvider;
 }
 
-/** `existing`: as the Node object has them. @throws NodeIPError */
+/** `existing`: as the Node object has them. @throws OperatorError */
 export function nodeAddresses(
   rules: AddressRules,
   network: HostNetwork,
@@ -74,7 +67,10 @@ function defaultIP({ hostname, nodeIPs: asked }: AddressRules, network: HostNetw
 
 function checkOurs(ip: string, interfaces: Interfaces): void {
   const problem = problemOf(ip, interfaces);
-  if (problem !== undefined) throw new NodeIPError(ip, problem);
+  if (problem !== undefined)
+    throw new OperatorError(
+      `cannot use --node-ip ${ip} as this node's address: ${problem}; keeping the node's addresses`,
+    );
 }
 
 function problemOf(ip: string, interfaces: Interfaces): string | undefined {

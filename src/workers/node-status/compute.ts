@@ -5,7 +5,7 @@ import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/api/node.js"
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import type { EventType } from "../../shared/api/event.js";
-import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork, type NodeIPError } from "./addresses.js";
+import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork } from "./addresses.js";
 import { nextConditions, notReadyReasons } from "./conditions.js";
 import { withConfigReport } from "./config-report.js";
 import type { Machine } from "./machine.js";
@@ -13,6 +13,7 @@ import { without } from "./registration.js";
 import type { KubeletHealth } from "./health-monitor.js";
 import { apiTime } from "../../shared/api/time.js";
 import { runtimeVersion } from "./runtime-version.js";
+import type { OperatorError } from "../../shared/errors/operator-error.js";
 
 const HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport";
 
@@ -40,7 +41,7 @@ export interface Computed {
   /** To be recorded once the server has taken the Node. */
   events: NodeEvent[];
   /** The addresses could not be determined. */
-  addressError: NodeIPError | undefined;
+  addressError: OperatorError | undefined;
 }
 
 export function computeNode(existing: Node, input: StatusInput): Computed {
@@ -99,7 +100,7 @@ function addressesOf(old: NodeStatus, { init, network }: StatusInput) {
   try {
     return { addresses: nodeAddresses(init, network, existing), addressError: undefined };
   } catch (error) {
-    return { addresses: existing, addressError: error as NodeIPError };
+    return { addresses: existing, addressError: error as OperatorError };
   }
 }
 

@@ -1,4 +1,5 @@
 // Maps a probe's action to the module that runs it. The first probe of a type loads its module.
+import { InvariantError } from "../../shared/errors/invariant.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 import type { RunAction } from "../../shared/probes/run.js";
@@ -7,11 +8,6 @@ import { lazily } from "../../shared/turns/lazily.js";
 import { PeerAccounts } from "./accounts.js";
 import { CpuTurns } from "./cpu-turns.js";
 import type { Guard } from "./guarded-source.js";
-
-/** The action belongs to another thread (`probeThreadOf`): main has sent the probe to the wrong one. */
-class MisroutedProbeError extends Error {
-  override readonly name = "MisroutedProbeError";
-}
 
 export class PeerActions {
   private readonly accounts: PeerAccounts;
@@ -35,7 +31,7 @@ export class PeerActions {
       case "exec":
       case "tcp":
       case "impossible":
-        throw new MisroutedProbeError(`the peers thread runs no ${action.type} probes`);
+        throw new InvariantError(`the peers thread runs no ${action.type} probes`);
     }
   };
 

@@ -10,6 +10,7 @@ import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { mapAtMost } from "../../shared/turns/map-at-most.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /**
  * Status calls of one pod at once. Their deadlines must not run while thousands of others wait in the runtime, and a connection with a
@@ -42,12 +43,15 @@ interface Labelled {
 }
 
 /** The runtime returned the status of another object. */
-class ForeignStatusError extends Error {
-  override readonly name = "ForeignStatusError";
-  constructor(kind: string, id: string, { id: answered, labels }: Labelled & { id: string }) {
-    const of = `${kind} ${answered.slice(0, 64)} of pod ${(labels[POD_UID_LABEL] ?? "").slice(0, 64)}`;
-    super(`the runtime responded to a request for ${kind} ${id.slice(0, 64)} with the status of ${of}`);
-  }
+function foreignStatusError(
+  kind: string,
+  id: string,
+  { id: answered, labels }: Labelled & { id: string },
+): OperatorError {
+  const of = `${kind} ${answered.slice(0, 64)} of pod ${(labels[POD_UID_LABEL] ?? "").slice(0, 64)}`;
+  return new OperatorError(
+    `the runtime responded to a request for ${kind} ${id.slice(0, 64)} with the status of ${of}`,
+  );
 }
 
 interface Entry {
@@ -265,10 +269,10 @@ export class PodInspector {
  * Refuses the status of another object. It proves neither that the object exists nor that it is removed, so the
  * inspection fails. Runtimes also resolve the beginning of an id. Without this check the kubelet would stop another
  * pod's container under the UID of a pod that does not exist.
- * @throws ForeignStatusError
+ * @throws OperatorError
  */
 function checkAnswer(kind: "sandbox" | "container", uid: string, id: string, status: Labelled & { id: string }): void {
-  if (status.id !== id || status.labels[POD_UID_LABEL] !== uid) throw new ForeignStatusError(kind, id, status);
+  if (status.id !== id || status.labels[POD_UID_LABEL] !== uid) throw foreignStatusError(kind, id, status);
 }
 
 /** A request may have come while the inspection ran. */

@@ -12,17 +12,13 @@ import { runtimeOperationsMetrics, type RuntimeCall } from "../../shared/metrics
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 export interface ExecOptions {
   endpoint: string;
   runtimeRequestTimeoutMs: number;
   clock: Clock;
   registry: ThreadRegistry;
-}
-
-/** The runtime did not even report the command's timeout: the container's state is unknown. */
-class RuntimeSilentError extends Error {
-  override readonly name = "RuntimeSilentError";
 }
 
 export class ExecProbes {
@@ -50,7 +46,7 @@ export class ExecProbes {
         return failure(`command timed out: ${quote(command.join(" "))} timed out after ${goDuration(timeoutMs)}`);
       }
       if (error instanceof CriCancelledError && deadline.expired) {
-        throw new RuntimeSilentError(
+        throw new OperatorError(
           `the runtime has not responded to ExecSync of ${quote(command.join(" "))} ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
         );
       }

@@ -1,13 +1,9 @@
 // Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node loads only the code that its
 // probes need.
+import { InvariantError } from "../../shared/errors/invariant.js";
 import { ImpossibleProbeError, type RunAction } from "../../shared/probes/run.js";
 import { lazily } from "../../shared/turns/lazily.js";
 import type { ExecProbes } from "./exec.js";
-
-/** The action belongs to another thread (`probeThreadOf`): main has sent the probe to the wrong one. */
-class MisroutedProbeError extends Error {
-  override readonly name = "MisroutedProbeError";
-}
 
 export function actionRunner(exec: ExecProbes): RunAction {
   const tcp = lazily(() => import("./tcp.js"));
@@ -21,7 +17,7 @@ export function actionRunner(exec: ExecProbes): RunAction {
         throw new ImpossibleProbeError(action.reason);
       case "http":
       case "grpc":
-        throw new MisroutedProbeError(`the prober thread runs no ${action.type} probes`);
+        throw new InvariantError(`the prober thread runs no ${action.type} probes`);
     }
   };
 }

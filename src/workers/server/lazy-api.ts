@@ -4,16 +4,10 @@ import type { ConnectedClient } from "../../shared/api/client/client.js";
 import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/thread-log.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /** ReviewTurns limits the reviews of each kind before they come here. */
 const NO_LIMIT = -1;
-
-class NoApiServerError extends Error {
-  override readonly name = "NoApiServerError";
-  constructor() {
-    super("this node has no kubeconfig, and so no API server for the request");
-  }
-}
 
 export class LazyApi {
   private client: Promise<ConnectedClient> | undefined;
@@ -25,9 +19,10 @@ export class LazyApi {
     private readonly log: Logger,
   ) {}
 
-  /** Rejects with NoApiServerError or KubeconfigError; a kubeconfig that could not be read is tried again by the next. */
+  /** Rejects with OperatorError or KubeconfigError; a kubeconfig that could not be read is tried again by the next. */
   async get(): Promise<ConnectedClient> {
-    if (this.files === undefined) throw new NoApiServerError();
+    if (this.files === undefined)
+      throw new OperatorError("this node has no kubeconfig, and so no API server for the request");
     this.client ??= this.connect(this.files);
     try {
       return await this.client;

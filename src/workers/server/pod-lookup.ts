@@ -3,6 +3,7 @@ import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { PodList } from "./pod-list.js";
 import type { ServedRuntime } from "./runtime.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 const POD_UID = "io.kubernetes.pod.uid";
 const CONTAINER_NAME = "io.kubernetes.container.name";
@@ -11,11 +12,6 @@ const CONTAINER_NAME = "io.kubernetes.container.name";
 export class UnknownPodError extends Error {
   override readonly name = "UnknownPodError";
 }
-/** The pod has no such container, or it does not run. */
-class UnknownContainerError extends Error {
-  override readonly name = "UnknownContainerError";
-}
-
 /** The part of a path that names the pod. */
 export interface PodPath {
   namespace: string;
@@ -52,7 +48,7 @@ export function containerStatus(pod: Pod, name: string): ApiContainerStatus | un
 /** Their file brings all of gRPC, which a server with a runtime has loaded. */
 const enumerations = () => import("../../shared/cri/gen/runtime.v1.js");
 
-/** Id of the container that runs under that name. @throws UnknownContainerError, CriError */
+/** Id of the container that runs under that name. @throws OperatorError, CriError */
 export async function runningContainer(runtime: ServedRuntime, pod: Pod, name: string): Promise<string> {
   const { ContainerState } = await enumerations();
   const { containers } = await runtime.listContainers({
@@ -62,11 +58,11 @@ export async function runningContainer(runtime: ServedRuntime, pod: Pod, name: s
     },
   });
   const [newest] = containers.sort((a, b) => Number(b.createdAt - a.createdAt));
-  if (newest === undefined) throw new UnknownContainerError(`container not found (${JSON.stringify(name)})`);
+  if (newest === undefined) throw new OperatorError(`container not found (${JSON.stringify(name)})`);
   return newest.id;
 }
 
-/** Id of the pod's sandbox that is ready. @throws UnknownContainerError, CriError */
+/** Id of the pod's sandbox that is ready. @throws OperatorError, CriError */
 export async function readySandbox(runtime: ServedRuntime, pod: Pod): Promise<string> {
   const { PodSandboxState } = await enumerations();
   const { items } = await runtime.listPodSandbox({
@@ -77,7 +73,6 @@ export async function readySandbox(runtime: ServedRuntime, pod: Pod): Promise<st
   });
   const [newest] = items.sort((a, b) => Number(b.createdAt - a.createdAt));
   const { name, namespace } = pod.metadata;
-  if (newest === undefined)
-    throw new UnknownContainerError(`pod not found (${JSON.stringify(`${name}_${namespace}`)})`);
+  if (newest === undefined) throw new OperatorError(`pod not found (${JSON.stringify(`${name}_${namespace}`)})`);
   return newest.id;
 }

@@ -53,10 +53,10 @@ test("names that are paths never reach the disk", async (t) => {
   const root = await temporaryRoot(t);
   await assert.rejects(manager(root).setUpPod(podWith([{ name: "../x", emptyDir: {} }]), never), VolumeSetUpError);
   await assert.rejects(manager(root).setUpPod(podWith([{ name: "a", emptyDir: {} }], {}, "../x"), never), {
-    name: "UnsafePodUidError",
+    name: "OperatorError",
   });
-  await assert.rejects(manager(root).tearDownPod(".."), { name: "UnsafePodUidError" });
-  await assert.rejects(manager(root).removePodDirectory(""), { name: "UnsafePodUidError" });
+  await assert.rejects(manager(root).tearDownPod(".."), { name: "OperatorError" });
+  await assert.rejects(manager(root).removePodDirectory(""), { name: "OperatorError" });
 });
 
 test("pods on disk are listed; a pod's directory goes with all it holds", async (t) => {

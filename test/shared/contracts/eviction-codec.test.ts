@@ -55,6 +55,6 @@ test("a record of another version is refused", () => {
   const unknownSignal = new BinaryWriter().uint32(1).string("uid").uint32(1).uint32(99).finish();
   const unknownPressure = new BinaryWriter().uint32(2).uint32(1).uint32(7).finish();
   for (const bytes of [unknownTag, unknownSignal, unknownPressure]) {
-    assert.throws(() => evictionRecordCodec.decode(bytes), { name: "EvictionRecordError" });
+    assert.throws(() => evictionRecordCodec.decode(bytes), { name: "RecordError" });
   }
 });

@@ -147,10 +147,10 @@ test("a record that is cut short or of another kind is refused, not misread", ()
   for (let length = 0; length < pod.length; length++) {
     assert.throws(() => plegRecordCodec.decode(pod.subarray(0, length)), `${length} bytes`);
   }
-  assert.throws(() => plegRecordCodec.decode(new Uint8Array([99])), { name: "PlegRecordError" });
+  assert.throws(() => plegRecordCodec.decode(new Uint8Array([99])), { name: "RecordError" });
   const odd = inspectRequestCodec.encode({ uid: "u", generation: 1, hints: [{ kind: "relist", id: "" }] });
   odd[odd.length - 2] = 77;
-  assert.throws(() => inspectRequestCodec.decode(odd), { name: "PlegRecordError" });
+  assert.throws(() => inspectRequestCodec.decode(odd), { name: "RecordError" });
 });
 
 function contentOf({ uid, namespace, name, sandboxes }: Omit<ObservedPod, "containers">): string {

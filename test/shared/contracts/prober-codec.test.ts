@@ -32,5 +32,5 @@ test("every record is decoded as it was encoded", () => {
 
 test("a record of another version is refused", () => {
   const bytes = new BinaryWriter().string("uid").string("id").uint32(9).uint32(1).uint32(0).uint32(0).finish();
-  assert.throws(() => probeRecordCodec.decode(bytes), { name: "ProbeRecordError" });
+  assert.throws(() => probeRecordCodec.decode(bytes), { name: "RecordError" });
 });

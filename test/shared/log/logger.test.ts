@@ -210,10 +210,10 @@ describe("a full ring", () => {
     const outcomes: (string | undefined)[] = [];
     log.flush((error) => outcomes.push(error?.name));
     clock.step(2500);
-    assert.equal(String(outcomes), "LogBlockedError");
+    assert.equal(String(outcomes), "OperatorError");
     log.flush((error) => outcomes.push(error?.name));
     new RingConsumer(ring).drain(() => undefined);
     clock.step(10);
-    assert.deepEqual(outcomes, ["LogBlockedError", undefined]);
+    assert.deepEqual(outcomes, ["OperatorError", undefined]);
   });
 });

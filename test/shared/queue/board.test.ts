@@ -78,7 +78,7 @@ describe("thread board", () => {
   });
 
   test("refuses unknown and repeated names", () => {
-    assert.throws(() => new BoardWriter(createBoard(["main"]), "pleg", systemClock), { name: "UnknownThreadError" });
+    assert.throws(() => new BoardWriter(createBoard(["main"]), "pleg", systemClock), { name: "InvariantError" });
     assert.throws(() => new BoardReader(createBoard(["main"]), systemClock).ageMs("pleg"), /no slot for pleg/);
     assert.throws(() => createBoard(["a", "a"]), RangeError);
   });

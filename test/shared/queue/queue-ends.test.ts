@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { bytesCodec, type Codec } from "../../../src/shared/queue/codec.js";
-import { QueueFullError, RecordTooLargeError, isRingClosed, isRingCorrupt } from "../../../src/shared/queue/errors.js";
+import { isRingClosed, isRingCorrupt } from "../../../src/shared/queue/errors.js";
 import { RingWord } from "../../../src/shared/queue/layout.js";
 import { QueueReader } from "../../../src/shared/queue/queue-reader.js";
 import { QueueWriter, type FullPolicy } from "../../../src/shared/queue/queue-writer.js";
 import { createRing, RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { QueueError } from "../../../src/shared/queue/queue-error.js";
 
 interface Item {
   key: string;
@@ -81,7 +82,7 @@ describe("queue writer", () => {
     const { writer, got, take, consumer } = queue({ kind: "backpressure", limit: 2 });
     const pushes = Array.from({ length: 6 }, (_, i) => () => writer.push(item("k", i)));
     for (const push of pushes.slice(0, 4)) push();
-    assert.throws(pushes[4]!, QueueFullError);
+    assert.throws(pushes[4]!, QueueError);
     assert.throws(pushes[5]!, /queue test: ring full and 2 records pending/);
     assert.deepEqual(writer.stats(), { pushed: 6, coalesced: 0, pending: 2, dropped: 2, full: 4 });
     assert.equal(consumer.dropped, 2);
@@ -117,7 +118,7 @@ describe("queue writer", () => {
             accepted.set(step.key, [...(accepted.get(step.key) ?? []), value]);
           } catch (error) {
             // A merge may grow past the ring; that is counted as dropped later.
-            assert.ok(error instanceof QueueFullError);
+            assert.ok(error instanceof QueueError);
             refused++;
           }
         }
@@ -143,7 +144,7 @@ describe("queue writer", () => {
 
   test("refuses a record that can never fit, at once or after a merge, and counts it", async () => {
     const { writer, take } = queue(merging);
-    assert.throws(() => writer.push(item("x".repeat(100))), RecordTooLargeError);
+    assert.throws(() => writer.push(item("x".repeat(100))), QueueError);
     for (let i = 0; i < 40; i++) writer.push(item("k", 1000 + i));
     await until(() => (take(), writer.stats().pending === 0));
     assert.equal(writer.stats().dropped, 2);

@@ -2,13 +2,9 @@
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeAddress } from "../../../src/shared/api/node.js";
-import {
-  nodeAddresses,
-  NodeIPError,
-  type AddressRules,
-  type HostNetwork,
-} from "../../../src/workers/node-status/addresses.js";
+import { nodeAddresses, type AddressRules, type HostNetwork } from "../../../src/workers/node-status/addresses.js";
 import { NETWORK } from "./node-status-kit.js";
+import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 
 const OLD: NodeAddress[] = [{ type: "ExternalIP", address: "203.0.113.9" }];
 
@@ -70,7 +66,7 @@ for (const ip of ["10.0.0.99", "127.0.0.1", "169.254.1.1", "224.0.0.1", "fe80::1
   test(`--node-ip ${ip} is refused`, () => {
     throws(
       () => nodeAddresses({ hostname: "n1", nodeIPs: [ip], externalCloudProvider: false }, NETWORK, []),
-      NodeIPError,
+      OperatorError,
     );
   });
 }

@@ -143,7 +143,7 @@ test("an address that can't be used leaves those that are there", () => {
   const input = statusInput({ init: { ...INIT, nodeIPs: ["10.0.0.99"] } });
   const { node, addressError } = computeNode({ metadata: {}, status: { addresses } }, input);
   deepEqual(node.status?.addresses, addresses);
-  equal(addressError?.name, "NodeIPError");
+  equal(addressError?.name, "OperatorError");
 });
 
 for (const [version, shown] of [

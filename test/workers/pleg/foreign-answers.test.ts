@@ -87,6 +87,6 @@ for (const [what, lists, statuses] of [
       { sandboxes: [sandbox("s1", "web")], containers: [container(lists, "web")] },
       statuses,
     );
-    assert.equal(error?.name, "ForeignStatusError");
+    assert.equal(error?.name, "OperatorError");
   });
 }

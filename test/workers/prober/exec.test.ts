@@ -47,7 +47,7 @@ describe("an ExecSync without an answer", () => {
     await run;
     // Over the same connection: had the first been cancelled, the runtime would know by the time it sees this one.
     using late = new ProbeDeadline(systemClock, new StallMeter(systemClock), 200, new AbortController().signal);
-    await assert.rejects(exec.run(ACTION, "other", 1000, late), { name: "RuntimeSilentError" });
+    await assert.rejects(exec.run(ACTION, "other", 1000, late), { name: "OperatorError" });
     await waitFor(() => calls()[1]?.code === "CANCELLED", {
       what: "the one that is late to be cancelled",
       timeoutMs: PATIENCE_MS,

@@ -300,7 +300,7 @@ class TreeManager implements CgroupManager {
     return TIERS.map((qos) => names.podCgroupName(this.tier(qos), uid));
   }
 
-  /** @throws UnsafePodUidError */
+  /** @throws OperatorError */
   private async existingPlaces(uid: string): Promise<names.CgroupName[]> {
     const places = this.places(uid);
     const found = await this.listing.children();

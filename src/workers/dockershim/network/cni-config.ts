@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { readText } from "../read-text.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** One plugin's configuration, as its file has it. */
 export type PluginConfig = Record<string, unknown> & { type: string };
@@ -19,11 +20,7 @@ const MAX_BYTES = 1024 * 1024;
 /** As libcni: a name becomes a part of file names. */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
-class CniConfigError extends Error {
-  override readonly name = "CniConfigError";
-}
-
-/** Rejects with CniConfigError when there is no valid file; the message names every file that is not. */
+/** Rejects with OperatorError when there is no valid file; the message names every file that is not. */
 export async function loadNetwork(dir: string): Promise<NetworkConfig> {
   const names = await filesIn(dir);
   const problems: string[] = [];
@@ -34,7 +31,7 @@ export async function loadNetwork(dir: string): Promise<NetworkConfig> {
       problems.push(`${name}: ${messageOf(error)}`);
     }
   }
-  throw new CniConfigError(
+  throw new OperatorError(
     problems.length === 0 ? `no networks found in ${dir}` : `no valid networks found in ${dir}: ${problems.join("; ")}`,
   );
 }
@@ -48,14 +45,14 @@ async function filesIn(dir: string): Promise<string[]> {
   }
 }
 
-/** @throws CniConfigError */
+/** @throws OperatorError */
 export function parseNetwork(found: unknown, isList: boolean): NetworkConfig {
-  if (!isObject(found)) throw new CniConfigError("the file has no JSON object");
+  if (!isObject(found)) throw new OperatorError("the file has no JSON object");
   const { name, cniVersion = "0.1.0" } = found;
-  if (typeof name !== "string" || !NAME.test(name)) throw new CniConfigError("the network has no valid name");
-  if (typeof cniVersion !== "string") throw new CniConfigError("cniVersion is no text");
+  if (typeof name !== "string" || !NAME.test(name)) throw new OperatorError("the network has no valid name");
+  if (typeof cniVersion !== "string") throw new OperatorError("cniVersion is no text");
   const plugins: unknown = isList ? found["plugins"] : [found];
-  if (!Array.isArray(plugins) || plugins.length === 0) throw new CniConfigError("the list has no plugins");
+  if (!Array.isArray(plugins) || plugins.length === 0) throw new OperatorError("the list has no plugins");
   return { name, cniVersion, plugins: plugins.map(pluginOf) };
 }
 
@@ -63,7 +60,7 @@ function pluginOf(found: unknown): PluginConfig {
   const type = isObject(found) ? found["type"] : undefined;
   // The type is the name of a program in the plugin directories.
   if (!isObject(found) || typeof type !== "string" || !NAME.test(type))
-    throw new CniConfigError("a plugin has no valid type");
+    throw new OperatorError("a plugin has no valid type");
   return { ...found, type };
 }
 

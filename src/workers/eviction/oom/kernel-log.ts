@@ -3,6 +3,7 @@
 // Invariant: records from before the opening are skipped; records that the kernel overwrote before they were read are reported as lost, and
 // the next ones are read.
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 interface KernelLine {
   /** Since boot, µs. */
@@ -27,17 +28,12 @@ const AT_ONCE = 5000;
 /** Major 1, minor 11. In some containers the name leads to a terminal. */
 const KMSG_DEVICE = (1 << 8) | 11;
 
-/** The file is there, but it is not the kernel's log. */
-class NoKernelLogError extends Error {
-  override readonly name = "NoKernelLogError";
-}
-
-/** @throws NoKernelLogError; Node's own errors: ENOENT, and EPERM without CAP_SYSLOG. */
+/** @throws OperatorError; Node's own errors: ENOENT, and EPERM without CAP_SYSLOG. */
 export function openKernelLog(path = "/dev/kmsg"): LogDevice {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
     const { rdev } = fstatSync(fd);
-    if (rdev !== KMSG_DEVICE) throw new NoKernelLogError(`${path} is not the kernel's log device`);
+    if (rdev !== KMSG_DEVICE) throw new OperatorError(`${path} is not the kernel's log device`);
   } catch (error) {
     closeSync(fd);
     throw error;

@@ -5,13 +5,10 @@ import { chmod, chown, mkdir, readFile, stat } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/net/private-socket.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 const OTHERS_SEARCH = 0o001;
 const GROUP_SEARCH = 0o010;
-
-class AdminSocketError extends Error {
-  override readonly name = "AdminSocketError";
-}
 
 export interface SocketPlace {
   readonly path: string;
@@ -26,14 +23,14 @@ export interface AdminSocket extends BoundSocket {
   readonly problem: string | undefined;
 }
 
-/** Rejects with AdminSocketError or the system's error; the server does not listen then. */
+/** Rejects with OperatorError or the system's error; the server does not listen then. */
 export async function bindSocket(server: Server, { path, group, rootDir }: SocketPlace): Promise<AdminSocket> {
   const folder = dirname(path);
-  if (!path.startsWith("/")) throw new AdminSocketError("the path must be absolute");
-  if (isTooLong(path)) throw new AdminSocketError("the path is too long for a unix socket (107 bytes)");
+  if (!path.startsWith("/")) throw new OperatorError("the path must be absolute");
+  if (isTooLong(path)) throw new OperatorError("the path is too long for a unix socket (107 bytes)");
   const gid = group === "" ? undefined : await gidOf(group);
   await mkdir(folder, { recursive: true, mode: 0o755 });
-  if (await isAnswered(path)) throw new AdminSocketError("another process listens there");
+  if (await isAnswered(path)) throw new OperatorError("another process listens there");
   try {
     const mode = gid === undefined ? 0o600 : 0o660;
     const bound = await bindPrivately(path, (temporary) => listenAt(server, temporary), { mode, gid });
@@ -65,14 +62,14 @@ async function letGroupPass(folder: string, gid: number, rootDir: string): Promi
   return undefined;
 }
 
-/** @throws AdminSocketError when the machine has no such group @internal */
+/** @throws OperatorError when the machine has no such group @internal */
 export async function gidOf(group: string, file = "/etc/group"): Promise<number> {
   if (/^\d{1,9}$/.test(group)) return Number(group);
   for (const line of (await readFile(file, "utf8")).split("\n")) {
     const [name, , gid] = line.split(":");
     if (name === group && gid !== undefined && /^\d{1,9}$/.test(gid)) return Number(gid);
   }
-  throw new AdminSocketError(`the group ${quote(group)} is not in ${file}`);
+  throw new OperatorError(`the group ${quote(group)} is not in ${file}`);
 }
 
 /** The socket file of a killed kubelet refuses connections. */

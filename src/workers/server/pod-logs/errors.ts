@@ -29,17 +29,6 @@ export class LogMissingError extends Error {
   }
 }
 
-/** The folder changed faster than its files could be opened. */
-export class LogFilesChangingError extends Error {
-  override readonly name = "LogFilesChangingError";
-  constructor(
-    readonly directory: string,
-    tries: number,
-  ) {
-    super(`the files in ${directory} changed during each of ${tries} tries to open them; try again`);
-  }
-}
-
 /** Bytes of a foreign line that the error shows. */
 export const SHOWN_BYTES = 16 * 1024;
 

@@ -6,10 +6,10 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf as namesIn } from "../../../shared/fs/untrusted-folder.js";
-import { LogFilesChangingError } from "./errors.js";
 import { currentName, logFileNames, type LogFileName } from "../../../shared/container-logs/file-names.js";
 import { onLogFile } from "../../../shared/container-logs/own-log-link.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface OpenLogFile {
   readonly name: LogFileName;
@@ -40,7 +40,7 @@ export function logRun(
 
 /**
  * Opens the files that `pick` takes, oldest first, the one being written last; they are consistent with each other. None if the name is a link
- * that leads nowhere. @throws LogFilesChangingError
+ * that leads nowhere. @throws OperatorError
  */
 export async function openLogFiles(
   run: LogRun,
@@ -66,7 +66,9 @@ export async function openLogFiles(
     }
   }
   if (dangling === TRIES) return [];
-  throw new LogFilesChangingError(run.directory, TRIES);
+  throw new OperatorError(
+    `the files in ${run.directory} changed during each of ${TRIES} tries to open them; try again`,
+  );
 }
 
 export async function closeLogFiles(files: readonly OpenLogFile[]): Promise<void> {

@@ -53,7 +53,7 @@ const EXITED_UNCHANGED_MS = 300;
 
 /**
  * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is requested.
- * Rejects with LogOptionsError, LogMissingError, LogFilesChangingError, LogFormatError, LogStreamError, the signal's reason, or a system error.
+ * Rejects with LogOptionsError, LogMissingError, OperatorError, LogFormatError, LogStreamError, the signal's reason, or a system error.
  */
 export async function* readContainerLogs(options: ReadLogsOptions): AsyncGenerator<Uint8Array> {
   const checked = checkLogOptions(options, options.clock.nowNanos());

@@ -19,7 +19,7 @@ export class Places {
 
   constructor(private readonly deps: PlacesDeps) {}
 
-  /** undefined: the pod has no cgroup, not yet or no more. @throws UnsafePodUidError */
+  /** undefined: the pod has no cgroup, not yet or no more. @throws OperatorError */
   find(pod: Pod): PodPlace | undefined {
     const { uid } = pod.metadata;
     const { cgroups, clock, found } = this.deps;

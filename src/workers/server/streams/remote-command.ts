@@ -18,7 +18,8 @@ import { WebSocketEnd } from "./websocket/web-socket.js";
 import { CLOSE_CODE } from "./websocket/close-codes.js";
 import { checkHandshake } from "./websocket/handshake.js";
 import { CHANNELS_V5 } from "./websocket/offer.js";
-import { chosenProtocol, NotSpdyError, spdyHeaders } from "./spdy/upgrade.js";
+import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 const V4 = "v4.channel.k8s.io";
 
@@ -34,7 +35,7 @@ export function translatedCommand(request: IncomingMessage, streams: StreamOptio
     switched: (reply) => {
       const chosen = chosenProtocol(reply);
       if (chosen !== V4)
-        throw new NotSpdyError(`the request offered ${V4} and the runtime chose ${JSON.stringify(chosen)}`);
+        throw new OperatorError(`the request offered ${V4} and the runtime chose ${JSON.stringify(chosen)}`);
       return (ends, heads) => new RemoteCommand(ends, streams, clock).start(request, heads);
     },
   };

@@ -48,9 +48,9 @@ test("data directories", () => {
 
 test("no path is made of a UID that is unsafe as a path element", () => {
   for (const uid of ["..", "", "a/b", "../../etc"]) {
-    assert.throws(() => dirs.etcHostsPath("/r", uid), { name: "UnsafePodUidError" });
-    assert.throws(() => dirs.firstDirectories("/r", uid), { name: "UnsafePodUidError" });
-    assert.throws(() => dirs.usernsPath("/r", uid), { name: "UnsafePodUidError" });
+    assert.throws(() => dirs.etcHostsPath("/r", uid), { name: "OperatorError" });
+    assert.throws(() => dirs.firstDirectories("/r", uid), { name: "OperatorError" });
+    assert.throws(() => dirs.usernsPath("/r", uid), { name: "OperatorError" });
     assert.equal(dirs.volumePath("/r", uid, { name: "v", emptyDir: {} }), undefined);
   }
 });

@@ -3,11 +3,7 @@ import { request } from "node:http";
 import type { Socket } from "node:net";
 import { bareHost, portOf } from "./proxy.js";
 import { abortReason } from "../../../errors/thrown.js";
-
-/** The proxy would not open a tunnel. */
-export class ProxyError extends Error {
-  override readonly name = "ProxyError";
-}
+import { WireError } from "./wire-error.js";
 
 /** Asks the proxy at the other end of `socket` for a tunnel to `server`; destroys the socket on failure. */
 export function connectThrough(socket: Socket, proxy: URL, server: URL, signal: AbortSignal): Promise<Socket> {
@@ -46,8 +42,8 @@ export function connectThrough(socket: Socket, proxy: URL, server: URL, signal: 
   });
 }
 
-function refusal(proxy: URL, target: string, status = 0): ProxyError {
-  return new ProxyError(`the proxy ${proxy.host} responded ${status} to a CONNECT request for ${target}`);
+function refusal(proxy: URL, target: string, status = 0): WireError {
+  return new WireError(`the proxy ${proxy.host} responded ${status} to a CONNECT request for ${target}`);
 }
 
 function authorization({ username, password }: URL): Record<string, string> {

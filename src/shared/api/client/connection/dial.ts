@@ -11,6 +11,7 @@ import type { Clock } from "../../../clock/clock.js";
 import { bareHost, portOf } from "./proxy.js";
 import { Scope } from "../../../abort/scope.js";
 import { abortReason } from "../../../errors/thrown.js";
+import { WireError } from "./wire-error.js";
 
 export type Protocol = "h2" | "http/1.1";
 
@@ -34,12 +35,7 @@ export interface Dialed {
 const DIAL_MS = 30_000;
 const KEEP_ALIVE_MS = 30_000;
 
-/** The connection was not made in time. */
-class DialTimeoutError extends Error {
-  override readonly name = "DialTimeoutError";
-}
-
-/** Rejects as Node does, with DialTimeoutError, or with the signal's reason. */
+/** Rejects as Node does, with WireError, or with the signal's reason. */
 export async function dial(
   target: Target,
   offer: readonly Protocol[],
@@ -47,7 +43,7 @@ export async function dial(
   signal: AbortSignal,
 ): Promise<Dialed> {
   const scope = new Scope(signal);
-  scope.limit(clock, DIAL_MS, () => new DialTimeoutError(`no connection within ${DIAL_MS / 1000} s`));
+  scope.limit(clock, DIAL_MS, () => new WireError(`no connection within ${DIAL_MS / 1000} s`));
   try {
     const tcp = await openTcp(target, clock, scope.signal);
     if (target.context === undefined) return { socket: tcp, protocol: "http/1.1" };

@@ -12,6 +12,7 @@ import type { Clock, Timer } from "../../../clock/clock.js";
 import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 import { abortReason } from "../../../errors/thrown.js";
 import { errorCode } from "../../../errors/error-code.js";
+import { WireError } from "./wire-error.js";
 
 const PING_AFTER_MS = 30_000;
 const PING_ANSWER_MS = 15_000;
@@ -24,11 +25,6 @@ const SESSION_MEMORY = 256;
 const STREAMS = 100;
 
 const GONE = new Set(["ERR_HTTP2_INVALID_SESSION", "ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_OUT_OF_STREAMS"]);
-
-/** The server no longer responds on this connection. */
-export class SilentServerError extends Error {
-  override readonly name = "SilentServerError";
-}
 
 export class Http2Session implements Wire {
   /** Resolves when the server has sent its stream limit: more streams would wait unseen in the library. Rejects on close. */
@@ -143,7 +139,7 @@ export class Http2Session implements Wire {
   private ping(): void {
     if (this.waiting !== undefined || this.session.destroyed) return;
     this.waiting = this.clock.after(PING_ANSWER_MS, () => {
-      this.destroy(new SilentServerError(`no response to a PING within ${PING_ANSWER_MS / 1000} s`));
+      this.destroy(new WireError(`no response to a PING within ${PING_ANSWER_MS / 1000} s`));
     });
     this.session.ping(() => {
       this.waiting?.cancel();

@@ -1,11 +1,7 @@
 // The SPDY request to the runtime in place of a client's WebSocket, and the runtime's response.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { headersFor } from "../passage.js";
-
-/** The runtime's streaming server switched to another protocol than the requested one. */
-export class NotSpdyError extends Error {
-  override readonly name = "NotSpdyError";
-}
+import { OperatorError } from "../../../../shared/errors/operator-error.js";
 
 const OF_WEBSOCKETS = /^(sec-websocket-.*|upgrade|connection|x-stream-protocol-version)$/;
 
@@ -20,11 +16,11 @@ export function spdyHeaders(request: IncomingMessage, protocols: readonly string
   };
 }
 
-/** The protocol the runtime chose; empty: it named none. @throws NotSpdyError */
+/** The protocol the runtime chose; empty: it named none. @throws OperatorError */
 export function chosenProtocol({ headers }: IncomingMessage): string {
   const { upgrade = "" } = headers;
   if (!upgrade.toLowerCase().includes("spdy/3.1")) {
-    throw new NotSpdyError(`the request was for SPDY/3.1 and the server switched to ${JSON.stringify(upgrade)}`);
+    throw new OperatorError(`the request was for SPDY/3.1 and the server switched to ${JSON.stringify(upgrade)}`);
   }
   return String(headers["x-stream-protocol-version"] ?? "").trim();
 }
