@@ -3,7 +3,6 @@
 import { OperatorError } from "../../shared/errors/operator-error.js";
 export class SettingsError extends OperatorError {
   override readonly name = "SettingsError";
-  readonly code = "SETTINGS";
 
   /** One line per problem: its place, the problem, and the accepted values. */
   constructor(readonly problems: readonly string[]) {

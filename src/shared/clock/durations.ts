@@ -9,7 +9,6 @@ const LONGEST_MS = LONGEST_SECONDS * 1000;
 /** A timer or deadline was requested with a value that is not a duration. */
 export class InvalidDurationError extends RangeError {
   override readonly name = "InvalidDurationError";
-  readonly code = "INVALID_DURATION";
   constructor(what: string, value: number) {
     super(`${what} must be a number of milliseconds that is 0 or more, not ${value}`);
   }

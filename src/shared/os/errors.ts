@@ -28,7 +28,6 @@ export class OsCallError extends Error {
 /** The binding could not be loaded: no system call of this room works, all of Node's own do. */
 export class NativeBindingError extends Error {
   override readonly name = "NativeBindingError";
-  readonly code = "NATIVE_BINDING";
   constructor(cause: unknown) {
     super(
       `cannot load the native binding koffi on ${process.platform}-${process.arch}: ` +

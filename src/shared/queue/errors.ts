@@ -4,7 +4,6 @@
 /** The ring's lengths or positions are inconsistent: memory was overwritten. The ring is unusable from then on. */
 export class RingCorruptError extends Error {
   override readonly name = "RingCorruptError";
-  readonly code = "RING_CORRUPT";
   constructor(detail: string) {
     super(`ring queue is corrupt: ${detail}; restart the producing thread to get a fresh ring`);
   }
@@ -13,7 +12,6 @@ export class RingCorruptError extends Error {
 /** Pushed after one side closed the ring. */
 export class RingClosedError extends Error {
   override readonly name = "RingClosedError";
-  readonly code = "RING_CLOSED";
   constructor(by: "producer" | "consumer") {
     super(`record pushed to a ring that its ${by} closed: make a new writer on the thread's current ring`);
   }

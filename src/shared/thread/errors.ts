@@ -27,7 +27,6 @@ export function rebuildError(from: SerializedError): RemoteError {
 /** A call to a thread that has exited, exits, or has not started yet. */
 export class ThreadExitedError extends Error {
   override readonly name = "ThreadExitedError";
-  readonly code = "THREAD_EXITED";
   constructor(
     readonly thread: string,
     readonly method: string,
@@ -40,7 +39,6 @@ export class ThreadExitedError extends Error {
 /** A call that got no response within its deadline. The other thread may still carry it out. */
 export class ThreadCallTimeoutError extends Error {
   override readonly name = "ThreadCallTimeoutError";
-  readonly code = "THREAD_CALL_TIMEOUT";
   constructor(
     readonly thread: string,
     readonly method: string,

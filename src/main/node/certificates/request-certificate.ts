@@ -9,7 +9,6 @@ import type { Clock } from "../../../shared/clock/clock.js";
 /** The request was denied, failed, or received no response in time. */
 export class CertificateRequestError extends Error {
   override readonly name = "CertificateRequestError";
-  readonly code = "CERTIFICATE_REQUEST";
 }
 
 export interface SigningRequest {

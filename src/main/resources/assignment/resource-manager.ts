@@ -27,7 +27,6 @@ export type ResourceHints = ReadonlyMap<string, readonly TopologyHint[] | undefi
  */
 export class AllocationError extends Error {
   override readonly name = "AllocationError";
-  readonly code = "ALLOCATION_FAILED";
   constructor(
     /** The reason in the pod status: "UnexpectedAdmissionError", "SMTAlignmentError". */
     readonly reason: EventReason,

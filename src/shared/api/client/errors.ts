@@ -31,7 +31,6 @@ export class ApiError extends Error {
 /** The API server could not be reached, did not respond in time, or ended the connection. */
 export class ApiConnectionError extends Error {
   override readonly name = "ApiConnectionError";
-  readonly code = "API_CONNECTION";
 }
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 export const isConflict = (error: unknown): boolean =>

@@ -3,5 +3,4 @@
 /** A file or a plugin provides no usable credential. */
 export class CredentialError extends Error {
   override readonly name = "CredentialError";
-  readonly code = "API_CREDENTIAL";
 }
