@@ -158,7 +158,7 @@ export class Page {
   private shown(pod: Pod, pods: readonly Pod[], node: NodeletStatus | undefined, now: number): ShownPod {
     if (node === undefined) return { pod, state: podState(pod) };
     const facts = this.node.get(`${FACTS_KEY}${pod.metadata.uid}`) as PodFacts | undefined;
-    return seenPod({ ...{ pod, pods, facts, node, now }, events: [] });
+    return seenPod({ pod, pods, facts, node, now, events: [] });
   }
 
   private title(
@@ -217,12 +217,16 @@ export class Page {
         return this.podContent(place, status, pods, now);
       case "node":
         return nodeView({
-          ...{ status, pods, now },
+          status,
+          pods,
+          now,
           threads: (this.node.get("threads") as ThreadFacts[] | undefined) ?? [],
           charts: {
             samples: (this.node.withPrefix(SAMPLE_KEY) as UsageSample[]).sort((a, b) => a.at - b.at),
             machine: this.node.get("machine") as MachineSize | undefined,
-            ...{ now, pointed: this.pointed, onPoint: this.onPoint },
+            now,
+            pointed: this.pointed,
+            onPoint: this.onPoint,
           },
           host: stream?.get("host") as HostFacts | undefined,
           events: stream?.get("events") as Event[] | undefined,
@@ -232,7 +236,9 @@ export class Page {
           imagesView({
             images: stream?.get("images") as NodeletImages | undefined,
             problem: stream?.get("problem") as string | undefined,
-            ...{ filter, onFilter, sorting },
+            filter,
+            onFilter,
+            sorting,
           }),
         ];
       case "config":
@@ -240,7 +246,8 @@ export class Page {
           configView({
             configz: this.configz,
             problem: this.configProblem,
-            ...{ filter, onFilter },
+            filter,
+            onFilter,
             changedOnly: changed,
             onChangedOnly: this.onChangedOnly,
           }),
@@ -270,14 +277,19 @@ export class Page {
     }
     const { stream } = this.opened;
     return podView({
-      ...{ pod, pods, node, now, listLink },
+      pod,
+      pods,
+      node,
+      now,
+      listLink,
       facts: stream?.get("facts") as PodFacts | undefined,
       timeline: stream?.get("timeline") as PodTimeline | undefined,
       details: stream?.get("details") as PodDetails | undefined,
       usage: this.usageOf(pod),
       startedAt: this.starts()[pod.metadata.uid],
       history: this.history.of(pod.metadata.uid),
-      ...{ pointed: this.pointed, onPoint: this.onPoint },
+      pointed: this.pointed,
+      onPoint: this.onPoint,
       logs: (containers) => {
         const sources = logSources(containers);
         this.opened.log?.show(sources);

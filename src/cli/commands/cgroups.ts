@@ -57,7 +57,8 @@ function cgroupLines(
 ): CgroupLine[] {
   const places = new PodCgroups({ cgroupRoot, cgroupsPerQOS }, reader);
   const line = (owner: string, path: string): CgroupLine => ({
-    ...{ owner, path },
+    owner,
+    path,
     ...figures(reader, path),
   });
   const found = pods

@@ -84,7 +84,9 @@ export function allocationsOf(pods: readonly PodResources[], allocatable: Alloca
     freeCpus: allocatable.cpuIds.map(Number).filter((cpu) => !taken.has(cpu)),
     memory: containers.flatMap(({ holder, container }) =>
       container.memory.map(({ memoryType, size, topology }) => ({
-        ...{ holder, type: memoryType, bytes: Number(size) },
+        holder,
+        type: memoryType,
+        bytes: Number(size),
         nodes: nodesOf(topology),
       })),
     ),

@@ -24,7 +24,11 @@ export interface Result {
 
 export const ok = (check: string, found: string): Result => ({ severity: "ok", check, found });
 export const bad = (severity: "warning" | "error", check: string, found: string, why: string, fix: string): Result => ({
-  ...{ severity, check, found, why, fix },
+  severity,
+  check,
+  found,
+  why,
+  fix,
 });
 
 interface CniFolder {

@@ -75,7 +75,9 @@ export async function readMachine(status: NodeletStatus | undefined, config: Kub
       .slice(1)
       .map((line) => line.split(/\s/)[0] ?? line),
     sysctls: Object.fromEntries(sysctls),
-    ...{ fromRouter, modules, unit },
+    fromRouter,
+    modules,
+    unit,
     ...(await network),
     installed: PROGRAMS.filter((_name, index) => installed[index] !== undefined),
     packages: apt === undefined ? "dnf" : "apt",
@@ -109,7 +111,10 @@ async function readNetwork(status: NodeletStatus | undefined, config: KubeletCon
     Promise.all(others.map(async (folder) => ({ folder, programs: await names(folder) }))),
   ]);
   return {
-    ...{ mode, settings, kubelet, cniFiles },
+    mode,
+    settings,
+    kubelet,
+    cniFiles,
     cniPrograms: cniPrograms.flat(),
     otherCniPrograms: elsewhere.filter(({ programs }) => programs.length > 0),
     looksInPluginFolder: !others.includes(DEFAULT_BIN_DIR),

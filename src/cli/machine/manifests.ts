@@ -69,7 +69,9 @@ export async function readManifests(config: KubeletConfig, options: ToolOptions)
 
 async function readManifest({ path, type }: Entry, decode: Decode, options: ToolOptions): Promise<ReadManifest> {
   const refused = (allowed: string): ReadManifest => ({
-    ...{ path, pods: [], warnings: [] },
+    path,
+    pods: [],
+    warnings: [],
     violations: [{ field: "", reason: "limit", allowed, line: 0, column: 0 }],
   });
   if (type !== "f") return refused("a manifest must be a regular file");

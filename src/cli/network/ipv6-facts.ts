@@ -24,7 +24,9 @@ export async function readIpv6Facts(): Promise<Ipv6Facts> {
   const isThere = disabled?.trim() === "0";
   const addresses = readAddresses6(known ?? "");
   return {
-    ...{ isThere, addresses, machineId },
+    isThere,
+    addresses,
+    machineId,
     routes: readRoutes6(routes ?? ""),
     fromRouter: await interfacesOfRouters(addresses),
     forwards: forwarding?.trim() === "1",

@@ -74,7 +74,8 @@ export class PodWalk {
     await budget.rest(signal);
     const open = this.sums.filter(({ done }) => !done);
     const trees = open.map(({ tree: { path, itself }, place }) => ({
-      ...{ root: path, itself },
+      root: path,
+      itself,
       ...(place !== undefined && { place }),
     }));
     const job = { trees, maxFiles: FILES_PER_JOB, maxMs: MS_PER_JOB };

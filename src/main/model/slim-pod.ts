@@ -23,7 +23,9 @@ export function podIdentity({ apiVersion, kind, metadata }: Pod): Pod {
     apiVersion,
     kind,
     metadata: {
-      ...{ name, namespace, uid },
+      name,
+      namespace,
+      uid,
       ...(resourceVersion !== undefined && { resourceVersion }),
       ...(generation !== undefined && { generation }),
       ...(creationTimestamp !== undefined && { creationTimestamp }),

@@ -87,7 +87,9 @@ export class ManifestReporter {
         problems.unshift({ kind: "refused", ...problem });
       }
       return {
-        ...{ origin, source, problems },
+        origin,
+        source,
+        problems,
         pods: pods.slice(0, MOST_NAMES).map(fullName),
         claims: (refused?.claims ?? []).slice(0, MOST_NAMES),
       };

@@ -86,7 +86,11 @@ function statusOfPass(synced: SyncedPod): StatusUpdate {
   for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
   const { restarting, restartingAll } = plan;
   return {
-    ...{ pod, observed, waiting, mayRun, ended },
+    pod,
+    observed,
+    waiting,
+    mayRun,
+    ended,
     final: plan.finished || state !== "syncing",
     ...(end?.cause === "failed" && end.failure !== undefined && { failure: end.failure }),
     ...(inPostStart !== undefined && { inPostStart }),

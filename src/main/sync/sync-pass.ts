@@ -65,7 +65,16 @@ export class SyncPass {
     signal.throwIfAborted();
     const now = clock.steady();
     const plan = planPod({
-      ...{ pod, observed, now, backoff, startFailures, probes, gates, memory, deadContainersKept, cgroupLost },
+      pod,
+      observed,
+      now,
+      backoff,
+      startFailures,
+      probes,
+      gates,
+      memory,
+      deadContainersKept,
+      cgroupLost,
       endDeadline: this.endDeadline,
       resize: resizes.view(this.worker.uid),
     });

@@ -46,7 +46,10 @@ export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAc
         load: async () => (await import("./fc/standalone.js")).standaloneFcPlugin(options),
       }),
       lazyPlugin({
-        ...{ name: "kubernetes.io/flexvolume", source: "flexVolume", indirect: true, ownsDirectories: true },
+        name: "kubernetes.io/flexvolume",
+        source: "flexVolume",
+        indirect: true,
+        ownsDirectories: true,
         load: async () => (await import("./flex/standalone.js")).standaloneFlexPlugin(options),
       }),
     ]),

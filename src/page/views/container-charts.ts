@@ -36,13 +36,15 @@ function chartsFor(container: ContainerView["container"]): Chart<PodSample>[] {
     containers.find((one) => one.name === name);
   return [
     {
-      ...{ title: "CPU", label: `CPU of ${name}` },
+      title: "CPU",
+      label: `CPU of ${name}`,
       value: (sample) => of(sample)?.cpu,
       text: cpuText,
       most: containerLimit(container, "cpu"),
     },
     {
-      ...{ title: "Memory", label: `Memory of ${name}` },
+      title: "Memory",
+      label: `Memory of ${name}`,
       value: (sample) => of(sample)?.memory,
       text: bytes,
       most: containerLimit(container, "memory"),

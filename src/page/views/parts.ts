@@ -76,7 +76,8 @@ export function filterField(
     `${label} `,
     h("input", {
       type: "search",
-      ...{ value, placeholder },
+      value,
+      placeholder,
       title: "Press / to come here",
       "aria-keyshortcuts": "/",
       on: { input: onInput(listener) },

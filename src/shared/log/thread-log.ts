@@ -143,7 +143,7 @@ export class ThreadLog {
       {
         write: (line: string) => this.sink.write(line, this.severe),
         // pino calls this method of its stream, though its types don't declare it.
-        ...{ flush: (done: (error?: Error) => void) => this.flush(done) },
+        flush: (done: (error?: Error) => void) => this.flush(done),
       },
     ) as unknown as Marked;
     root[ROOM] = this;

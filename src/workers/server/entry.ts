@@ -50,7 +50,9 @@ function read(request: IncomingMessage, scheme: Scheme): Reading {
 }
 
 const UNKNOWN_EXPECTATION: Refusal = {
-  ...{ status: 417, reason: "Expectation Failed", body: "" },
+  status: 417,
+  reason: "Expectation Failed",
+  body: "",
   why: "an expectation other than 100-continue",
 };
 

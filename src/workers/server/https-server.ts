@@ -133,7 +133,10 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
       faultPoint(upgrade === undefined ? "http-request" : "http-upgrade");
       options.handler(request, response, upgrade);
     },
-    ...{ headMs, lingerMs, upgrades: true, clock },
+    headMs,
+    lingerMs,
+    upgrades: true,
+    clock,
   });
   server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
 

@@ -70,14 +70,17 @@ export function startDra(deps: DraDeps): RunningDra {
   const health = followHealth({
     claims: () => store.all(),
     onPods: (uids) => deps.onHealth(uids),
-    ...{ rootDir, clock, log },
+    rootDir,
+    clock,
+    log,
   });
   const drivers = new Drivers({
     dial: async (driver, endpoint, services) =>
       (await import("../../resources/dra/driver-client.js")).dialDriver({ driver, endpoint, services, clock, metrics }),
     wipeSlices: wipe,
     ...(gates.resourceHealthStatus && { watchHealth: (...plugin) => health.watch(...plugin) }),
-    ...{ clock, log },
+    clock,
+    log,
   });
   const claims = new Claims({
     store,

@@ -46,12 +46,19 @@ export function startCsi(deps: CsiDeps): RunningCsi {
   const ended = new AbortController();
   const { signal } = ended;
   const csiNode = new CsiNodeObject({
-    ...{ nodeName, client, clock, log },
+    nodeName,
+    client,
+    clock,
+    log,
     onReady: () => nodeStatus.setStorageProblem(""),
   });
   nodeStatus.setStorageProblem(csiNode.problem() ?? "");
   const handler = new CsiHandler({
-    ...{ nodeName, client, clock, log, csiNode },
+    nodeName,
+    client,
+    clock,
+    log,
+    csiNode,
     drivers: persistent.drivers,
     connect: (driver, endpoint) => connectLate({ driver, endpoint, clock, metrics }),
     driverSpec: async (driver) => (await persistent.csi()).context.objects.get(driver),

@@ -55,7 +55,13 @@ export async function createCpuManager(
   });
   const own = moduleLogger(log, "cpu-manager");
   return new StaticCpuManager({
-    ...{ topology, options, reserved, cri, observed, clock, log: own },
+    topology,
+    options,
+    reserved,
+    cri,
+    observed,
+    clock,
+    log: own,
     file: new CpuStateFile(settings.rootDir, clock, own),
     metrics: cpuManagerMetrics(registry),
     podLevelMetrics: podLevelMetrics(registry, "cpu", settings),

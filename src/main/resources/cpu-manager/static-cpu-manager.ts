@@ -48,7 +48,11 @@ export class StaticCpuManager implements ResourceManager {
     this.saves = deps.file.saving(() => this.assignments());
     const { cri, observed, clock, log, periodMs } = deps;
     this.reconciler = new CpuReconciler({
-      ...{ cri, observed, clock, log, periodMs },
+      cri,
+      observed,
+      clock,
+      log,
+      periodMs,
       cpusOf: (uid, name) => printCpuList(this.cpusOf(uid, name)),
       onTick: () => {
         this.releaseEnded();

@@ -68,7 +68,10 @@ export class DeviceManager implements ResourceManager {
     const loop = new LoopShare(clock);
     this.loop = loop;
     this.file = new CheckpointFile({
-      ...{ directory, clock, log, loop },
+      directory,
+      clock,
+      log,
+      loop,
       content: () => ({
         entries: [...this.granted.entries()],
         registered: new Map(this.pool.names().map((name) => [name, [...this.pool.usable(name)]])),

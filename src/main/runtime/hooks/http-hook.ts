@@ -17,7 +17,10 @@ export async function runHttpHook(
   const { scheme = "HTTP", path = "", httpHeaders: headers = [] } = action;
   const get: GetAction = {
     scheme: scheme.toUpperCase() === "HTTPS" ? "https" : "http",
-    ...{ host, port: portOf(action, target.container), path, headers },
+    host,
+    port: portOf(action, target.container),
+    path,
+    headers,
   };
   const hook = { uid: target.pod.metadata.uid, action: get, userAgent: userAgent(runtime.settings.kubernetesVersion) };
   const reply = await runtime.hooks.runHook(hook, signal);

@@ -244,7 +244,10 @@ export class SubmittedSource {
     beforeDelivery: () => void = () => undefined,
   ): Promise<void> {
     const files = [...after.values()].map(({ version, createdAt, namespace, name }) => ({
-      ...{ version, createdAt, namespace, name },
+      version,
+      createdAt,
+      namespace,
+      name,
     }));
     await this.files.commit({ next, files }, added);
     const kept = new Set(files.map(({ version }) => version));
@@ -339,7 +342,12 @@ export class SubmittedSource {
 
 function keptManifest({ version, createdAt, namespace, name, metadata, spec, pod, problem }: Entry): KeptManifest {
   return {
-    ...{ namespace, name, createdAt, metadata, spec, resourceVersion: String(version) },
+    namespace,
+    name,
+    createdAt,
+    metadata,
+    spec,
+    resourceVersion: String(version),
     ...(pod && { uid: pod.metadata.uid }),
     ...(problem !== undefined && { problem }),
   };

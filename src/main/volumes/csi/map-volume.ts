@@ -132,7 +132,12 @@ export class CsiMaps {
     const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
     const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
     return writeVolData(directory, {
-      ...{ specVolID, volumeHandle, driverName, nodeName, attachmentID, volumeLifecycleMode },
+      specVolID,
+      volumeHandle,
+      driverName,
+      nodeName,
+      attachmentID,
+      volumeLifecycleMode,
     });
   }
 }

@@ -164,7 +164,9 @@ export class CsiMounts {
     const seLinux = context.seLinux?.claim(deviceKey(volume), userKey(pod.metadata.uid, volume.spec), {
       plugin: `kubernetes.io/csi/${volume.driver}`,
       supported: spec?.seLinuxMount === true,
-      ...{ accessModes, pod, volume: request.podVolume },
+      accessModes,
+      pod,
+      volume: request.podVolume,
     });
     const capability = mountCapability(accessMode(volume.accessModes, capabilities), {
       fsType: volume.fsType,
@@ -195,7 +197,12 @@ export class CsiMounts {
     const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
     const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
     return writeVolData(directory, {
-      ...{ specVolID, volumeHandle, driverName, nodeName, attachmentID, volumeLifecycleMode },
+      specVolID,
+      volumeHandle,
+      driverName,
+      nodeName,
+      attachmentID,
+      volumeLifecycleMode,
     });
   }
 

@@ -85,7 +85,12 @@ async function run(
   let text: string;
   try {
     text = await runProgram({
-      ...{ command: executable, args: [command, ...args], env: [], clock, deadlineMs, outputLimit: ANSWER_LIMIT },
+      command: executable,
+      args: [command, ...args],
+      env: [],
+      clock,
+      deadlineMs,
+      outputLimit: ANSWER_LIMIT,
       ...(signal !== undefined && { signal }),
     });
   } catch (error) {

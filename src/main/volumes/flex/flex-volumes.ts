@@ -54,7 +54,8 @@ export class FlexVolumes {
     const { target, ready } = this.places(pod.metadata.uid, driver.name, name);
     const { supportsMetrics, selinuxRelabel } = driver.capabilities;
     const place: HostPlace = {
-      ...{ hostPath: target, volumeName: name },
+      hostPath: target,
+      volumeName: name,
       ...(!supportsMetrics && { unmeasured: true }),
       ...(readOnly ? { readOnly: true } : selinuxRelabel && { relabel: true }),
     };

@@ -15,7 +15,12 @@ export function flexVolumePlugin(flex: () => Promise<FlexVolumes>): VolumePlugin
         const source = volume.flexVolume ?? { driver: "" };
         doneBy?.({ plugin: flexPlugin(source.driver) });
         return (await flex()).setUp({
-          ...{ pod, name: volume.name, source, readOnly: source.readOnly === true, signal, hurry },
+          pod,
+          name: volume.name,
+          source,
+          readOnly: source.readOnly === true,
+          signal,
+          hurry,
         });
       }),
     tearDownIn: async (directory, uid, volume) => (await flex()).tearDown(driverOfDirectory(directory), uid, volume),

@@ -142,7 +142,11 @@ export class Iscsiadm {
     const { clock, program } = this;
     try {
       return await runProgram({
-        ...{ command: program, args, env: [], clock, deadlineMs: DEADLINE_MS },
+        command: program,
+        args,
+        env: [],
+        clock,
+        deadlineMs: DEADLINE_MS,
         ...(signal !== undefined && { signal }),
       });
     } catch (error) {

@@ -34,7 +34,10 @@ export class PersistentVolumes {
       ownsDirectories = false,
     ): VolumePlugin =>
       lazyPlugin({
-        ...{ name, source, ...(indirect && { indirect }), ...(ownsDirectories && { ownsDirectories }) },
+        name,
+        source,
+        ...(indirect && { indirect }),
+        ...(ownsDirectories && { ownsDirectories }),
         load: async () => (await this.load()).plugins[key],
       });
     this.plugins = [

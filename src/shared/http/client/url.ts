@@ -131,7 +131,10 @@ export function resolveUrl(base: GoUrl, reference: string): GoUrl {
   }
   const isSame = ref.path === "" && ref.query === undefined;
   return {
-    ...{ scheme: base.scheme, opaque: "", user: base.user, host: base.host },
+    scheme: base.scheme,
+    opaque: "",
+    user: base.user,
+    host: base.host,
     path: resolvePath(base.path, ref.path),
     query: isSame ? base.query : ref.query,
     fragment: isSame && ref.fragment === "" ? base.fragment : ref.fragment,

@@ -19,7 +19,9 @@ export class RefusedRequestError extends Error {
 
 /** The bytes are no request. */
 export const malformed = (why: string): Refusal => ({
-  ...{ status: 400, reason: "Bad Request", body: "400 Bad Request" },
+  status: 400,
+  reason: "Bad Request",
+  body: "400 Bad Request",
   why,
 });
 
@@ -33,7 +35,9 @@ export const unsupportedVersion = (): Refusal =>
   named(505, "HTTP Version Not Supported", "unsupported protocol version");
 
 export const unsupportedCoding = (why: string): Refusal => ({
-  ...{ status: 501, reason: "Not Implemented", body: "Unsupported transfer encoding" },
+  status: 501,
+  reason: "Not Implemented",
+  body: "Unsupported transfer encoding",
   why,
 });
 

@@ -79,7 +79,12 @@ export function requestHead(line: RequestLine, given: readonly Field[]): WholeHe
   const hasBody = framing.kind !== "none";
   const [upgrade = ""] = hop("upgrade");
   const head: RequestHead = {
-    ...{ kind: "head", method, target, version: is11 ? "1.1" : "1.0", host: hosts[0], framing },
+    kind: "head",
+    method,
+    target,
+    version: is11 ? "1.1" : "1.0",
+    host: hosts[0],
+    framing,
     closes: closes || isUncertain || method === "CONNECT",
     upgrade: !hasBody && upgrade !== "" && hasToken(connection, "upgrade") ? upgrade : undefined,
     expects: expectationOf(hop("expect")[0], is11 && hasBody),

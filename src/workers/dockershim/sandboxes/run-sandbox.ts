@@ -99,7 +99,10 @@ function checkpointOf(config: PodSandboxConfig, nowNanos: bigint): Checkpoint {
   const { name, namespace, uid, attempt } = config.metadata ?? { name: "", namespace: "", uid: "", attempt: 0 };
   return {
     version: "v1",
-    ...{ name, namespace, uid, attempt },
+    name,
+    namespace,
+    uid,
+    attempt,
     createdAtNanos: String(nowNanos),
     data: {
       host_network: isHostNetwork(config.linux?.securityContext?.namespaceOptions),

@@ -102,7 +102,11 @@ export class ConfigSourceFollower {
   private watch(wanted: ConfigMapReference): void {
     const { client, presence, clock, log, random } = this.deps;
     this.reflector = new Reflector<ConfigMap>({
-      ...{ client, presence, clock, log, random },
+      client,
+      presence,
+      clock,
+      log,
+      random,
       kind: CONFIG_MAPS,
       namespace: wanted.namespace,
       fieldSelector: `metadata.name=${wanted.name}`,

@@ -56,7 +56,10 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
   ]);
   return {
     now: clock.now(),
-    ...{ node, kubernetesVersion, rootDir, runtimeEndpoint },
+    node,
+    kubernetesVersion,
+    rootDir,
+    runtimeEndpoint,
     ...(docker && { docker }),
     nodeVersion: process.version,
     pid: process.pid,

@@ -101,7 +101,8 @@ function reviewedUser(user: unknown): User | undefined {
     return undefined;
   }
   return {
-    ...{ name, groups: groups ?? [] },
+    name,
+    groups: groups ?? [],
     ...(isAbsent(uid) ? {} : { uid }),
     ...(isAbsent(extra) ? {} : { extra: extra as Record<string, string[]> }),
   };

@@ -16,7 +16,9 @@ function visibleParts({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
     apiVersion,
     kind,
     metadata: {
-      ...{ name, namespace, uid },
+      name,
+      namespace,
+      uid,
       ...(labels !== undefined && { labels }),
       ...(creationTimestamp !== undefined && { creationTimestamp }),
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),

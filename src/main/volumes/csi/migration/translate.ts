@@ -13,7 +13,9 @@ export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefin
   if (field === undefined) return undefined;
   const cloud = CLOUDS[field];
   const { csi, accessModes = pv.spec.accessModes } = cloud.csi(sourceOf(pv.spec, field), {
-    ...{ pv, volume: "", namespace: "" },
+    pv,
+    volume: "",
+    namespace: "",
   });
   const nodeAffinity = cloudAffinity(pv, cloud);
   const spec = { ...pv.spec };
