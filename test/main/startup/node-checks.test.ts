@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { checkCluster } from "../../../src/main/startup/cluster.js";
 import { KubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
 import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
-import { checkSwap, OperatorError, swapDevices } from "../../../src/main/node/swap.js";
+import { checkSwap, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 
