@@ -1,5 +1,5 @@
 // The CRI client: every rpc of RuntimeService and ImageService as a typed method with deadline, abort, limit and checks.
-// Loading this file loads gRPC; threads that only need types or error guards import verbs.ts, errors.ts or gen/ types.
+// Loading this file loads gRPC; threads that only need types or error classes import verbs.ts, errors.ts or gen/ types.
 import { Caller, type CriClientOptions } from "./caller.js";
 import {
   AttachRequest,

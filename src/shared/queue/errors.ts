@@ -1,5 +1,4 @@
-// One class per kind of queue failure, each with its guard. Guards compare names: errors lose their class across
-// threads.
+// The failures of a ring that its reader and writer handle differently; every other one is a QueueError.
 
 /** The ring's lengths or positions are inconsistent: memory was overwritten. The ring is unusable from then on. */
 export class RingCorruptError extends Error {
@@ -16,8 +15,3 @@ export class RingClosedError extends Error {
     super(`record pushed to a ring that its ${by} closed: make a new writer on the thread's current ring`);
   }
 }
-
-const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
-
-export const isRingCorrupt = (error: unknown): error is RingCorruptError => isNamed(error, "RingCorruptError");
-export const isRingClosed = (error: unknown): error is RingClosedError => isNamed(error, "RingClosedError");

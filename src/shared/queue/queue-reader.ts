@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../clock/clock.js";
 import { faultPoint } from "../faults/fault-points.js";
 import type { Codec } from "./codec.js";
 import { Doorbell } from "./doorbell.js";
-import { isRingCorrupt } from "./errors.js";
+import { RingCorruptError } from "./errors.js";
 import { RingWord } from "./layout.js";
 import { LoopYield } from "./loop-yield.js";
 import type { RingConsumer } from "./ring-consumer.js";
@@ -151,7 +151,7 @@ export class QueueReader<T> {
         if (this.consumer.drain(this.take, 1) === 0) return false;
       } catch (error) {
         this.failed++;
-        if (isRingCorrupt(error)) {
+        if (error instanceof RingCorruptError) {
           this.stop();
           this.onError(error);
           return false;

@@ -4,7 +4,7 @@
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";
 import { Doorbell } from "./doorbell.js";
-import { isRingClosed } from "./errors.js";
+import { RingClosedError } from "./errors.js";
 import { RingWord } from "./layout.js";
 import type { RingProducer } from "./ring-producer.js";
 import { QueueError } from "./queue-error.js";
@@ -92,7 +92,7 @@ export class QueueWriter<T> {
         try {
           if (!this.send(value)) break;
         } catch (error) {
-          if (isRingClosed(error)) {
+          if (error instanceof RingClosedError) {
             const lost = this.pending.size;
             this.pending.clear();
             this.drop(lost - 1);

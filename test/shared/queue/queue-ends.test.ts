@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { bytesCodec, type Codec } from "../../../src/shared/queue/codec.js";
-import { isRingClosed, isRingCorrupt } from "../../../src/shared/queue/errors.js";
+import { RingClosedError, RingCorruptError } from "../../../src/shared/queue/errors.js";
 import { RingWord } from "../../../src/shared/queue/layout.js";
 import { QueueReader } from "../../../src/shared/queue/queue-reader.js";
 import { QueueWriter, type FullPolicy } from "../../../src/shared/queue/queue-writer.js";
@@ -159,7 +159,7 @@ describe("queue writer", () => {
     consumer.close();
     await until(() => writer.stats().pending === 0);
     assert.equal(writer.stats().dropped, pending);
-    assert.throws(() => writer.push(item("k", 9)), isRingClosed);
+    assert.throws(() => writer.push(item("k", 9)), RingClosedError);
   });
 
   test("notices space even when the bell is lost", () => {
@@ -326,7 +326,7 @@ describe("queue reader", () => {
     clock.step(5000);
     await turns(20);
     assert.equal(errors.length, 1);
-    assert.ok(isRingCorrupt(errors[0]));
+    assert.ok(errors[0] instanceof RingCorruptError);
     assert.equal(clock.pending, 0);
   });
 

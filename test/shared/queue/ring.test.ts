@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { isRingClosed, isRingCorrupt } from "../../../src/shared/queue/errors.js";
+import { RingClosedError, RingCorruptError } from "../../../src/shared/queue/errors.js";
 import { LAYOUT_VERSION, RING_HEADER_BYTES, RingWord } from "../../../src/shared/queue/layout.js";
 import { createRing, RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { framedBytes } from "../../../src/shared/queue/ring-view.js";
@@ -182,9 +182,9 @@ describe("ring", () => {
       producer.tryPush(record(4, 0));
       spoil(header);
       const drain = (): number => consumer.drain(() => assert.fail("garbage handed over"));
-      assert.throws(drain, isRingCorrupt);
-      assert.throws(drain, isRingCorrupt);
-      assert.throws(() => producer.tryPush(record(4, 0)), isRingClosed);
+      assert.throws(drain, RingCorruptError);
+      assert.throws(drain, RingCorruptError);
+      assert.throws(() => producer.tryPush(record(4, 0)), RingClosedError);
     });
   }
 
@@ -193,7 +193,7 @@ describe("ring", () => {
     for (let i = 0; i < 3; i++) producer.tryPush(record(4, i));
     header[RING_HEADER_BYTES / 4 + 4] = -1;
     let count = 0;
-    assert.throws(() => consumer.drain(() => count++), isRingCorrupt);
+    assert.throws(() => consumer.drain(() => count++), RingCorruptError);
     assert.equal(count, 2);
   });
 
@@ -201,7 +201,7 @@ describe("ring", () => {
     const first = pair(256);
     first.producer.tryPush(record(4, 0));
     first.producer.close();
-    assert.throws(() => first.producer.tryPush(record(4, 0)), isRingClosed);
+    assert.throws(() => first.producer.tryPush(record(4, 0)), RingClosedError);
     assert.equal(first.consumer.ended, false);
     assert.equal(
       first.consumer.drain(() => undefined),
@@ -210,7 +210,7 @@ describe("ring", () => {
     assert.equal(first.consumer.ended, true);
     const second = pair(256);
     second.consumer.close();
-    assert.throws(() => second.producer.tryPush(record(4, 0)), isRingClosed);
+    assert.throws(() => second.producer.tryPush(record(4, 0)), RingClosedError);
   });
 
   test("refuses memory of another layout", () => {
