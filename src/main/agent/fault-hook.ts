@@ -8,7 +8,7 @@
 // heap pleg          the thread fills its heap up to the limit
 // hang main          main itself enters a busy loop, from which only SIGKILL delivers
 // Invariant: without the variable no handler is installed and nothing here has any effect.
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import { UNCAUGHT_FAULTS } from "../../shared/faults/thread-fault.js";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -43,7 +43,6 @@ import type { Follow } from "./watching.js";
 import { startDra, type RunningDra } from "./dra/start-dra.js";
 import { UnfinishedPods } from "./unfinished-pods.js";
 import { startPodSync, type ApiPods } from "./start-pod-sync.js";
-import { UnfinishedPods } from "./unfinished-pods.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;

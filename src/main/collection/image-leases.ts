@@ -1,7 +1,7 @@
 // Grants access to an image: shared for callers that prepare containers with it, exclusive for its removal.
 // Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its release; a grant ends
 // with its thread. A pull may produce an image with another name, so its result is checked again.
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { ImageNames, ImageProposal } from "../../shared/contracts/image-gc.js";

@@ -1,5 +1,5 @@
 // Prepares images under a lease. Image GC then removes none between the check of the image and the creation of its container.
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";

@@ -1,6 +1,6 @@
 // The reason why a plugin is not registered. The message goes to the plugin and to the log.
 
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import { dnsSubdomain } from "../../shared/api/manifest/formats.js";
 
 /** Longest text of a plugin that an error repeats. */

@@ -1,5 +1,5 @@
 // The user of a container's process, and runAsNonRoot. The runtime does not verify it, so the kubelet does before it creates the container.
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import { type Container, type Pod, podDescription } from "../../shared/api/pod.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
 

@@ -1,5 +1,5 @@
 // A pod's resolver configuration: its DNS policy over the node's resolver file and the cluster's DNS.
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import { isIPv6 } from "node:net";
 import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { mergeOptions } from "./resolv-conf.js";

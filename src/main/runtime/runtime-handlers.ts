@@ -1,6 +1,6 @@
 // The runtime's handlers (CRI Status) and their features. The kubelet asks only for pods with a runtime class, a user namespace or a
 // recursive read-only mount.
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
 import { type ClusterObjects } from "../model/cluster-access.js";
@@ -22,8 +22,7 @@ export async function runtimeHandler(
   if (runtimeClassName === "" || cluster === undefined) return runtimeClassName;
   if (isStaticPod(pod) && cluster() === undefined) return runtimeClassName;
   const found = await joined(cluster).runtimeClass(runtimeClassName, signal);
-  if (found === undefined)
-    throw new OperatorError(`runtimeclass.node.k8s.io ${quote(runtimeClassName)} not found`);
+  if (found === undefined) throw new OperatorError(`runtimeclass.node.k8s.io ${quote(runtimeClassName)} not found`);
   return found.handler;
 }
 

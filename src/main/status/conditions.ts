@@ -1,5 +1,5 @@
 // Pod conditions. The kubelet owns the types below and leaves every other one unchanged.
-import { quote } from "../command/rules/check.js";
+import { quote } from "../../shared/text/quote.js";
 import { statusesByName } from "../model/statuses-by-name.js";
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { containersOf } from "../../shared/api/pod-containers.js";

@@ -125,6 +125,11 @@ export class ThreadLog {
       if (this.config.format === "text") this.sink.write(this.text(log, level, call, stack), this.severe);
       else this.json(log, method, call, stack);
     };
+    const stream = {
+      write: (line: string): void => this.sink.write(line, this.severe),
+      // pino calls this method of its stream, though its types don't declare it.
+      flush: (done: (error?: Error) => void): void => this.flush(done),
+    };
     const root = pino(
       {
         // Whether a line is written is decided in onCall, as the verbosity can change.
@@ -140,11 +145,7 @@ export class ThreadLog {
           },
         },
       },
-      {
-        write: (line: string) => this.sink.write(line, this.severe),
-        // pino calls this method of its stream, though its types don't declare it.
-        flush: (done: (error?: Error) => void) => this.flush(done),
-      },
+      stream,
     ) as unknown as Marked;
     root[ROOM] = this;
     return root;

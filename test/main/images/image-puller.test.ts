@@ -6,7 +6,7 @@ import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
 import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { isUnavailable, CriUnavailableError } from "../../../src/shared/cri/errors.js";
+import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
 import { quote } from "../../../src/shared/text/quote.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";

@@ -1,6 +1,6 @@
 // ClusterTrustBundles, where the API server has them (gate ClusterTrustBundleProjection): certificates by the bundle's
 // name, or of all bundles of a signer.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { CLUSTER_TRUST_BUNDLES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

@@ -2,7 +2,7 @@
 // Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, or a minute after its last
 // reference was removed. It also stops when no volume uses the object and no read came for `idleMs`. Reads return the watch's last state,
 // also while the API server is away.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
 import type { Timer } from "../../../shared/clock/clock.js";

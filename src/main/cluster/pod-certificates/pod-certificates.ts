@@ -2,7 +2,7 @@
 // requests for all of them. Loaded with the first pod that has such a source.
 // Invariant: keys are in memory and in the pod's volume only; no state of a removed pod is kept; no request is watched
 // without such a pod.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";

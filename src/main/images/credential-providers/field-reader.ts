@@ -1,6 +1,6 @@
 // Reads the fields of a configuration file strictly. An unknown name, a wrong type or a missing value is a problem with its place. Reading
 // continues, so that all problems are reported together.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { parseDuration } from "../../command/duration.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 

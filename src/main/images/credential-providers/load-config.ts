@@ -1,6 +1,6 @@
 // --image-credential-provider-config and --image-credential-provider-bin-dir as settings. The first is one file, or a flat directory of
 // .json, .yaml and .yml files in alphabetical order. Every plugin must be there and executable.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { createHash } from "node:crypto";
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";

@@ -1,6 +1,6 @@
 // All credential providers of the node, called in the order of the configuration. If one fails, the pull continues without its credentials.
 // Other providers may have some, and the registry may need none.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
@@ -86,7 +86,8 @@ export class CredentialProviders implements ProviderCredentials {
       return auths.map((auth) => ({ auth, source }));
     } catch (error) {
       if (!(error instanceof PluginError) && !(error instanceof PodIdentityError)) throw error;
-      const why = error instanceof PluginError ? error.message : `skipping credential provider ${name}: ${error.message}`;
+      const why =
+        error instanceof PluginError ? error.message : `skipping credential provider ${name}: ${error.message}`;
       log.error({ provider: name, image, err: error }, `no credentials for image ${quote(image)}: ${why}`);
       return [];
     }

@@ -2,7 +2,7 @@
 // Invariant: an intent is on disk before the kubelet calls PullImage. It is deleted when the record of its image is on disk, or when its
 // only pull failed. An image with an intent, or with an unreadable or unwritten record, counts as pulled by the kubelet. Pods must prove
 // their access to it.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";

@@ -1,6 +1,6 @@
 // A driver's entry in the CSINode object, and its labels and annotations in the Node object. Pure. An object that is
 // already right is returned unchanged.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { CSINode } from "../../../shared/api/objects.js";
 import type { Node } from "../../../shared/api/node.js";
 import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";

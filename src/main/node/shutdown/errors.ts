@@ -1,5 +1,5 @@
 // Errors of graceful node shutdown, one class per cause. Messages name the remedy.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
 

@@ -9,7 +9,13 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
 import type { CpuManagerMetrics } from "./metrics.js";
 import type { AllocationSource, PodLevelMetrics } from "../assignment/pod-level.js";
-import { AllocationError, isAllocationError, type ContainerGrant, type ResourceHints, type ResourceManager, type TopologyHint } from "../assignment/resource-manager.js";
+import {
+  AllocationError,
+  type ContainerGrant,
+  type ResourceHints,
+  type ResourceManager,
+  type TopologyHint,
+} from "../assignment/resource-manager.js";
 import { ascending, union, without, type CpuSet } from "./cpu-set.js";
 import type { CpuAssignments } from "./checkpoint.js";
 import type { CpuTopology } from "./cpu-topology.js";

@@ -2,7 +2,7 @@
 // Invariant: no device is allocated to two pods, even if a damaged checkpoint lacks the devices of running pods. A container has its
 // devices before it is created. It keeps them over restarts of container, plugin and kubelet until its pod is released. An allocation is on
 // disk before the pod is admitted.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { type Container, type Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

@@ -1,6 +1,6 @@
 // A device plugin's socket over gRPC. Loaded with the first plugin that registers.
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isPluginCallError, STATUS, PluginCallError } from "../../../shared/plugins/call-error.js";
+import { STATUS, PluginCallError } from "../../../shared/plugins/call-error.js";
 import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import { DevicePluginService } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
 import { LoopShare } from "../../../shared/turns/loop-share.js";

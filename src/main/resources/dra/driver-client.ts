@@ -1,6 +1,6 @@
 // The plugin of a DRA driver over gRPC, by version v1 or v1beta1 of its API. Loaded with the first plugin that registers.
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isPluginCallError, statusName, PluginCallError } from "../../../shared/plugins/call-error.js";
+import { statusName, PluginCallError } from "../../../shared/plugins/call-error.js";
 import { hasMoreFields } from "../../../shared/plugins/has-more-fields.js";
 import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import { DRAPluginService as V1, type Device as DeviceV1 } from "../../../shared/plugins/gen/dra.v1.js";

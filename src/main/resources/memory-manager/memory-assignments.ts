@@ -10,7 +10,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
 import type { LostState } from "../assignment/unknown-holders.js";
-import { MemoryStateError, refuseOthers, memoryStateError } from "./state-error.js";
+import { refuseOthers, memoryStateError } from "./state-error.js";
 import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";
 
 const POLICY = "Static";

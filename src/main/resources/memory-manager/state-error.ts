@@ -1,5 +1,5 @@
 // A state of the memory manager that this kubelet must not ignore: memory that pods hold would count as free.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { MemoryState } from "./checkpoint.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
 
@@ -14,5 +14,8 @@ export function memoryStateError(path: string, problem: string): OperatorError {
 /** A state in which no container holds memory may be of any policy. @throws OperatorError */
 export function refuseOthers({ policyName, entries }: MemoryState, policy: "None" | "Static", path: string): void {
   if (policyName === policy || entries.size === 0) return;
-  throw memoryStateError(path, `configured policy ${quote(policy)} differs from state checkpoint policy ${quote(policyName)}`);
+  throw memoryStateError(
+    path,
+    `configured policy ${quote(policy)} differs from state checkpoint policy ${quote(policyName)}`,
+  );
 }

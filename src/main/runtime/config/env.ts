@@ -1,6 +1,6 @@
 // The environment of a container, in upstream's order: envFrom, then env, then service variables that the container does not set. A value
 // may use variables defined before it. Config maps, secrets and files come through the port EnvSources.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
 import { missingKey, withFacts } from "../../model/error-facts.js";

@@ -1,5 +1,5 @@
 // The mounts of a container: its volumes, /etc/hosts and the termination log. Pure: host paths come in resolved.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { posix } from "node:path";
 import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
 import { type Device, type Mount, MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";

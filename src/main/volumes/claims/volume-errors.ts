@@ -1,5 +1,5 @@
 // Errors of persistent volumes; each becomes an event of the pod.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { AttachLimitError } from "../csi/errors.js";

@@ -2,7 +2,6 @@
 import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { CSIVolumeSource, Volume } from "../../../shared/api/volume.js";
-import { CsiSpecError } from "./errors.js";
 import { mountOptionsOf } from "../pv-annotations.js";
 import { CSI_PLUGIN, ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";
 import type { VolumeLifecycle } from "./vol-data.js";

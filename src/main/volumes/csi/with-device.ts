@@ -1,5 +1,5 @@
 // The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { measured } from "../measured.js";
 import { askForAttachment, waitForAttachment } from "./attach.js";

@@ -13,7 +13,7 @@ import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import { measured } from "../measured.js";
 import { asMountPoint, isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
-import { DeviceFormatError, prepareDevice } from "../file-system/format.js";
+import { prepareDevice } from "../file-system/format.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { mountByProgram } from "../file-system/program-mount.js";
 import type { HostPlace } from "../place.js";

@@ -1,7 +1,7 @@
 // The flexVolume drivers of this node: programs below volumePluginDir, found when a volume needs one.
 // Invariant: a driver is used only as long as its program is the file that succeeded with "init". A replaced program
 // gets "init" again.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorCode } from "../../../shared/errors/error-code.js";

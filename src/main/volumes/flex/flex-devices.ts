@@ -1,7 +1,7 @@
 // Devices of flexVolume drivers that attach: attached and mounted once per node, at plugins/kubernetes.io/flexvolume/<driver>/mounts/<volume>.
 // Invariant: that directory exists from before the driver's first call until the driver has undone everything. So a
 // later kubelet knows the volume. Callers hold the volume's lock.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { rmdir, stat } from "node:fs/promises";
 import type { Logger } from "../../../shared/log/logger.js";
 import { errorCode } from "../../../shared/errors/error-code.js";

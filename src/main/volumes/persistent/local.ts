@@ -1,6 +1,6 @@
 // local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file system on it.
 // Invariant: one operation at a time per volume. So no device is unmounted while another pod begins to use it.
-import { quote } from "../../command/rules/check.js";
+import { quote } from "../../../shared/text/quote.js";
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";

@@ -1,12 +1,11 @@
 // The CPU manager over its life: its state on disk, which the next kubelet reads, and the updates of containers.
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import assert from "node:assert/strict";
 import { copyFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { decodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
 import { checkNoCpuPolicy } from "../../../../src/main/resources/cpu-manager/none-policy.js";
-import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
-import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";

@@ -1,4 +1,5 @@
 // Exclusive CPUs of containers; no container gets another's.
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -8,8 +9,6 @@ import { staticOptions } from "../../../../src/main/resources/cpu-manager/option
 import { reservedCpus } from "../../../../src/main/resources/cpu-manager/reserved-cpus.js";
 import { CpuState, stateProblem } from "../../../../src/main/resources/cpu-manager/state.js";
 import { StaticPolicy } from "../../../../src/main/resources/cpu-manager/static-policy.js";
-import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
-import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { parseCpuList, printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { container, pod, sidecar } from "../pods.js";

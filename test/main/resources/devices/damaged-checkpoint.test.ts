@@ -2,13 +2,12 @@
 // @promise Resources of the node: If that file is damaged, no device is allocated while a running pod may have it. No
 //   container of that pod starts again; the messages name the file and the pods to delete.
 // @with test/integration/devices.test.ts
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import assert from "node:assert/strict";
 import { readdir, rm } from "node:fs/promises";
 import { describe, test, type TestContext } from "node:test";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { JoinedManagers } from "../../../../src/main/resources/managers/joined-managers.js";
-import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
-import { AllocationError } from "../../../../src/main/resources/managers/port.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";

@@ -4,7 +4,7 @@
 // @with test/main/volumes/persistent/claims.test.ts, test/cluster/volumes.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DeviceFormatError, prepareDevice, type FormatRequest } from "../../../../src/main/volumes/file-system/format.js";
+import { prepareDevice, type FormatRequest } from "../../../../src/main/volumes/file-system/format.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 interface Answer {

@@ -1,5 +1,5 @@
 // Errors of calls to systemd, one class per cause. A message names the call and the unit.
-import { quote } from "../../../command/rules/check.js";
+import { quote } from "../../../../shared/text/quote.js";
 import { messageOf } from "../../../../shared/errors/thrown.js";
 import { OperatorError } from "../../../../shared/errors/operator-error.js";
 
