@@ -1,5 +1,6 @@
 // nodelet support-bundle: what an issue needs, in one tar.gz: secrets are masked, and every part is bounded. It works without a kubelet.
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -46,6 +47,8 @@ export async function bundleCommand(context: Context, { file }: { file?: string 
   try {
     await writeFile(path, archive, { mode: 0o600, flag: "wx" });
   } catch (error) {
+    // Half an archive is of no use; a file that was there before stays.
+    if (errorCode(error) !== "EEXIST") await rm(path, { force: true });
     throw new CliError(EXIT.wrong, `cannot write ${path}: ${messageOf(error)}`, "name another file with --file");
   }
   write(`wrote ${path} (${bytes(archive.length)}): ${all.map((part) => part.name).join(", ")}\n`);

@@ -36,6 +36,12 @@ test("an error of the kubelet or of a program in a container is one clean line",
   equal(output.split("\n").filter((line) => line.startsWith("nodelet: forged")).length, 0);
 });
 
+test("output that cannot be written is a failure of one line", async () => {
+  const run = promisify(execFile)("sh", ["-c", `"$0" "$1" --help >/dev/full`, process.execPath, CLI]);
+  const { code, stderr } = await run.catch((error: unknown) => error as { code: number; stderr: string });
+  deepEqual([code, stderr], [1, "nodelet: cannot write the output: ENOSPC: no space left on device, write\n"]);
+});
+
 test("a wrong argument is repeated without its control characters", async (t) => {
   const output = await outputOf(t, 500, "", `bad${OWNED}`);
   match(output, /unknown command/);
