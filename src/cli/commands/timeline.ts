@@ -1,5 +1,6 @@
 // nodelet timeline: the steps of a pod's start as bars in the terminal, or as an SVG file.
 import { writeFile } from "node:fs/promises";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { PodTimeline, TimelineStage } from "../../shared/contracts/timeline.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import type { Context } from "../context.js";
@@ -24,7 +25,10 @@ export async function timelineCommand(
   const pod = findPod(await podsOf(client), named, namespace);
   const path = `/debug/pods/${podPath(pod)}/timeline`;
   if (svg !== undefined) {
-    await writeFile(svg, await client.text(`${path}?format=svg`));
+    const picture = await client.text(`${path}?format=svg`);
+    await writeFile(svg, picture).catch((error: unknown) => {
+      throw new CliError(EXIT.wrong, `cannot write ${svg}: ${messageOf(error)}`, "name another file with --svg");
+    });
     write(`wrote ${svg}\n`);
     return EXIT.fine;
   }
