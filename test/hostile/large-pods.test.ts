@@ -1,12 +1,16 @@
 // Pods of the largest size that the API server accepts, and thousands of Failed pods. The kubelet keeps their identity and status only, so a new
 // pod starts, and the next kubelet is soon ready. NODELET_HOSTILE=whole runs 500 large pods and 12,500 Failed ones.
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { usageOf, type Usage } from "../../bench/lib/process-usage.js";
 import type { ApiObject, Fields } from "../fake-api/fake-api.js";
 import { waitFor } from "../harness/node.js";
 import { boundPod, isReady, statusOf } from "../support/cluster-node.js";
 import { PATIENCE_MS, startFaultyCluster, type FaultyCluster } from "../support/faulty-cluster.js";
+import { MemoryLimit } from "../support/memory-limit.js";
 import { IDLE } from "../support/static-pods.js";
 
 const IS_WHOLE = process.env["NODELET_HOSTILE"] === "whole";
@@ -21,11 +25,23 @@ const LONG_MS = (IS_WHOLE ? 20 : 5) * PATIENCE_MS;
 const LARGE_ENV = Array.from({ length: 8 }, (_, index) => ({ name: `TEXT${index}`, value: "x".repeat(120_000) }));
 const CONFIG_BYTES = 1_000_000;
 
+/** The kubelet's memory, as on a small node. Beyond it, the kernel ends the process. */
+const LIMIT_BYTES = 1024 ** 3;
+
 let cluster: FaultyCluster;
+let dir: string;
+let limit: MemoryLimit | undefined;
 before(async () => {
-  cluster = await startFaultyCluster({ node: { config: { maxPods: 110 } } });
+  dir = await mkdtemp(join(tmpdir(), "nodelet-large-"));
+  limit = await MemoryLimit.make(dir, LIMIT_BYTES);
+  const entry = limit === undefined ? {} : { entry: limit.entry };
+  cluster = await startFaultyCluster({ node: { ...entry, config: { maxPods: 110 } } });
 });
-after(() => cluster.stop());
+after(async () => {
+  await cluster.stop();
+  await limit?.remove();
+  await rm(dir, { recursive: true, force: true });
+});
 
 const usage = (): Promise<Usage> => usageOf(Number(cluster.node.kubelet.pid));
 
@@ -80,7 +96,9 @@ describe("large and ended pods of the API server", () => {
       return now - before < GROWTH_MIB;
     };
     await waitFor(isSmall, { what: "memory to be given back", timeoutMs: LONG_MS, lastSeen: () => `${now} MiB` });
-    return `${before} MiB before, ${now} after, highest ${(await usage()).peakMiB}`;
+    const used =
+      limit === undefined ? "" : `; ${await limit.highestMiB()} MiB of 1 GiB used at most, with the page cache`;
+    return `${before} MiB before, ${now} after, highest ${(await usage()).peakMiB}${used}`;
   }
 
   test("thousands of pods that have ended delay neither the next kubelet nor a new pod", async (t) => {
