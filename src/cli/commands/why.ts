@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
-import { type Explanation } from "../why/explain.js";
+import type { Explanation } from "../why/explain.js";
 import type { Finding } from "../why/input.js";
 import { explainNamed } from "../why/explain-named.js";
 import { oneLine } from "../../shared/text/printable.js";

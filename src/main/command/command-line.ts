@@ -8,6 +8,7 @@ import { REMOVED_FLAGS, removedMessage } from "./flags/removed.js";
 import { flagsOf, type KnownFlags } from "./flags/table.js";
 import { isReportable, KUBERNETES_VERSION } from "./version.js";
 import { nearestName } from "../../shared/text/nearest-name.js";
+import { quote } from "../../shared/text/quote.js";
 
 interface GivenFlag {
   /** Long name without dashes. */

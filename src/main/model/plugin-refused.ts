@@ -2,6 +2,7 @@
 
 import { quote } from "../../shared/text/quote.js";
 import { dnsSubdomain } from "../../shared/api/manifest/formats.js";
+import { quote } from "../../shared/text/quote.js";
 
 /** Longest text of a plugin that an error repeats. */
 const LONGEST_QUOTE = 200;

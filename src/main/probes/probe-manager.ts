@@ -7,11 +7,11 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../shared/contracts/prober.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { EventRecorder, EventInput } from "../model/event-recorder.js";
-import { ProbeCheckpoint } from "./checkpoint.js";
+import type { ProbeCheckpoint } from "./checkpoint.js";
 import type { ProbedPodState } from "../model/probe-port.js";
 import type { ProberPort } from "../model/prober-port.js";
-import { ProbeKills } from "./probe-kills.js";
-import { Verdicts } from "./verdicts.js";
+import type { ProbeKills } from "./probe-kills.js";
+import type { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";
 
 export interface ProbeManagerDeps {

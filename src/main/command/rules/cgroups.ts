@@ -3,6 +3,7 @@ import { quote } from "./check.js";
 import { formatDuration } from "../duration.js";
 import type { ConfigView, HostFacts } from "./rule.js";
 import type { Violation } from "../violation.js";
+import { quote } from "../../../shared/text/quote.js";
 
 const DEFAULT_PERIOD_MS = 100;
 
