@@ -19,7 +19,7 @@ export interface Field {
   enum: string;
   /** The feature gates that upstream names at the field, or "". */
   gate: string;
-  /** The other version that has the field, where the pinned one lacks it; "" otherwise. */
+  /** The other version that has the field, where the pinned one lacks it; with "-" if it is the older one. "" otherwise. */
   release: string;
 }
 

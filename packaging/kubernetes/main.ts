@@ -26,7 +26,13 @@ if (values.sources !== undefined) {
     await readVersion(readerOf(values.sources, pinned)),
     await readVersion(readerOf(values.sources, other)),
   ];
-  await writeTables(ROOT, joinVersions(own, theirs, release), { pinned, other, release });
+  await writeTables(ROOT, joinVersions(own, theirs, labelOf(release, pinned)), { pinned, other, release });
+}
+
+/** "-1.36" if it is older than the pinned version. */
+function labelOf(release: string, pinned: string): string {
+  const minor = (version: string): number => Number(/\d+\.(\d+)/.exec(version)?.[1] ?? "Infinity");
+  return minor(release) < minor(pinned) ? `-${release}` : release;
 }
 
 for (const [path, text] of generate(await readTables(ROOT))) {

@@ -27,7 +27,7 @@ test(".gitattributes marks every generated file, and only patterns that have fil
     ).test(path);
   const generated = [
     ...(await generate(ROOT)).keys(),
-    ...["package-lock.json", "packaging/kubelet-config.schema.json"],
+    ...["package-lock.json", "packaging/kubelet-config.schema.json", "test/facts/later-fields.tsv"],
     ...globSync(join(ROOT, "src"), ".ts")
       .filter((name) => /(?:^|\/)gen\//.test(name))
       .map((name) => `src/${name}`),

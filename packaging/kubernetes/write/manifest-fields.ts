@@ -29,10 +29,11 @@ function fieldsOf(contract: Contract, message: string): Field[] {
   );
 }
 
-/** The fields that are later than their message name the release. */
+/** The fields that are later than their message name the release. What upstream gave up is unknown. */
 function entriesOf(fields: readonly Field[]): string {
   const isNew = fields.every(({ release }) => release !== "");
-  return fields.map((field) => entry(isNew ? { ...field, release: "" } : field)).join("");
+  const known = fields.filter(({ release }) => !release.startsWith("-"));
+  return known.map((field) => entry(isNew ? { ...field, release: "" } : field)).join("");
 }
 
 /** "[]string?@1.37": list and map before the type, the form behind it, and the release. */
