@@ -31,7 +31,7 @@ if (values.sources !== undefined) {
 
 /** "-1.36" if it is older than the pinned version. */
 function labelOf(release: string, pinned: string): string {
-  const minor = (version: string): number => Number(/\d+\.(\d+)/.exec(version)?.[1] ?? "Infinity");
+  const minor = (version: string): number => Number(/^v?\d+\.(\d+)/.exec(version)?.[1] ?? "Infinity");
   return minor(release) < minor(pinned) ? `-${release}` : release;
 }
 
