@@ -52,10 +52,14 @@ function fieldsOf(body: string): Map<number, GoField> {
     if (/^\s*\/\//.test(line)) continue;
     const found = FIELD.exec(line);
     if (found !== null) {
-      const [, , marks = "", type = "", json = "", number] = found;
+      const [, own, marks = "", type = "", json = "", number] = found;
       const [name = "", ...options] = json.split(",");
       fields.set(Number(number), {
-        ...{ json: name, inline: options.includes("inline"), omitsEmpty: options.includes("omitempty") },
+        ...{
+          json: name,
+          inline: options.includes("inline") || (own === undefined && name === ""),
+          omitsEmpty: options.includes("omitempty"),
+        },
         ...{ isPointer: marks.startsWith("*"), type: type.replace(/^.*\./, ""), gates },
       });
     }

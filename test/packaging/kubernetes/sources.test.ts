@@ -58,6 +58,7 @@ type Box struct {
 	Name *Colour \`json:"name,omitempty" protobuf:"bytes,1,opt,name=name,casttype=Colour"\`
 	Times []metav1.Time \`json:"times" patchStrategy:"merge" protobuf:"bytes,3,rep,name=times"\`
 	Part \`json:",inline" protobuf:"bytes,4,opt,name=part"\`
+	Other \`json:"" protobuf:"bytes,5,opt,name=other"\`
 	ByName map[v1.Key]Part \`json:"byName,omitempty" protobuf:"bytes,14,opt,name=byName"\`
 }
 `;
@@ -71,6 +72,7 @@ test("a types.go gives the form of each field, its gates, and the values of mark
       [1, { ...common, json: "name", omitsEmpty: true, isPointer: true, type: "Colour", gates: ["Gate"] }],
       [3, { ...common, json: "times", type: "Time" }],
       [4, { ...common, json: "", inline: true, type: "Part" }],
+      [5, { ...common, json: "", inline: true, type: "Other" }],
       [14, { ...common, json: "byName", omitsEmpty: true, type: "Part" }],
     ],
   );
