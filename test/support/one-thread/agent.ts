@@ -1,5 +1,5 @@
 // The whole kubelet in the test's own thread: the agent and all its workers, on the fake runtime and a virtual clock. With `cluster` it joins
-// the fake API server. Files are in a folder of their own; nothing of the machine is changed.
+// the fake API server. Files are in a folder of their own. Pods without mounts change nothing of the machine.
 // What the process does around the agent is not here: lock file, log thread, systemd, signals.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -119,6 +119,11 @@ export class OneThreadWorld implements AsyncDisposable {
 
   until(what: string, condition: () => boolean): Promise<void> {
     return stepUntil(this.clock, what, condition);
+  }
+
+  /** Every timer has been cancelled. A worker that was ended while it started lets go of its timers a few turns later. */
+  untilNoTimer(): Promise<void> {
+    return this.until("every timer to be cancelled", () => this.clock.pending === 0);
   }
 
   /** Components in the order in which they were started or stopped, as the log has them. */
