@@ -14,7 +14,7 @@ import { CachedObjects } from "./objects/cached-objects.js";
 import { DirectObjects, type KeptObject, type ObjectManager } from "./objects/object-manager.js";
 import { referencesOf } from "./objects/references.js";
 import { WatchedObjects } from "./objects/watched-objects.js";
-import { LazyPodCertificates } from "./pod-certificates/lazy-pod-certificates.js";
+import { PodCertificatesOnDemand } from "./pod-certificates/pod-certificates-on-demand.js";
 import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
 import type { ClusterObjects } from "../model/cluster-access.js";
 import type { PodClaims } from "../model/pod-claims.js";
@@ -48,7 +48,7 @@ export class NodeClusterObjects implements ClusterObjects {
   readonly claims: PodClaims;
   readonly tokens: TokenCache;
   readonly trustAnchors: TrustBundles;
-  readonly podCertificates: LazyPodCertificates;
+  readonly podCertificates: PodCertificatesOnDemand;
   private readonly serviceList: Collection<Service>;
   private readonly classes: Collection<RuntimeClass>;
   private readonly listeners = new Set<(uid: string) => void>();
@@ -71,7 +71,7 @@ export class NodeClusterObjects implements ClusterObjects {
       enabled: options.clusterTrustBundleProjection,
       onChange: () => this.changed([...this.trusting]),
     });
-    this.podCertificates = new LazyPodCertificates(this.certificatesDeps(), log);
+    this.podCertificates = new PodCertificatesOnDemand(this.certificatesDeps(), log);
   }
 
   async services(signal: AbortSignal): Promise<readonly Service[]> {
@@ -137,14 +137,14 @@ export class NodeClusterObjects implements ClusterObjects {
   }
 
   /** Ends all that is followed. The client is its owner's to close. */
-  stop(): void {
+  async stop(): Promise<void> {
     this.configMaps.stop();
     this.secrets.stop();
     this.trustAnchors.stop();
-    this.podCertificates.stop();
     this.serviceList.stop();
     this.classes.stop();
     this.listeners.clear();
+    await this.podCertificates.stop();
   }
 
   private manager<T extends KeptObject>(kind: ResourceKind<T>): ObjectManager<T> {

@@ -38,7 +38,9 @@ import type { AdminRoutes, AdminServer } from "./admin-server.js";
 import type { NodeDisks } from "./node-disks.js";
 import type { OpenPage } from "./status-page/open-page.js";
 import type { StatusDeps } from "./admin/status.js";
-import { LazyRuntime } from "./runtime.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
+import { deferredRuntime } from "./runtime.js";
 import { HealthSlis } from "./slis.js";
 import { Stats } from "./stats/index.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
@@ -63,9 +65,9 @@ export class ServerLogic implements ServerControl {
   private readonly registry: ThreadRegistry;
   private readonly pods = new PodList();
   private readonly stats: Stats;
-  private readonly runtime: LazyRuntime;
+  private readonly runtime: Deferred<CriClient>;
   /** The same connection, unless images have a separate endpoint. */
-  private readonly images: LazyRuntime;
+  private readonly images: Deferred<CriClient>;
   private readonly readOnly: Listener | undefined;
   private readonly healthz: Listener | undefined;
   private readonly node: NodeRouteDeps;
@@ -141,7 +143,7 @@ export class ServerLogic implements ServerControl {
     ]);
     await this.stats.close();
     (await this.disks?.catch(() => undefined))?.close();
-    await Promise.all([this.runtime.close(), this.images.close()]);
+    await Promise.all([this.runtime.stop(), this.images.stop()]);
   }
 
   startPods(): void {
@@ -189,11 +191,11 @@ export class ServerLogic implements ServerControl {
     return this.registry.exportSnapshot();
   }
 
-  private runtimes(): [runtime: LazyRuntime, images: LazyRuntime] {
+  private runtimes(): [runtime: Deferred<CriClient>, images: Deferred<CriClient>] {
     const { endpoint, imageEndpoint, requestTimeoutMs, listStreaming } = this.deps.init.runtime;
     const operations = runtimeOperationsMetrics(this.registry);
-    const to = (address: string): LazyRuntime =>
-      new LazyRuntime({
+    const to = (address: string): Deferred<CriClient> =>
+      deferredRuntime({
         endpoint: address,
         runtimeRequestTimeoutMs: requestTimeoutMs,
         listStreaming,

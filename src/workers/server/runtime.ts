@@ -2,6 +2,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { Deferred } from "../../shared/turns/deferred.js";
 
 /** CRI calls that requests need, including the image service. */
 export type ServedRuntime = Pick<
@@ -32,31 +33,22 @@ export interface RuntimeOptions {
   operations: RuntimeOperationsMetrics;
 }
 
-export class LazyRuntime {
-  private client: Promise<CriClient> | undefined;
-
-  constructor(private readonly options: RuntimeOptions) {}
-
-  get(): Promise<ServedRuntime> {
-    return (this.client ??= this.connect());
-  }
-
-  async close(): Promise<void> {
-    const client = await this.client;
-    this.client = undefined;
-    client?.close();
-  }
-
-  private async connect(): Promise<CriClient> {
-    const { endpoint, runtimeRequestTimeoutMs, listStreaming, clock, operations } = this.options;
-    const { createCriClient } = await import("../../shared/cri/client.js");
-    return createCriClient({
-      endpoint,
-      runtimeRequestTimeoutMs,
-      listStreaming,
-      clock,
-      onCall: ({ operation, durationMs, error }) =>
-        operations.recordCall({ operation, durationMs, error: error !== undefined }),
-    });
-  }
+export function deferredRuntime(options: RuntimeOptions): Deferred<CriClient> {
+  const { endpoint, runtimeRequestTimeoutMs, listStreaming, clock, operations } = options;
+  return new Deferred({
+    name: "the connection to the runtime",
+    when: "first use",
+    load: async () => {
+      const { createCriClient } = await import("../../shared/cri/client.js");
+      return createCriClient({
+        endpoint,
+        runtimeRequestTimeoutMs,
+        listStreaming,
+        clock,
+        onCall: ({ operation, durationMs, error }) =>
+          operations.recordCall({ operation, durationMs, error: error !== undefined }),
+      });
+    },
+    end: (client) => client.close(),
+  });
 }

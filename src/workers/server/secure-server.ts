@@ -15,7 +15,8 @@ import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Route } from "./answer.js";
 import type { LazyManifestAnswers } from "./manifests/routes.js";
 import type { NodeRouteDeps } from "./routes.js";
-import type { LazyRuntime } from "./runtime.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
+import type { ServedRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
 import { TrustedRoutes } from "./trusted-routes.js";
@@ -34,7 +35,7 @@ export interface SecureServerOptions {
   /** Absent: the manifest API is off. */
   manifests?: LazyManifestAnswers;
   /** Not this one's to close. */
-  runtime: Pick<LazyRuntime, "get">;
+  runtime: Pick<Deferred<ServedRuntime>, "get">;
   /** Those of the status page, where it is on. */
   pageRoutes?: readonly Route[];
   /** Other limits than the usual ones, for tests that can't wait. */

@@ -6,7 +6,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { BoardReader } from "../../shared/queue/board.js";
 import { ServerLogic } from "./logic.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import { LazyApi } from "./lazy-api.js";
+import { deferredApi } from "./deferred-api.js";
 import { LogFlushWatch } from "./log-flush-watch.js";
 
 /** The part of the worker's context that this thread uses. */
@@ -25,7 +25,7 @@ export interface ServerContext {
 export function startServer(context: ServerContext): Promise<{ control: ServerControl; drain(): Promise<void> }> {
   const { init, upcalls, boardReader, log, clock } = context;
   const flushWatch = new LogFlushWatch(log, clock);
-  const api = new LazyApi(init.secure?.api ?? init.admin?.api ?? init.page?.api, clock, log);
+  const api = deferredApi(init.secure?.api ?? init.admin?.api ?? init.page?.api, clock, log);
   const logic = new ServerLogic({
     thread: context.name === "secure-server" ? context.name : "server",
     init,
@@ -43,7 +43,7 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
     drain: async () => {
       flushWatch.stop();
       await logic.stop();
-      await api.close();
+      await api.stop();
     },
   });
 }

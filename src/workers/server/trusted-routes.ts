@@ -22,7 +22,8 @@ import { replyText } from "./reply.js";
 import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeRouteDeps } from "./routes.js";
 import { runRoutes } from "./run.js";
 import { runningPodsRoutes } from "./running-pods.js";
-import type { LazyRuntime, ServedRuntime } from "./runtime.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
+import type { ServedRuntime } from "./runtime.js";
 import type { StreamMetrics } from "./streams/metrics.js";
 import { streamRoutes } from "./streams.js";
 import { Tunnels } from "./streams/tunnel.js";
@@ -37,7 +38,7 @@ export interface TrustedDeps {
   configz: () => ConfigzBodies;
   upcalls: Pick<Remote<ServerUpcalls>, "mirrorUid" | "setVerbosity">;
   threads: () => readonly ThreadSnapshot[];
-  runtime: Pick<LazyRuntime, "get">;
+  runtime: Pick<Deferred<ServedRuntime>, "get">;
   limits: Pick<ConnectionLimits, "streams" | "followers" | "followerWatches">;
   /** Where the node's logs are; default /var/log. */
   logDirectory?: string;

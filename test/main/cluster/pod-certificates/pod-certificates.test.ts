@@ -1,7 +1,7 @@
 // Certificates of pods from the first request to the last renewal, with the API server and the signer played by the test.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LazyPodCertificates } from "../../../../src/main/cluster/pod-certificates/lazy-pod-certificates.js";
+import { PodCertificatesOnDemand } from "../../../../src/main/cluster/pod-certificates/pod-certificates-on-demand.js";
 import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificates/pod-certificates.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -285,7 +285,7 @@ test("static pods are nothing to signers", async (t) => {
 
 test("loaded with the first pod; a pod removed meanwhile is ignored", async (t) => {
   const it = certificatesKit(t);
-  const lazy = new LazyPodCertificates({ ...it.deps, registry: new ThreadRegistry("main") }, log);
+  const lazy = new PodCertificatesOnDemand({ ...it.deps, registry: new ThreadRegistry("main") }, log);
   const [stays, goes] = [podWith({}), podWith({})];
   goes.metadata.uid = "uid-goes";
   lazy.wanted(goes);
@@ -299,10 +299,10 @@ test("loaded with the first pod; a pod removed meanwhile is ignored", async (t) 
   );
   it.say(it.issue(1, 0));
   assert.equal((await waiting).key, "KEY1\n");
-  lazy.stop();
+  await lazy.stop();
   await settled();
   assert.deepEqual([it.live(), it.clock.pending], [[], 0]);
-  const off = new LazyPodCertificates(undefined, log);
+  const off = new PodCertificatesOnDemand(undefined, log);
   off.wanted(stays);
   await assert.rejects(off.get({ pod: stays, volume: "v", index: 0 }, never), /feature gate PodCertificateRequest/);
 });

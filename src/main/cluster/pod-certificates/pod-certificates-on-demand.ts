@@ -3,12 +3,12 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { Deferred } from "../../../shared/turns/deferred.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
 import type { NodePodCertificates, PodCertificatesDeps } from "./pod-certificates.js";
 
-export class LazyPodCertificates implements PodCertificates {
-  private loading: Promise<NodePodCertificates> | undefined;
-  private loaded: NodePodCertificates | undefined;
+export class PodCertificatesOnDemand implements PodCertificates {
+  private readonly manager: Deferred<NodePodCertificates>;
   /** Pods that came before it was loaded. */
   private readonly early = new Map<string, Pod>();
   private stopped = false;
@@ -17,46 +17,44 @@ export class LazyPodCertificates implements PodCertificates {
   constructor(
     private readonly deps: PodCertificatesDeps | undefined,
     private readonly log: Logger,
-  ) {}
+  ) {
+    this.manager = new Deferred({
+      name: "the pod certificate manager",
+      when: "first use",
+      load: () => this.open(),
+      end: (manager) => manager.stop(),
+    });
+  }
 
   wanted(pod: Pod): void {
     if (this.deps === undefined || this.stopped) return;
-    if (this.loaded !== undefined) {
-      this.loaded.wanted(pod);
+    if (this.manager.current !== undefined) {
+      this.manager.current.wanted(pod);
       return;
     }
     this.early.set(pod.metadata.uid, pod);
-    this.load().catch((error: unknown) => {
+    this.manager.get().catch((error: unknown) => {
       this.log.error({ err: error }, `cannot load the pod certificate manager: ${errorText(error)}`);
     });
   }
 
   podRemoved(uid: string): void {
     this.early.delete(uid);
-    this.loaded?.podRemoved(uid);
+    this.manager.current?.podRemoved(uid);
   }
 
   async get(source: PodCertificateSource, signal: AbortSignal): Promise<PodCredential> {
-    if (this.deps !== undefined) return (await this.load()).get(source, signal);
+    if (this.deps !== undefined) return (await this.manager.get()).get(source, signal);
     const { PodCertificateError } = await import("./errors.js");
     throw new PodCertificateError(
       "podCertificate projections are off on this node: set its feature gate PodCertificateRequest",
     );
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.stopped = true;
     this.early.clear();
-    this.loaded?.stop();
-  }
-
-  private load(): Promise<NodePodCertificates> {
-    this.loading ??= this.open().catch((error: unknown) => {
-      // The next caller tries again.
-      this.loading = undefined;
-      throw error;
-    });
-    return this.loading;
+    await this.manager.stop();
   }
 
   private async open(): Promise<NodePodCertificates> {
@@ -65,7 +63,6 @@ export class LazyPodCertificates implements PodCertificates {
     const loaded = new NodePodCertificates(this.deps);
     if (!this.stopped) for (const pod of this.early.values()) loaded.wanted(pod);
     this.early.clear();
-    this.loaded = loaded;
     return loaded;
   }
 }
