@@ -78,7 +78,10 @@ describe("the nodelet command", () => {
     assert.match(await readFile(file, "utf8"), /^<svg /);
     const full = await nodelet(node, "timeline", "web", "--svg", "/dev/full");
     assert.equal(full.code, 1);
-    assert.match(full.stderr, /^nodelet: cannot write \/dev\/full: ENOSPC.*\nwhat to do: name another file with --svg\n$/);
+    assert.match(
+      full.stderr,
+      /^nodelet: cannot write \/dev\/full: ENOSPC.*\nwhat to do: name another file with --svg\n$/,
+    );
   });
 
   test("events shows the pod's events", async () => {

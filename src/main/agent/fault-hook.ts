@@ -19,7 +19,6 @@ import { commitFault } from "../../shared/thread/faults.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { THREADS } from "../threads/thread-context.js";
 import type { Breakable } from "../threads/breakable.js";
-import { quote } from "../../shared/text/quote.js";
 
 export interface FaultHookDeps {
   rootDir: string;

@@ -5,7 +5,6 @@ import { moduleLogger } from "../../shared/log/logger.js";
 import { makeNodeDns } from "../network/node-dns.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { makeCgroups } from "../resources/cgroups/make-cgroups.js";
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import { nodeAllocatable } from "../runtime/container-env.js";
 import type { DoerSettings, ImageProvider, NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
 import { readNodeFacts } from "../runtime/read-node-facts.js";

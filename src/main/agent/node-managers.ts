@@ -5,7 +5,6 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
 import { createManagers, machineReading } from "../resources/managers/create-managers.js";
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { AgentContext } from "./context.js";

@@ -8,7 +8,6 @@ import { Deferred } from "../../shared/turns/deferred.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
 import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { PodSync } from "../sync/pod-sync.js";
 import type { AgentContext } from "./context.js";

@@ -5,7 +5,6 @@ import { quote } from "../../shared/text/quote.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { ImageNames, ImageProposal } from "../../shared/contracts/image-gc.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** A removal went on for too long for a start to wait for it. */
 export class ImageBeingRemovedError extends Error {

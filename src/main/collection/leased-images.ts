@@ -8,7 +8,6 @@ import type { ImageProvider } from "../runtime/node-runtime.js";
 import { StartContainerError } from "../model/step-errors.js";
 import { ImageBeingRemovedError, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** A removal in the middle is rare; twice in a row it is no longer chance. */
 const MAX_TRIES = 3;

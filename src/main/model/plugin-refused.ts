@@ -2,7 +2,6 @@
 
 import { quote } from "../../shared/text/quote.js";
 import { dnsSubdomain } from "../../shared/api/manifest/formats.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** Longest text of a plugin that an error repeats. */
 const LONGEST_QUOTE = 200;

@@ -2,7 +2,6 @@
 import { quote } from "../../shared/text/quote.js";
 import { type Container, type Pod, podDescription } from "../../shared/api/pod.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** The image's user, from CRI ImageStatus; both absent for an image that names none (it runs as root). */
 export interface ImageUser {

@@ -4,7 +4,6 @@ import { isIPv6 } from "node:net";
 import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { mergeOptions } from "./resolv-conf.js";
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_DOMAIN, MAX_SEARCHES } from "./resolv-conf-problem.js";
-import { quote } from "../../shared/text/quote.js";
 
 export interface PodDns {
   servers: string[];

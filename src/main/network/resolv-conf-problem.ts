@@ -2,7 +2,6 @@
 
 import { quote } from "../../shared/text/quote.js";
 import type { ResolvConf } from "./resolv-conf.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** glibc's. */
 export const MAX_SEARCHES = 32;

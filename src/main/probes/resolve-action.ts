@@ -7,7 +7,6 @@ import type { Probe, Container } from "../../shared/api/pod.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { type ExpansionBudget, expand } from "../model/expand.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** undefined while the pod has no address and the probe needs one. */
 export function resolveAction(

@@ -6,7 +6,6 @@ import { openSubPath } from "../../shared/volume-calls/sub-path.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { readEnvFile, valueOf, type EnvFile } from "./config/env-file.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** A pod writes the file itself: its size, its kind and where its links lead are the pod's choice. */
 export const LONGEST_FILE = 4 * 1024 * 1024;

@@ -5,7 +5,6 @@ import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
 import { apiTime } from "../../shared/api/time.js";
-import { quote } from "../../shared/text/quote.js";
 
 /** The decision of a rule; times and generation are added when it joins the list. */
 export type ConditionVerdict = Pick<PodCondition, "type" | "status" | "reason" | "message">;

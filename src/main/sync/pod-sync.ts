@@ -19,7 +19,6 @@ import type { PodDelta } from "../model/pod-delta.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
 import { isEnding } from "../model/synced-pod.js";
-import type { BackoffOptions } from "../model/crash-backoff.js";
 import { PlanEvents } from "../planner/plan-events.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";

@@ -8,7 +8,6 @@ import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
-import type { BackoffOptions } from "../model/crash-backoff.js";
 import { Doer } from "../runtime/doer.js";
 import { DoerOnDemand } from "../runtime/doer-on-demand.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";

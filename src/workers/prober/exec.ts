@@ -13,7 +13,6 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
-import { quote } from "../../shared/text/quote.js";
 
 export interface ExecOptions {
   endpoint: string;

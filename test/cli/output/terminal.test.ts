@@ -38,7 +38,10 @@ test("an error of the kubelet or of a program in a container is one clean line",
 
 test("output that cannot be written is a failure of one line", async () => {
   const run = promisify(execFile)("sh", ["-c", `"$0" "$1" --help >/dev/full`, process.execPath, CLI]);
-  const { code, stderr } = await run.catch((error: unknown) => error as { code: number; stderr: string });
+  const { code, stderr } = await run.then(
+    () => ({ code: 0, stderr: "" }),
+    (error: unknown) => error as { code: number; stderr: string },
+  );
   deepEqual([code, stderr], [1, "nodelet: cannot write the output: ENOSPC: no space left on device, write\n"]);
 });
 

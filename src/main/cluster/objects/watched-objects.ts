@@ -9,7 +9,6 @@ import type { Timer } from "../../../shared/clock/clock.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
 import { type Reference } from "./references.js";
 import { keyOf, ReferenceIndex } from "./reference-index.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
   /** A watch without reads stops after this time (upstream: syncFrequency, at least a minute). */

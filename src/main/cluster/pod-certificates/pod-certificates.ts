@@ -19,7 +19,6 @@ import type { Follow } from "../watching.js";
 import { PodCertificateError } from "./errors.js";
 import { RequestKinds } from "./request-kinds.js";
 import { SourceCredential } from "./source-credential.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface PodCertificatesDeps {
   client: Pick<ApiClient, "get" | "create">;

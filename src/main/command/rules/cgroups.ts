@@ -1,5 +1,4 @@
 // The cgroup tree, node allocatable and swap, and the limits of the kernel's cgroup version.
-import { quote } from "./check.js";
 import { formatDuration } from "../duration.js";
 import type { ConfigView, HostFacts } from "./rule.js";
 import type { Violation } from "../violation.js";

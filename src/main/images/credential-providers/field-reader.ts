@@ -3,7 +3,6 @@
 import { quote } from "../../../shared/text/quote.js";
 import { parseDuration } from "../../command/duration.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export type Path = readonly (string | number)[];
 export type Members = Readonly<Record<string, unknown>>;

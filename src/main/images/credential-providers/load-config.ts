@@ -8,7 +8,6 @@ import { type CredentialProviderSettings, credentialProviderConfigError } from "
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { OperatorError } from "../../../shared/errors/operator-error.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface ProviderFlags {
   imageCredentialProviderConfig: string;

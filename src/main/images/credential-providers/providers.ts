@@ -14,8 +14,7 @@ import type { LoadedProviders } from "./load-config.js";
 import { introduce, PodIdentityError } from "./pod-identity.js";
 import { CredentialProvider } from "./provider.js";
 import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
-import { PluginError, type PluginResponse, isPluginError } from "./response.js";
-import { quote } from "../../../shared/text/quote.js";
+import { PluginError, type PluginResponse } from "./response.js";
 
 export interface ProvidersDeps {
   clock: Clock;

@@ -8,7 +8,6 @@ import { parsePattern } from "../keyring/image-match.js";
 import { CONFIG_VERSIONS, PLUGIN_VERSIONS, type CredentialProviderSettings } from "./config.js";
 import { FieldReader, type Path } from "./field-reader.js";
 import { readTokenAttributes } from "./token-attributes.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface ReadProviders {
   providers: CredentialProviderSettings[];

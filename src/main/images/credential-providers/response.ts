@@ -4,7 +4,6 @@ import { quote } from "../../../shared/text/quote.js";
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { parseDuration } from "../../command/duration.js";
 import { parseJson } from "../../../shared/text/parse-json.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export type CacheKeyType = "Image" | "Registry" | "Global";
 

@@ -3,7 +3,6 @@ import { quote } from "../../../shared/text/quote.js";
 import { isQualifiedName } from "../../../shared/api/manifest/formats.js";
 import { TOKEN_CACHE_TYPES, TOKEN_CONFIG_VERSION, TOKEN_PLUGIN_VERSION, type TokenAttributes } from "./config.js";
 import type { FieldReader, Members, Path } from "./field-reader.js";
-import { quote } from "../../../shared/text/quote.js";
 
 const FIELDS = [
   "serviceAccountTokenAudience",

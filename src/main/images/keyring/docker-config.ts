@@ -5,7 +5,6 @@ import { quote } from "../../../shared/text/quote.js";
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { nestsDeeper } from "../../../shared/text/nesting.js";
 import { withoutTrailing } from "../../../shared/text/without-trailing.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** Docker's own format has four levels; tools add fields. */
 const MAX_DEPTH = 32;

@@ -29,7 +29,6 @@ import { RecordFiles } from "./record-files.js";
 import { RecentRecords } from "./recent-records.js";
 import type { NeedsProof } from "./verification-policy.js";
 import { apiTime } from "../../../shared/api/time.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** Images come and go: their records are looked through when so many were written, and when the kubelet starts. */
 const PRUNE_EVERY = 50;

@@ -7,7 +7,6 @@ import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 import { parseJson } from "../../../shared/text/parse-json.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** Clouds' own volumes that this node uses by their CSI drivers. */
 const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";

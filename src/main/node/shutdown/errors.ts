@@ -2,7 +2,6 @@
 import { quote } from "../../../shared/text/quote.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */
 export class BusAddressError extends Error {

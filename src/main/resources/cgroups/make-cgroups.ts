@@ -8,7 +8,6 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { CgroupSettings } from "../../command/views/cgroups.js";
-import type { ResourceManagers } from "../assignment/resource-manager.js";
 import type { NodeResources } from "../node-capacity.js";
 import { createCgroupManager } from "./cgroup-manager.js";
 import { LateCgroups } from "./late-cgroups.js";

@@ -27,7 +27,6 @@ import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
 import { GrantedDevices } from "./granted-devices.js";
 import { callText, DevicePluginError, type Devices, type DialDevicePlugin } from "./plugin-port.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface DeviceManagerOptions {
   /** <root-dir>/device-plugins */

@@ -2,7 +2,6 @@
 import { quote } from "../../../shared/text/quote.js";
 import type { MemoryState } from "./checkpoint.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** The kubelet does not start; the file stays. */
 export function memoryStateError(path: string, problem: string): OperatorError {

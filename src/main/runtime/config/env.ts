@@ -7,7 +7,6 @@ import { missingKey, withFacts } from "../../model/error-facts.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type DownwardInput, fieldValue, resourceFieldValue } from "../../model/downward.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** Sources of environment variables besides the pod itself; names are in the pod's namespace. */
 export interface EnvSources {

@@ -7,7 +7,6 @@ import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/pla
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type ExpansionBudget, expandStrict } from "../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../model/labels.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface MountsInput {
   pod: Pod;

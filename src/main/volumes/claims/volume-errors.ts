@@ -9,7 +9,6 @@ import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
 import { ClaimError } from "./claim.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume name. */
 export async function asVolumeErrors<T>(

@@ -23,7 +23,6 @@ import { errorCode } from "../../../shared/errors/error-code.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { link, linkTo } from "../device-links.js";
 import { VolumeError } from "../volume-error.js";
-import { quote } from "../../../shared/text/quote.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 

@@ -11,7 +11,6 @@ import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
 import type { Device } from "./users.js";
 import { VolumeError } from "../volume-error.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface DeviceInHand {
   spec: DriverSpec | undefined;

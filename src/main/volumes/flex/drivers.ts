@@ -9,7 +9,6 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { FlexDriver } from "./driver.js";
 import { DriverWatch } from "./driver-watch.js";
 import { checkedDriver, executableOf } from "./names.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** The node has no such driver, yet. */
 export class FlexDriverMissingError extends Error {

@@ -16,7 +16,6 @@ import { mountByProgram } from "../file-system/program-mount.js";
 import type { FlexDriver } from "./driver.js";
 import { attachedName, deviceMounts, FLEX_PLUGIN, flexPlugin } from "./names.js";
 import { optionsFor, type FlexRequest } from "./options.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** Longest wait for a device to appear; upstream's value. */
 const WAIT_FOR_ATTACH_MS = 600_000;

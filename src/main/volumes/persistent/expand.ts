@@ -23,7 +23,6 @@ import type { BoundClaim } from "../claims/claim.js";
 import { expanderOf, type ExpanderDeps } from "./expanders.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
 import { apiTime } from "../../../shared/api/time.js";
-import { quote } from "../../../shared/text/quote.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
 const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";

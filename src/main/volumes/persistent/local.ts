@@ -19,7 +19,6 @@ import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
 import { VolumeError } from "../volume-error.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 

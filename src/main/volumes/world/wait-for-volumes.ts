@@ -14,7 +14,6 @@ import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { quote } from "../../../shared/text/quote.js";
 
 /** Time for which one sync of a pod waits for its volumes; upstream's value. */
 const WAIT_MS = 123_000;

@@ -3,7 +3,6 @@ import { quote } from "../../text/quote.js";
 import { fromBytes } from "../bytes.js";
 import { UrlError } from "../url-escapes.js";
 import { hostnameOf, portTextOf, type GoUrl } from "./url.js";
-import { quote } from "../../text/quote.js";
 
 export interface Server {
   scheme: "http" | "https";

@@ -6,7 +6,6 @@ import { createConnection, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/net/private-socket.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { quote } from "../../../shared/text/quote.js";
 
 const OTHERS_SEARCH = 0o001;
 const GROUP_SEARCH = 0o010;

@@ -7,7 +7,6 @@ import type { ServerUpcalls } from "../../../shared/contracts/server.js";
 import { replyError, replyText } from "../reply.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { timelineSvg } from "./timeline-svg.js";
-import { quote } from "../../../shared/text/quote.js";
 
 export interface TimelineDeps {
   upcalls: Pick<ServerUpcalls, "timeline">;

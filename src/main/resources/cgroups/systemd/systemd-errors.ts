@@ -2,7 +2,6 @@
 import { quote } from "../../../../shared/text/quote.js";
 import { messageOf } from "../../../../shared/errors/thrown.js";
 import { OperatorError } from "../../../../shared/errors/operator-error.js";
-import { quote } from "../../../../shared/text/quote.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
 

@@ -1,7 +1,6 @@
 // Paths and queries of the API, as meta/v1 names them.
 import { quote } from "../../../text/quote.js";
 import type { ApiObject, ObjectRef, ResourceKind } from "../port.js";
-import { quote } from "../../../text/quote.js";
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 

@@ -7,7 +7,6 @@ import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
 import { LineCutter } from "./line-cutter.js";
-import { quote } from "../../../text/quote.js";
 
 type IsKnown = NonNullable<WatchOptions["isKnown"]>;
 

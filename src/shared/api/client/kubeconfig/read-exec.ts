@@ -4,7 +4,6 @@ import { quote } from "../../../text/quote.js";
 import { join, dirname } from "path/posix";
 import type { ClientConfig } from "../config.js";
 import type { Fields } from "./tree.js";
-import { quote } from "../../../text/quote.js";
 
 const EXEC_VERSIONS: readonly string[] = ["v1", "v1beta1"].map((v) => `client.authentication.k8s.io/${v}`);
 const EXTENSION = "client.authentication.k8s.io/exec";

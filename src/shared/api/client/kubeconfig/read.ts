@@ -6,7 +6,6 @@ import type { ClientConfig, Source } from "../config.js";
 import type { Fields } from "./tree.js";
 import { withoutTrailing } from "../../../text/without-trailing.js";
 import { readExec } from "./read-exec.js";
-import { quote } from "../../../text/quote.js";
 
 export interface ReadContext {
   file: string;
