@@ -53,7 +53,7 @@ export async function prepareClaims(
   }
   const wanted = pod.spec.resourceClaims ?? [];
   if (wanted.length === 0) return;
-  const names = wanted.map(({ name }) => name ?? "(unnamed)").join(", ");
+  const names = wanted.map(({ name }) => (name === "" ? "(unnamed)" : name)).join(", ");
   throw new DynamicResourcesError(
     `prepare dynamic resources: the node has not joined a cluster that could allocate them (pod claims ${names})`,
   );

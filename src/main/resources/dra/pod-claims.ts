@@ -20,7 +20,7 @@ export interface PodClaim {
 /** Claims that need no object are left out. @throws DraError while a claim of a template is not made yet */
 export function claimsOf(pod: Pod, status: ClaimStatuses): PodClaim[] {
   const claims = (pod.spec.resourceClaims ?? []).flatMap((entry): PodClaim[] => {
-    const { name = "", resourceClaimName, resourceClaimTemplateName } = entry;
+    const { name, resourceClaimName, resourceClaimTemplateName } = entry;
     if (resourceClaimName !== undefined) return [{ podName: name, claim: resourceClaimName, owned: false }];
     if (resourceClaimTemplateName === undefined) {
       throw new DraError(`pod claim ${name} names neither a ResourceClaim nor a ResourceClaimTemplate`);

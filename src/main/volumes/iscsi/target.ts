@@ -27,7 +27,7 @@ export function targetOf(source: ISCSIVolumeSource, volume: string): IscsiTarget
     withPort(pathWord("iscsi portal", portal)),
   );
   const iqn = pathWord("iscsi iqn", source.iqn);
-  const { lun = 0, iscsiInterface, initiatorName = "" } = source;
+  const { lun, iscsiInterface, initiatorName = "" } = source;
   if (!Number.isInteger(lun) || lun < 0 || lun > 255) throw new VolumeError(`iscsi lun ${lun} is not from 0 to 255`);
   if (initiatorName !== "") pathWord("iscsi initiatorName", initiatorName);
   const iface = pathWord(

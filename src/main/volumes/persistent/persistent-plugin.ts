@@ -118,7 +118,7 @@ export function persistentPlugin(
       doneBy(hostPath.name);
       const { path, type } = pv.spec.hostPath;
       const source = { name: volume.name, hostPath: { path, ...(type === undefined ? {} : { type }) } };
-      const place = await hostPath.setUp({ pod, volume: source as Volume, signal });
+      const place = await hostPath.setUp({ pod, volume: source, signal });
       return readOnly ? { ...place, readOnly: true } : place;
     }
     throw new VolumeSetUpError(

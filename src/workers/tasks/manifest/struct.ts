@@ -25,7 +25,7 @@ import {
 } from "./field-types.js";
 
 type Table = typeof FIELDS;
-export type Message = keyof Table & string;
+export type Message = keyof Table;
 type FieldOf<M extends Message> = keyof Table[M] & string;
 
 type Unmarked<T> = T extends `[]${infer Rest}` | `{}${infer Rest}` ? Rest : T;
@@ -72,7 +72,7 @@ export class Structs {
 
   constructor(private readonly rules: Rules) {}
 
-  object<M extends Message>(message: M): ObjectType {
+  object(message: Message): ObjectType {
     return this.struct(message, this.rules[message] as AnyRule | undefined) as ObjectType;
   }
 
