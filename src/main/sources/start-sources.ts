@@ -5,6 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import { Deferred } from "../../shared/turns/deferred.js";
+import type { DecodeOptions } from "./decode-job.js";
 import { FileSource } from "./file-source.js";
 import type { ManifestState } from "./manifest-state.js";
 import { FormerUids } from "./former-uids.js";
@@ -80,19 +81,7 @@ export function makeSources(options: SourcesOptions): Sources {
     former: new FormerUids(options.earlier.uidsOnDisk, log),
   };
 
-  const sources: (FileSource | HttpSource)[] = [];
-  if (staticPodPath !== "") {
-    const checkFrequencyMs = positive(options.fileCheckFrequencyMs);
-    const path = staticPodPath;
-    const { earlier } = options;
-    sources.push(new FileSource({ path, checkFrequencyMs, decode, earlier, changes, onManifests, clock, log }));
-  }
-  if (staticPodURL !== "") {
-    const checkFrequencyMs = positive(options.httpCheckFrequencyMs);
-    const header = options.staticPodURLHeader ?? {};
-    const url = staticPodURL;
-    sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, changes, onManifests, clock, log }));
-  }
+  const sources = listedSources(options, { decode, changes, log });
   const submitted =
     submittedFolder === undefined
       ? undefined
@@ -139,6 +128,28 @@ export function makeSources(options: SourcesOptions): Sources {
       await Promise.all([...sources.map((source) => source.stop()), submitted?.stop()]);
     },
   };
+}
+
+/** Those that the configuration names. */
+function listedSources(
+  options: SourcesOptions,
+  { decode, changes, log }: { decode: Omit<DecodeOptions, "signal">; changes: PodChanges; log: Logger },
+): (FileSource | HttpSource)[] {
+  const { staticPodPath = "", staticPodURL = "", clock, onManifests } = options;
+  const sources: (FileSource | HttpSource)[] = [];
+  if (staticPodPath !== "") {
+    const checkFrequencyMs = positive(options.fileCheckFrequencyMs);
+    const path = staticPodPath;
+    const { earlier } = options;
+    sources.push(new FileSource({ path, checkFrequencyMs, decode, earlier, changes, onManifests, clock, log }));
+  }
+  if (staticPodURL !== "") {
+    const checkFrequencyMs = positive(options.httpCheckFrequencyMs);
+    const header = options.staticPodURLHeader ?? {};
+    const url = staticPodURL;
+    sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, changes, onManifests, clock, log }));
+  }
+  return sources;
 }
 
 /** Zero means the default, as in the configuration. */

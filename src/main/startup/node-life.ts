@@ -85,16 +85,12 @@ async function withNode(
   const ended = new Promise<Outcome>((resolve) => {
     end = resolve;
   });
-  const nativeHistograms = settings.config.gate("NativeHistograms");
-  if (nativeHistograms) await enableNativeHistograms();
-  const registry = new ThreadRegistry("main");
-  watchThreadUsage(registry);
-  watchGates(registry, (gate) => settings.config.gate(gate));
+  const registry = await makeRegistry(settings);
   const directories = directoriesOf(settings.rootDir, settings.containerLogs.podLogsDir);
   // The directory exists before the server thread reads its certificate from it.
   if (settings.server.enableServer) await makeCertDir(settings.certDir, directories.root);
   const tracing = settings.tracing && { ...settings.tracing, hostName: name };
-  const facts = factsOf(settings, { nodeName: name, directories, tracing, nativeHistograms });
+  const facts = factsOf(settings, { nodeName: name, directories, tracing });
   const giveUp = (reason: string, fields: object = {}): void => {
     log.error(fields, `the kubelet cannot continue: ${reason}`);
     end({ exitCode: 1 });
@@ -146,15 +142,19 @@ async function withNode(
   return outcome;
 }
 
+async function makeRegistry({ config }: Settings): Promise<ThreadRegistry> {
+  if (config.gate("NativeHistograms")) await enableNativeHistograms();
+  const registry = new ThreadRegistry("main");
+  watchThreadUsage(registry);
+  watchGates(registry, (gate) => config.gate(gate));
+  return registry;
+}
+
 function factsOf(
   settings: Settings,
-  {
-    nodeName,
-    directories,
-    tracing,
-    nativeHistograms,
-  }: Omit<ThreadFacts, "settings" | "serving" | "api" | "tracing"> & { tracing: ThreadFacts["tracing"] },
+  parts: Pick<ThreadFacts, "nodeName" | "directories"> & { tracing: TracingConfig | undefined },
 ): ThreadFacts {
+  const { nodeName, directories, tracing } = parts;
   return {
     settings,
     nodeName,
@@ -162,7 +162,7 @@ function factsOf(
     serving: servingFiles(settings),
     api: settings.kubeconfig === "" ? undefined : nodeConfigFiles(settings),
     ...(tracing && { tracing }),
-    nativeHistograms,
+    nativeHistograms: settings.config.gate("NativeHistograms"),
   };
 }
 

@@ -8,30 +8,22 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import { isFinalPhase } from "../model/phase.js";
-import type { PodEventStream } from "../model/pod-events.js";
 import type { PodEnd, PodWorkerState } from "../model/synced-pod.js";
-import type { Allocations } from "../resources/allocation/allocations.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { outgrown } from "../runtime/update-container.js";
 import type { PodStatuses } from "../status/pod-statuses.js";
-import type { PodCache } from "./pod-cache.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { type PodRecord } from "./pod-record.js";
 import { earlierEnd } from "./earlier-end.js";
-import type { PodRecords } from "./pod-records.js";
+import type { PodState } from "./pod-state.js";
 
 interface PodIntakeDeps {
+  state: PodState;
   runtime: Pick<NodeRuntime, "cluster" | "volumes">;
-  events: PodEventStream;
-  records: PodRecords;
   resizes: Resizes;
-  allocations: Allocations;
   admission: AdmissionQueue;
   statuses: PodStatuses;
-  cache: PodCache;
   cgroupWatches: PodCgroupWatches;
-  /** The status that the API server has of a pod. */
-  apiStatus(uid: string): PodStatus | undefined;
   clock: Clock;
   log: Logger;
 }
@@ -41,10 +33,11 @@ export class PodIntake {
 
   /** `state`: of the pod's worker; undefined: it has none yet. */
   accept(pod: Pod, state: PodWorkerState | undefined): void {
-    const { records, events, resizes, admission, clock } = this.deps;
+    const { resizes, admission, clock } = this.deps;
+    const { records, events } = this.deps.state;
     const { uid } = pod.metadata;
     const before = records.get(uid);
-    const api = this.deps.apiStatus(uid);
+    const api = this.deps.state.cluster?.statusOf(uid);
     // Another kubelet process has ended the pod, and the API server knows: no record is needed.
     const isOver = state === undefined && isFinalPhase(api?.phase);
     if (isOver && (before === undefined || before.finalStatus !== undefined)) records.settle(uid);
@@ -60,7 +53,7 @@ export class PodIntake {
 
   /** A source has changed the definition of a terminating pod. */
   redefine(pod: Pod): void {
-    this.deps.events.emit("redefined", { pod });
+    this.deps.state.events.emit("redefined", { pod });
   }
 
   /** The pod with the resources that it may use. */
@@ -70,13 +63,14 @@ export class PodIntake {
 
   /** The pod's termination by an earlier kubelet process, if any; `terminated`: that process completed it. */
   earlierEnd(uid: string): { end: PodEnd; terminated: boolean } | undefined {
-    const { records, clock } = this.deps;
-    return earlierEnd(records.get(uid), this.deps.apiStatus(uid)?.phase, clock.steady());
+    const { state, clock } = this.deps;
+    return earlierEnd(state.records.get(uid), this.deps.state.cluster?.statusOf(uid)?.phase, clock.steady());
   }
 
   /** Shows the pod's first status, or the final one that it has already. */
   private show(pod: Pod, allocated: Pod, before: PodRecord | undefined, foreign: PodStatus | undefined): void {
-    const { records, statuses, runtime } = this.deps;
+    const { state, statuses, runtime } = this.deps;
+    const { records } = state;
     const record = records.get(pod.metadata.uid);
     if (record === undefined) return;
     const finalStatus = record.finalStatus ?? foreign;
@@ -103,7 +97,8 @@ export class PodIntake {
 
   /** Adopted pods have their cgroup already: their exits are watched from the first moment. A deleted pod is terminated anyway. */
   private watchAdopted(pod: Pod, allocated: Pod): void {
-    const { cache, allocations, cgroupWatches, log } = this.deps;
+    const { state, cgroupWatches, log } = this.deps;
+    const { cache, allocations } = state;
     const { uid, deletionTimestamp } = pod.metadata;
     const { sandboxes } = cache.get(uid);
     if (deletionTimestamp !== undefined) return;

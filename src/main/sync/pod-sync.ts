@@ -75,7 +75,7 @@ export class PodSync {
 
   constructor(readonly deps: PodSyncDeps) {
     const { state, runtime, probes, clock, log } = deps;
-    const { events, records, allocations, cache } = state;
+    const { events, records, allocations } = state;
     const planEvents = new PlanEvents(runtime.events);
     this.share = new LoopShare(clock);
     this.admission = new AdmissionQueue(deps.admission);
@@ -100,7 +100,10 @@ export class PodSync {
       clock,
     });
     this.statuses = makeStatuses({
-      ...{ state, runtime, clock, log },
+      state,
+      runtime,
+      clock,
+      log,
       calls: deps.calls,
       probes: probes.results,
       resizes: this.resizes,
@@ -110,8 +113,7 @@ export class PodSync {
       publish: (delta) => deps.publish(this.shown.delta(delta)),
     });
     const { admission, resizes, statuses, cgroupWatches } = this;
-    const parts = { events, records, resizes, allocations, admission, statuses, cache, cgroupWatches };
-    const intake = new PodIntake({ ...parts, runtime, apiStatus: (uid) => state.cluster?.statusOf(uid), clock, log });
+    const intake = new PodIntake({ state, runtime, resizes, admission, statuses, cgroupWatches, clock, log });
     const reports = new PassReports({ events, records, resizes, statuses, planEvents, cgroupWatches });
     this.workers = this.makeWorkers(intake, reports);
     this.orphans = new OrphanCgroups({
@@ -121,7 +123,14 @@ export class PodSync {
     });
     this.loop = this.makeLoop();
     const own = ownSubscribers({
-      ...{ state, runtime, probes, planEvents, admission, resizes, statuses, cgroupWatches },
+      state,
+      runtime,
+      probes,
+      planEvents,
+      admission,
+      resizes,
+      statuses,
+      cgroupWatches,
       workers: this.workers,
     });
     for (const [name, subscriber] of Object.entries(own)) events.subscribe(name as PodSubscriberName, subscriber);
@@ -228,8 +237,18 @@ export class PodSync {
       events: state.events,
       intake,
       workerDeps: podWorkerDeps({
-        ...{ state, runtime, reports, admission, resizes, cgroupWatches, share },
-        ...{ gates, backoff, syncFrequencyMs, clock, log },
+        state,
+        runtime,
+        reports,
+        admission,
+        resizes,
+        cgroupWatches,
+        share,
+        gates,
+        backoff,
+        syncFrequencyMs,
+        clock,
+        log,
         probes: probes.results,
       }),
       clock,

@@ -63,7 +63,11 @@ export class NodeThreads implements AsyncDisposable {
     });
     const podTexts = new SharedTexts();
     this.of = makeThreads({
-      ...{ context: this.context, facts, clock, log, owner },
+      context: this.context,
+      facts,
+      clock,
+      log,
+      owner,
       collectMetrics: (asker) => this.metrics.collect(asker),
       collectProbeMetrics: async () => {
         const { prober, peers } = this.of;

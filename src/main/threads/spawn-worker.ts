@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
 import type { SupervisorMessage, ThreadInit, WorkerMessage } from "../../shared/contracts/thread.js";
 
-export interface WorkerStart {
+interface WorkerStart {
   /** The worker's compiled index.js. */
   readonly entry: URL;
   readonly data: ThreadInit<unknown>;
@@ -11,7 +11,7 @@ export interface WorkerStart {
   readonly heapMiB: number;
 }
 
-export interface WorkerEvents {
+interface WorkerEvents {
   message(message: WorkerMessage): void;
   /** An error outside the worker's own handlers: it could not be loaded, or its heap is full. */
   error(thrown: unknown): void;

@@ -47,7 +47,8 @@ export const THREAD_TABLE = {
     ringBytes: { inbox: 1 << 20, outbox: 8 << 20 },
     essential: true,
     start: "first",
-    make: (deps: ThreadDeps<"pleg">) => new PlegThread({ ...deps, init: plegInit(deps.facts) }),
+    make: ({ context, facts, clock, log, owner }: ThreadDeps<"pleg">) =>
+      new PlegThread({ context, init: plegInit(facts), clock, log, owner }),
   },
   server: {
     heapMiB: 192,
@@ -74,7 +75,8 @@ export const THREAD_TABLE = {
     // Records are of runs that failed or changed something; a burst of a whole node's failures with their output fits.
     ringBytes: { inbox: 1 << 12, outbox: 1 << 20 },
     start: "by its owner",
-    make: (deps: ThreadDeps<"prober">) => new ProberThread({ ...deps, init: proberInit(deps.facts) }),
+    make: ({ context, facts, clock, log, owner }: ThreadDeps<"prober">) =>
+      new ProberThread({ context, init: proberInit(facts), clock, log, owner }),
   },
   peers: {
     heapMiB: 128,
@@ -83,14 +85,16 @@ export const THREAD_TABLE = {
     stallMs: 5_000,
     ringBytes: { inbox: 1 << 12, outbox: 1 << 20 },
     start: "by its owner",
-    make: (deps: ThreadDeps<"peers">) => new PeersThread({ ...deps, init: peersInit() }),
+    make: ({ context, clock, log, owner }: ThreadDeps<"peers">) =>
+      new PeersThread({ context, init: peersInit(), clock, log, owner }),
   },
   "image-gc": {
     heapMiB: 128,
     watchdogMs: WATCHDOG_MS,
     ringBytes: NO_RINGS,
     start: "next",
-    make: (deps: ThreadDeps<"image-gc">) => new ImageGcThread({ ...deps, init: imageGcInit(deps.facts) }),
+    make: ({ context, facts, owner }: ThreadDeps<"image-gc">) =>
+      new ImageGcThread({ context, init: imageGcInit(facts), owner }),
   },
   // Made by src/main/startup/docker-runtime.ts, with --container-runtime=docker or --experimental-dockershim.
   dockershim: { heapMiB: 192, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
@@ -102,7 +106,8 @@ export const THREAD_TABLE = {
     // One order at a time, and a storm of OOM kills.
     ringBytes: { inbox: 1 << 12, outbox: 1 << 18 },
     start: "last",
-    make: (deps: ThreadDeps<"eviction">) => new EvictionThread({ ...deps, init: evictionInit(deps.facts) }),
+    make: ({ context, facts, clock, log, owner }: ThreadDeps<"eviction">) =>
+      new EvictionThread({ context, init: evictionInit(facts), clock, log, owner }),
   },
 } satisfies Record<string, ThreadRow>;
 
@@ -123,10 +128,13 @@ function serverThread<Name extends ServerThreadName>(
   init: ServerInit,
   deps: ThreadDeps<Name>,
 ): ServerThread {
-  const { context } = deps;
+  const { context, podTexts, clock, log, owner } = deps;
   const { exited } = context;
   return new ServerThread({
-    ...deps,
+    podTexts,
+    clock,
+    log,
+    owner,
     name,
     table: context.common(name),
     exited,
