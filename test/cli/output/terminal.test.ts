@@ -1,5 +1,5 @@
 // No text of a pod, a runtime or a program in a container steers the operator's terminal.
-import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
+import { deepEqual, doesNotMatch, equal, match, rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -38,11 +38,10 @@ test("an error of the kubelet or of a program in a container is one clean line",
 
 test("output that cannot be written is a failure of one line", async () => {
   const run = promisify(execFile)("sh", ["-c", `"$0" "$1" --help >/dev/full`, process.execPath, CLI]);
-  const { code, stderr } = await run.then(
-    () => ({ code: 0, stderr: "" }),
-    (error: unknown) => error as { code: number; stderr: string },
-  );
-  deepEqual([code, stderr], [1, "nodelet: cannot write the output: ENOSPC: no space left on device, write\n"]);
+  await rejects(run, {
+    code: 1,
+    stderr: "nodelet: cannot write the output: ENOSPC: no space left on device, write\n",
+  });
 });
 
 test("a wrong argument is repeated without its control characters", async (t) => {
