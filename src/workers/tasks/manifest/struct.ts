@@ -3,7 +3,7 @@
 // A generated field is "<mark><type><form>@<release>". Mark: [] list, {} map. Form: "?" Go leaves out the zero value, "*" a pointer, and
 // nothing where Go always writes the field. The release is that of a later Kubernetes.
 // Invariant: a rule for a field that upstream does not have, or of another type than the field's, is a compile error.
-import { FIELDS } from "./gen/fields.js";
+import { FIELDS, type Fields } from "./gen/fields.js";
 import {
   amount,
   bool,
@@ -24,9 +24,8 @@ import {
   type StringType,
 } from "./field-types.js";
 
-type Table = typeof FIELDS;
-export type Message = keyof Table;
-type FieldOf<M extends Message> = keyof Table[M] & string;
+export type Message = keyof Fields;
+type FieldOf<M extends Message> = keyof Fields[M] & string;
 
 type Unmarked<T> = T extends `[]${infer Rest}` | `{}${infer Rest}` ? Rest : T;
 type Unreleased<T> = T extends `${infer Rest}@${string}` ? Rest : T;
@@ -44,7 +43,7 @@ type RuleFor<T> = T extends Message
 export interface Rule<M extends Message = Message> {
   kind?: never;
   /** Of the field's values, below lists and maps. */
-  fields?: { readonly [F in FieldOf<M>]?: RuleFor<Bare<Table[M][F]>> };
+  fields?: { readonly [F in FieldOf<M>]?: RuleFor<Bare<Fields[M][F]>> };
   required?: readonly FieldOf<M>[];
   /** The only fields that a manifest may have. */
   only?: readonly FieldOf<M>[];
@@ -65,6 +64,11 @@ export type Rules = { readonly [M in Message]?: AnyType | Rule<M> };
 /** Of messages without their names, as the code below reads them. */
 type AnyRule = AnyType | (Omit<Rule, "fields"> & { fields?: Readonly<Record<string, FieldType | AnyRule>> });
 
+/** The generated types of a message, by field. */
+export function typesOf(message: Message): Readonly<Record<string, string>> {
+  return Object.fromEntries(FIELDS[message].split(", ").map((field) => field.split(" ") as [string, string]));
+}
+
 const FIELD = /^(\[\]|\{\})?([A-Za-z0-9]+)([?*]?)(?:@(.+))?$/;
 
 export class Structs {
@@ -72,7 +76,7 @@ export class Structs {
 
   constructor(private readonly rules: Rules) {}
 
-  object(message: Message): ObjectType {
+  object<M extends Message>(message: M): ObjectType {
     return this.struct(message, this.rules[message] as AnyRule | undefined) as ObjectType;
   }
 
@@ -88,10 +92,8 @@ export class Structs {
   private struct(message: Message, rule: AnyRule = {}): FieldType {
     if (rule.kind !== undefined) return rule;
     const { fields = {}, required = [], only, without = [], dropped = [], zeroKept = [], written = [] } = rule;
-    const names = (only ?? Object.keys(FIELDS[message])).filter(
-      (name) => !(without as readonly string[]).includes(name),
-    );
-    const table: Readonly<Record<string, string>> = FIELDS[message];
+    const table = typesOf(message);
+    const names = (only ?? Object.keys(table)).filter((name) => !(without as readonly string[]).includes(name));
     const types: Record<string, FieldType> = {};
     const zeros: Record<string, string | number | Readonly<Record<string, never>>> = {};
     for (const name of names) {

@@ -12,8 +12,7 @@ import {
   notEmpty,
   relativePath,
 } from "../../../shared/api/manifest/formats.js";
-import { FIELDS } from "./gen/fields.js";
-import type { Rule, Rules } from "./struct.js";
+import { typesOf, type Rule, type Rules } from "./struct.js";
 
 const MODE = int(0, 0o777);
 /** The owner of a file. */
@@ -138,5 +137,5 @@ export const VOLUME_RULES: Rules = {
 /** Field names of every volume source. Of two sources the API refuses the one that is later here. */
 export const volumeSourceNames: readonly string[] = [
   "emptyDir",
-  ...Object.keys(FIELDS.Volume).filter((name) => name !== "name" && name !== "emptyDir"),
+  ...Object.keys(typesOf("Volume")).filter((name) => name !== "name" && name !== "emptyDir"),
 ];
