@@ -3,7 +3,7 @@
 // Invariant: rows are sorted by message and number, so that two versions differ in the lines that changed.
 
 /** How Go writes a field: as a level of its parent; not if empty; always; a pointer; or by code of the type (special). */
-export const FORMS = ["inline", "omitempty", "always", "pointer", "pointer-always", "special"] as const;
+const FORMS = ["inline", "omitempty", "always", "pointer", "pointer-always", "special"] as const;
 
 export interface Field {
   number: number;

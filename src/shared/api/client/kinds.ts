@@ -2,6 +2,7 @@
 import type { Lease } from "../gen/coordination.js";
 import type { Event } from "../event.js";
 import type { Node } from "../node.js";
+import type { Lease } from "../gen/coordination.js";
 import type {
   CertificateSigningRequest,
   ClusterTrustBundle,

@@ -47,8 +47,6 @@ export type StringType = Extract<FieldType, { kind: "string" }>;
 const INT32_MAX = 2147483647;
 
 export const bool: FieldType = { kind: "bool" };
-/** A switch that is off unless it is true. */
-export const flag: FieldType = { kind: "bool", isPlain: true };
 export const any: AnyType = { kind: "any" };
 export const quantity: FieldType = { kind: "quantity" };
 export const amount: FieldType = { kind: "quantity", roundsToMilli: true };
@@ -61,10 +59,6 @@ export const oneOf = (...values: string[]): StringType => ({ kind: "string", val
 export const int = (min: number, max: number = INT32_MAX): IntType => ({ kind: "int", min, max });
 /** An integer of 64 bits, `min` or more. */
 export const int64 = (min: number = -Infinity): IntType => ({ kind: "int", min, max: Infinity, wide: true });
-/** A string for which "" and absent differ. */
-export const pointer = (of: StringType): FieldType => ({ ...of, keepsEmpty: true });
-/** A number for which 0 and absent are the same. */
-export const plainInt = (min: number, max: number = INT32_MAX): FieldType => ({ kind: "int", min, max, isPlain: true });
 /** A field of a later Kubernetes on which this kubelet does not act. */
 export const later = (of: FieldType, version: string): FieldType => ({ kind: "later", of, version });
 export const list = (of: FieldType): FieldType => ({ kind: "list", of });
@@ -75,9 +69,6 @@ export const object = (
   dropped: readonly string[] = [],
   zeros: ObjectType["zeros"] = {},
 ): ObjectType => ({ kind: "object", fields, required, dropped, zeros });
-
-/** An object that releases up to 0.1.0 did not look into. */
-export const onceKeptWhole = (type: ObjectType): ObjectType => ({ ...type, keptWhole: true });
 
 /** The name of a type in a message. */
 export function typeName(type: FieldType): string {
