@@ -233,9 +233,9 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/thread/uncaught.ts: MAX_PER_MINUTE",
     "src/shared/tracing/otel.ts: LONGEST_TEXT",
     "src/shared/turns/backoff.ts: MAX_STEPS",
-    "src/workers/eviction/index.ts: PENDING_LIMIT",
+    "src/workers/eviction/start.ts: PENDING_LIMIT",
     "src/workers/eviction/oom/watcher.ts: MAX_REPORTED",
     "src/workers/peers/exchange.ts: MAX_CONNECTIONS",
-    "src/workers/pleg/index.ts: MAX_WAITING_RECORDS",
+    "src/workers/pleg/start.ts: MAX_WAITING_RECORDS",
   ],
 };
