@@ -1,6 +1,7 @@
 // The termination of one pod: because of its verdict (completed, rejected, failed), or because no source wants it any
 // more. Invariant: the first cause stays; deadlines only move earlier; no stop is sent before its deadline is
 // persisted; and the final status of the pod is reported once.
+import { invariant } from "../../shared/errors/invariant.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isAlive } from "../model/observed-containers.js";
@@ -126,6 +127,7 @@ export class PodEnding {
   /** @returns as fail does */
   begin(end: PodEnd): string | undefined {
     const { worker } = this;
+    invariant(this.end === undefined || end.deadline <= this.end.deadline, "a pod's deadline only moves earlier");
     this.end = end;
     worker.become("ending", end.failure?.reason ?? end.cause);
     this.deadlineKept = this.deps.reports.onEnding(worker.uid, end);

@@ -11,6 +11,7 @@
 // Invariant: passes of one pod never overlap; a pod that was failed never runs again; terminating is never left but
 // for terminated; deadlines only move earlier; no stop is sent before its deadline is kept; every failure is either
 // retried by a timer or woken by the runtime's return.
+import { invariant } from "../../shared/errors/invariant.js";
 import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
@@ -167,6 +168,8 @@ export class PodWorker implements EndingWorker, SyncingWorker {
 
   become(state: PodWorkerState, why: string): void {
     if (this.state === state) return;
+    invariant(this.state !== "terminated", "a terminated pod stays terminated");
+    invariant(this.state !== "terminating" || state === "terminated", "a terminating pod only becomes terminated");
     const name = this.name();
     this.deps.log.info(
       { pod: name, uid: this.uid, from: this.state, to: state },

@@ -1,5 +1,6 @@
 // Which pod has which ids, and the ids of its sandboxes in the runtime. Invariant: no two pods have an id in common, even after a
 // change of the settings.
+import { invariant } from "../../shared/errors/invariant.js";
 import { type IdRange } from "./id-range.js";
 import { UserNamespaceError } from "./user-namespace-error.js";
 
@@ -15,6 +16,8 @@ export class IdSlots {
 
   /** The lowest free slot of `size` ids in `range`. Throws UserNamespaceError when there is none. */
   allocate(uid: string, range: IdRange, size: number): IdRange {
+    invariant(size >= 1, "a pod gets at least one id");
+    invariant(!this.used.has(uid), "a pod gets its ids once until they are released");
     const taken = [...this.used.values()].sort((a, b) => a.first - b.first);
     const end = range.first + range.length;
     let first = range.first;

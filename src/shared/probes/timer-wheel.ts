@@ -1,5 +1,6 @@
 // Schedule of all probes: a hashed timer wheel. A thousand schedules need only one timer. Invariant: an item is called once per due time,
 // within WAKE_MS after it. Items of different slots are called in the order of their times.
+import { invariant } from "../errors/invariant.js";
 import type { Clock, Timer } from "../clock/clock.js";
 
 const SLOT_MS = 16;
@@ -37,6 +38,7 @@ export class TimerWheel<T> {
 
   /** Schedules an item for a time of the monotonic clock and replaces its earlier time. */
   set(item: T, dueMs: number): void {
+    invariant(!Number.isNaN(dueMs), "an item is due at a time");
     this.remove(item);
     const slot = this.slotAt(Math.max(Math.floor(dueMs / SLOT_MS), this.cursor));
     const place: Place = { due: dueMs, slot };

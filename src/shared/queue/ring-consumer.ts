@@ -1,6 +1,7 @@
 // The draining side of a ring. One thread, one consumer. Records are copied out in batches, into memory of their own.
 // Decoders may keep views, and text decoders refuse shared memory. The producer gets its room back before the first
 // record is handled.
+import { invariant } from "../errors/invariant.js";
 import { ring as ringBell } from "./doorbell.js";
 import { RingCorruptError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
@@ -73,6 +74,7 @@ export class RingConsumer {
    * @throws RingCorruptError as drain() does.
    */
   peek(): Uint8Array[] {
+    invariant(this.batchAt >= this.batch.length, "peek() follows no drain() that left records");
     const bytes = this.copyBatch();
     const records: Uint8Array[] = [];
     while (this.batchAt < bytes) {
@@ -128,6 +130,7 @@ export class RingConsumer {
   private advance(bytes: number): void {
     if (bytes === 0) return;
     const { header } = this.view;
+    invariant(Atomics.load(header, RingWord.head) === this.head, "a ring has one consumer");
     this.head = (this.head + bytes) | 0;
     Atomics.store(header, RingWord.head, this.head);
     ringBell(header, RingWord.spaceWanted, RingWord.head);

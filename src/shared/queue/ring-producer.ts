@@ -1,4 +1,5 @@
 // The pushing side of a ring. One thread, one producer: two producers on one ring corrupt it.
+import { invariant } from "../errors/invariant.js";
 import { ring as ringBell } from "./doorbell.js";
 import { RingClosedError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
@@ -63,6 +64,7 @@ export class RingProducer {
       );
     if (Atomics.load(header, RingWord.producerClosed) !== 0) throw new RingClosedError("producer");
     if (Atomics.load(header, RingWord.consumerClosed) !== 0) throw new RingClosedError("consumer");
+    invariant(Atomics.load(header, RingWord.tail) === this.tail, "a ring has one producer");
     const size = framedBytes(length);
     if (capacity - ((this.tail - this.seenHead) >>> 0) < size) {
       this.seenHead = Atomics.load(header, RingWord.head);

@@ -1,5 +1,6 @@
 // Exponential back-off: each failure in a row waits longer than the one before, up to a limit.
 // Invariant: the wait is finite however many failures there were.
+import { invariant } from "../errors/invariant.js";
 
 export interface BackoffOptions {
   /** Wait after the first failure, ms. */
@@ -20,6 +21,7 @@ const MAX_STEPS = 50;
 export function backoffMs(options: BackoffOptions, failures: number): number {
   const { initialMs, maxMs = Infinity, factor = 2, spread: [from, to] = [1, 1], random = Math.random } = options;
   const waitMs = Math.min(initialMs * factor ** Math.min(failures - 1, MAX_STEPS), maxMs);
+  invariant(Number.isFinite(waitMs), "a wait is finite");
   return from === to ? waitMs * from : waitMs * (from + (to - from) * random());
 }
 

@@ -1,6 +1,7 @@
 // The running operations on volumes.
 // Invariant: one operation per volume at a time; a failed one is not repeated before its back-off expires; an operation
 // that hangs delays only its own volume.
+import { invariant } from "../../../shared/errors/invariant.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { volumeOperationPendingError } from "../errors.js";
@@ -89,14 +90,14 @@ export class VolumeOperations {
   }
 
   /** The operation of a volume that runs or waits for its next try; ages are milliseconds. */
-  describe(key: string): { runningForMs?: number; lastError?: unknown; restMs?: number } {
+  describe(key: string): { runningForMs?: number | undefined; lastError?: unknown; restMs?: number | undefined } {
     const entry = this.entries.get(key);
     if (entry === undefined) return {};
     const now = this.clock.monotonic();
     return {
-      ...(entry.running !== undefined && { runningForMs: now - entry.startedAt }),
-      ...(entry.lastError !== undefined && { lastError: entry.lastError }),
-      ...(entry.running === undefined && entry.notBefore > now && { restMs: entry.notBefore - now }),
+      runningForMs: entry.running !== undefined ? now - entry.startedAt : undefined,
+      lastError: entry.lastError,
+      restMs: entry.running === undefined && entry.notBefore > now ? entry.notBefore - now : undefined,
     };
   }
 
@@ -124,6 +125,7 @@ export class VolumeOperations {
 
   private start<T>(key: string, operation: VolumeOperation, work: () => Promise<T>): Promise<T> {
     const known = this.entries.get(key);
+    invariant(known?.running === undefined, "one operation at a time runs on a volume");
     const entry = known?.operation === operation ? known : newEntry(operation);
     this.entries.set(key, entry);
     entry.startedAt = this.clock.monotonic();
