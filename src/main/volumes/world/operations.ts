@@ -90,14 +90,14 @@ export class VolumeOperations {
   }
 
   /** The operation of a volume that runs or waits for its next try; ages are milliseconds. */
-  describe(key: string): { runningForMs?: number | undefined; lastError?: unknown; restMs?: number | undefined } {
+  describe(key: string): { runningForMs?: number; lastError?: unknown; restMs?: number } {
     const entry = this.entries.get(key);
     if (entry === undefined) return {};
     const now = this.clock.monotonic();
     return {
-      runningForMs: entry.running !== undefined ? now - entry.startedAt : undefined,
-      lastError: entry.lastError,
-      restMs: entry.running === undefined && entry.notBefore > now ? entry.notBefore - now : undefined,
+      ...(entry.running !== undefined && { runningForMs: now - entry.startedAt }),
+      ...(entry.lastError !== undefined && { lastError: entry.lastError }),
+      ...(entry.running === undefined && entry.notBefore > now && { restMs: entry.notBefore - now }),
     };
   }
 
