@@ -57,12 +57,13 @@ test("a pod gets ids once, and at least one", () => {
 
 test("a second operation on a volume cannot begin beside the first", async () => {
   const operations = new VolumeOperations(new SteppedClock());
-  const first = Promise.withResolvers<undefined>();
-  const running = operations["start"]("uid/volume", "set-up", () => first.promise);
+  let finish = (): void => undefined;
+  const first = new Promise<void>((resolve) => (finish = resolve));
+  const running = operations["start"]("uid/volume", "set-up", () => first);
   assert.throws(
     () => operations["start"]("uid/volume", "tear-down", () => Promise.resolve()),
     broken("one operation at a time runs on a volume"),
   );
-  first.resolve(undefined);
+  finish();
   await running;
 });
