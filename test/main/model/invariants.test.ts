@@ -38,7 +38,7 @@ test("the deadline of a pod that ends cannot move later", async () => {
 });
 
 test("a component cannot start a second time while it runs", async () => {
-  const components = new Components([{ name: "a" }], { error: () => undefined });
+  const components = new Components([{ name: "a" }], { error: () => undefined, debug: () => undefined });
   await components.start();
   await assert.rejects(components.start(), broken("a component starts once until it is stopped"));
   await components.stop();

@@ -2,7 +2,6 @@
 import type { Lease } from "../gen/coordination.js";
 import type { Event } from "../event.js";
 import type { Node } from "../node.js";
-import type { Lease } from "../gen/coordination.js";
 import type {
   CertificateSigningRequest,
   ClusterTrustBundle,
