@@ -1,4 +1,4 @@
-// Texts of others stand in messages as Go's %q has them (src/shared/log/quote.ts): upstream's messages do, and a quote, a line end or a control
+// Texts of others stand in messages as Go's %q has them (src/shared/text/quote.ts): upstream's messages do, and a quote, a line end or a control
 // character in a name cannot forge the rest of a message. `"${name}"` would do that.
 import { deepEqual } from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const NOT_MESSAGES = new Set([
     "workers/server/manifests/view.ts",
     "workers/server/manifests/watch.ts",
   ],
-  ...["workers/server/manifests/answer.ts", "shared/log/quote.ts", "shared/log/text-line.ts", "shared/http/bytes.ts"],
+  ...["workers/server/manifests/answer.ts", "shared/text/quote.ts", "shared/log/text-line.ts", "shared/http/bytes.ts"],
   ...["main/resources/devices/register-plugin.ts", "main/model/plugin-handler.ts"],
 ]);
 /** The texts are this program's own: words, numbers, quantities, addresses, constants. */

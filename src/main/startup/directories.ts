@@ -35,7 +35,7 @@ export function directoriesOf(rootDir: string, podLogsDir: string, containerLogs
 }
 
 /** A directory the kubelet cannot work without could not be made. */
-export function directoryError(path: string, cause: unknown): OperatorError {
+function directoryError(path: string, cause: unknown): OperatorError {
   const why = messageOf(cause);
   return new OperatorError(
     `cannot make directory ${path}: ${why}. Run as root, or choose others with --root-dir and podLogsDir`,

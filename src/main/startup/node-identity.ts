@@ -5,7 +5,7 @@ const MAX_NAME = 253;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The host name, or --hostname-override, is no DNS subdomain. */
-export function nodeNameError(nodeName: string, fromFlag: boolean): OperatorError {
+function nodeNameError(nodeName: string, fromFlag: boolean): OperatorError {
   const where = fromFlag ? "--hostname-override" : "the host name";
   return new OperatorError(
     `${where} ${JSON.stringify(nodeName)} cannot be a node name: use at most ${MAX_NAME} of a-z, 0-9, "-" and ".", ` +

@@ -21,7 +21,7 @@ export class ExchangeError extends Error {
   override readonly name = "ExchangeError";
 }
 
-/** The head of the response came, and its body broke off or never ended; or the head is longer than ours may be. @internal */
+/** The head of the response came, and its body broke off or never ended; or the head is longer than ours may be. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
 }

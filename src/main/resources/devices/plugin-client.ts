@@ -20,8 +20,11 @@ const MAX_ALLOCATION_BYTES = 256 * 1024;
 /** Between two lists of one plugin that the kubelet takes; of those that come meanwhile, it takes the newest. */
 const LIST_GAP_MS = 500;
 
-export function dialDevicePlugin(socket: string, clock: Clock): DevicePluginClient {
-  const connection = new PluginConnection(socket, clock);
+export function dialDevicePlugin(
+  socket: string,
+  clock: Clock,
+  connection: Pick<PluginConnection, "call" | "newest"> & Disposable = new PluginConnection(socket, clock),
+): DevicePluginClient {
   const share = new LoopShare(clock);
   let isSuspect = false;
   /** A call in an admission. Later pods that need the plugin's devices wait for it. */

@@ -76,7 +76,7 @@ export class Structs {
 
   constructor(private readonly rules: Rules) {}
 
-  object<M extends Message>(message: M): ObjectType {
+  object(message: Message): ObjectType {
     return this.struct(message, this.rules[message] as AnyRule | undefined) as ObjectType;
   }
 

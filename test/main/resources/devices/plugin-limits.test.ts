@@ -1,10 +1,6 @@
 // Device plugins that register under names without end, report lists without end, or never answer, leave room for the others.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
-import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
+import { test } from "node:test";
 import { dialDevicePlugin } from "../../../../src/main/resources/devices/plugin-client.js";
 import {
   ListSizes,
@@ -17,7 +13,6 @@ import { registerPlugin } from "../../../../src/main/resources/devices/register-
 import { deviceMetrics } from "../../../../src/main/resources/devices/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
-import { DevicePluginService, type AllocateResponse } from "../../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
 import { PluginCallError, STATUS } from "../../../../src/shared/plugins/call-error.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -130,59 +125,25 @@ test("a resource that was never connected is no label of the metrics", async () 
   );
 });
 
-async function hanging(t: TestContext): Promise<{ socket: string; answers: { now: boolean }; calls: () => number }> {
-  const folder = await mkdtemp(join(tmpdir(), "plugin-"));
-  t.after(() => rm(folder, { recursive: true }));
-  const socket = join(folder, "plugin.sock");
-  const server = new Server();
-  const answers = { now: false };
-  let calls = 0;
-  const { allocate } = DevicePluginService;
-  server.addService(
-    { allocate },
-    {
-      allocate: (_call: unknown, answer: sendUnaryData<AllocateResponse>) => {
-        calls++;
-        if (answers.now) answer(null, { containerResponses: [] });
-      },
+test("a plugin whose Allocate had no response in time gets two seconds for each later one, until it responds", async () => {
+  const timeouts: number[] = [];
+  let responds = false;
+  const connection = {
+    call: (_method: unknown, _request: unknown, { timeoutMs }: { timeoutMs: number }): Promise<never> => {
+      timeouts.push(timeoutMs);
+      if (responds) return Promise.resolve({ containerResponses: [] } as never);
+      return Promise.reject(new PluginCallError("Allocate", "plugin.sock", STATUS.DEADLINE_EXCEEDED, "no response"));
     },
-  );
-  await new Promise<void>((resolve) => {
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), () => resolve());
-  });
-  t.after(() => server.forceShutdown());
-  return { socket, answers, calls: () => calls };
-}
-
-/** gRPC's deadlines are moments of the real clock: with an offset, a long one ends soon. */
-class Shifted extends SteppedClock {
-  offset = 0;
-  override now(): number {
-    return Date.now() + this.offset;
-  }
-}
-
-test("a plugin whose Allocate had no response in time gets two seconds for each later one, until it responds", async (t) => {
-  const { socket, answers, calls } = await hanging(t);
-  const clock = new Shifted();
-  const client = dialDevicePlugin(socket, clock);
-  t.after(() => client.close());
-  const timesOut = (): Promise<void> =>
-    assert.rejects(
-      client.allocate(["a"], never),
-      (error) => error instanceof PluginCallError && error.code === STATUS.DEADLINE_EXCEEDED,
-    );
-  clock.offset = -119_500;
+    newest: () => Promise.reject(new Error("not part of this test")),
+    [Symbol.dispose]: () => undefined,
+  };
+  const client = dialDevicePlugin("plugin.sock", new SteppedClock(), connection);
+  const timesOut = (): Promise<void> => assert.rejects(client.allocate(["a"], never), PluginCallError);
   await timesOut();
-  assert.equal(calls(), 1);
-  clock.offset = -1_500;
   await timesOut();
-  assert.equal(calls(), 2);
-  answers.now = true;
-  clock.offset = 0;
+  responds = true;
   assert.equal(await client.allocate(["a"], never), undefined);
-  answers.now = false;
-  clock.offset = -119_500;
+  responds = false;
   await timesOut();
-  assert.equal(calls(), 4, "the call was made: it had the whole time again");
+  assert.deepEqual(timeouts, [120_000, 2_000, 2_000, 120_000]);
 });

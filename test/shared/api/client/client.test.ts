@@ -94,10 +94,15 @@ for (const protocol of PROTOCOLS) {
     });
 
     it("watches beside other calls, until the server ends it", async () => {
+      // One list for each event of the watch, which stays open until the last.
+      let listed = 0;
+      let onLast: (() => void) | undefined;
+      const last = new Promise<void>((resolve) => (onLast = resolve));
       await using rig = await rigOf(protocol, {
         answer: async ({ url }, response) => {
           if (!url.includes("watch=true")) {
             sendJson(response, { metadata: {}, items: null });
+            if (++listed === 2) onLast?.();
             return;
           }
           const pod = { metadata: { name: "ä", resourceVersion: "7" } };
@@ -116,6 +121,7 @@ for (const protocol of PROTOCOLS) {
             response.write(Buffer.from([byte]));
             if (byte === 0xc3) await new Promise(setImmediate);
           }
+          await last;
           response.end();
         },
       });
