@@ -1,8 +1,9 @@
 // The house rules as lint: import arrows, who may touch shared memory, who may touch time. Rules of types are in .oxlintrc.json.
-import tseslint from "typescript-eslint";
+
+import { createTypeScriptImportResolver } from "eslint-import-resolver-typescript";
 import importX from "eslint-plugin-import-x";
 import regexp from "eslint-plugin-regexp";
-import { createTypeScriptImportResolver } from "eslint-import-resolver-typescript";
+import tseslint from "typescript-eslint";
 import { floorZones } from "./eslint.floors.js";
 
 const TIME = "only shared/clock touches timers and wall time: take a Clock";

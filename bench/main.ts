@@ -1,35 +1,36 @@
 // `npm run bench [section …] [--against <kubelet> [--turns 4]]`: measures the kubelet on a real private containerd, prints
 // tables, writes JSON and a page. With --against, another kubelet executable has its turns in the same run.
 // Runs in a network namespace of its own; leaves nothing behind.
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+
 import { spawnSync } from "node:child_process";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cachePath } from "../src/shared/code/code-cache.js";
 import { openRun } from "../packaging/standalone/runs.js";
+import { cachePath } from "../src/shared/code/code-cache.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
 import { Nodes, type Section, type Subject } from "./lib/section.js";
 import { table } from "./lib/stats.js";
-import { queueSection } from "./sections/queue.js";
-import { startupSection } from "./sections/startup.js";
-import { startSection } from "./sections/pod-start.js";
-import { shapeSection } from "./sections/shape.js";
-import { changeSection } from "./sections/pod-change.js";
-import { idleSection } from "./sections/idle.js";
-import { scaleSection } from "./sections/scale.js";
-import { manySection } from "./sections/many.js";
-import { fleetSection } from "./sections/fleet.js";
-import { probesSection } from "./sections/probes.js";
 import { clusterSection } from "./sections/cluster.js";
 import { costSection } from "./sections/cost.js";
-import { streamsSection } from "./sections/streams.js";
-import { evictionSection } from "./sections/eviction.js";
-import { scrapeSection } from "./sections/scrape.js";
-import { soakSection } from "./sections/soak.js";
-import { profileSection } from "./sections/profile.js";
 import { dockershimSection } from "./sections/dockershim.js";
+import { evictionSection } from "./sections/eviction.js";
+import { fleetSection } from "./sections/fleet.js";
+import { idleSection } from "./sections/idle.js";
+import { manySection } from "./sections/many.js";
+import { changeSection } from "./sections/pod-change.js";
+import { startSection } from "./sections/pod-start.js";
+import { probesSection } from "./sections/probes.js";
+import { profileSection } from "./sections/profile.js";
+import { queueSection } from "./sections/queue.js";
+import { scaleSection } from "./sections/scale.js";
+import { scrapeSection } from "./sections/scrape.js";
+import { shapeSection } from "./sections/shape.js";
+import { soakSection } from "./sections/soak.js";
+import { startupSection } from "./sections/startup.js";
+import { streamsSection } from "./sections/streams.js";
 import { trafficSection } from "./sections/traffic.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));

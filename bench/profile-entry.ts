@@ -1,4 +1,5 @@
 // Runs the kubelet under a clinic.js tool, in place of the plain entry point: `npm run profile` starts it.
+
 import { spawn } from "node:child_process";
 import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../packaging/standalone/kubelet-process.js";
 

@@ -1,7 +1,8 @@
 // `npm run profile [doctor|flame|bubbleprof] [pods]`: a clinic.js profile of the kubelet while a burst of pods starts.
 // clinic is not a dependency: npx fetches it when this is run for the first time.
-import { fileURLToPath } from "node:url";
+
 import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { openRun } from "../packaging/standalone/runs.js";
 import { markingPod } from "./lib/manifests.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";

@@ -1,7 +1,8 @@
 // Queue bench: the ring queue against a plain MessagePort, between main and a worker, 64-byte records.
 // Latency is idle latency: one record every few ms, from before the push until the consumer has it.
-import { MessageChannel, Worker, isMainThread, workerData, type MessagePort } from "node:worker_threads";
+
 import { fileURLToPath } from "node:url";
+import { MessageChannel, Worker, isMainThread, workerData, type MessagePort } from "node:worker_threads";
 import { bytesCodec } from "../src/shared/queue/codec.js";
 import { QueueReader } from "../src/shared/queue/queue-reader.js";
 import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../src/shared/queue/ring.js";

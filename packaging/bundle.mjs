@@ -5,15 +5,16 @@
 // (docs/adr/0057).
 // Invariant: `new URL("../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever the source lies
 // (bundle/own-urls.mjs). The build checks that each such file is there.
+
 import { spawnSync } from "node:child_process";
 import { access, chmod, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { writeVersion } from "./build/version.mjs";
 import { writeModules } from "./bundle/modules.mjs";
 import { ownUrls } from "./bundle/own-urls.mjs";
 import { writePage } from "./bundle/page.mjs";
-import { writeVersion } from "./build/version.mjs";
 
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
 const outdir = join(dist, "agent");

@@ -1,5 +1,6 @@
 // Writes packaging/kubelet-config.schema.json from the table of config fields. Run it after a field has changed:
 // npm run build && node dist/packaging/make-config-schema.js
+
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { configSchemaText } from "../src/main/command/config/json-schema.js";

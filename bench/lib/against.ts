@@ -2,6 +2,7 @@
 // stands beside that of the other, with their ratio.
 // Invariant: both kubelets have equally many turns, in the order A B B A. So a machine that becomes slower or faster
 // meanwhile favours neither.
+
 import type { Report } from "./page.js";
 import type { Cell } from "./stats.js";
 

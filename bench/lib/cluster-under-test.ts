@@ -1,5 +1,6 @@
 // An API server for the bench: that of KUBECONFIG (with NODELET_BENCH_NODE_KUBECONFIG for the node), or the fixture of
 // test/fake-api as a process of its own; and what a client of it sees of the bench's pods, by one watch.
+
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

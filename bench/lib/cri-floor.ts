@@ -2,15 +2,16 @@
 // in the same order. Files that the kubelet makes on the way (hosts file, termination log) lie ready before the clock starts.
 // Invariant: while pods of the floor exist, the kubelet under test is stopped by SIGSTOP. Upstream's kubelet ends every pod of the
 // runtime that it does not know.
+
 import { mkdir, writeFile } from "node:fs/promises";
-import { systemClock } from "../../src/shared/clock/clock.js";
-import type { Container, Pod } from "../../src/shared/api/pod.js";
-import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
-import { ContainerState, LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/cri/gen/runtime.v1.js";
+import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import { containerConfig } from "../../src/main/runtime/config/container-config.js";
 import { containerMounts } from "../../src/main/runtime/config/mounts.js";
 import { sandboxConfig } from "../../src/main/runtime/config/sandbox-config.js";
-import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import type { Container, Pod } from "../../src/shared/api/pod.js";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
+import { ContainerState, LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/cri/gen/runtime.v1.js";
 import { markingPod } from "./manifests.js";
 import type { Marks } from "./marks.js";
 

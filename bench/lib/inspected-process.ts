@@ -1,5 +1,6 @@
 // Retained memory of each thread of a running Node process. SIGUSR1 opens V8's inspector in it; every thread collects its garbage and
 // reports its heap. Invariant: the process is left unchanged except for the inspector's own thread and port.
+
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";

@@ -1,5 +1,6 @@
 // Work of V8 in a process: allocated bytes and garbage collections. Asked of the inspector, so only of a
 // kubelet on Node.js.
+
 import type { InspectedProcess } from "./inspected-process.js";
 
 export interface Allocation {

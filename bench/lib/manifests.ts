@@ -1,4 +1,5 @@
 // Manifests for the benchmark, put in place in one step.
+
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";

@@ -1,4 +1,5 @@
 // Marks that containers leave in a shared folder. So the benchmark sees a process start or stop without the kubelet.
+
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 

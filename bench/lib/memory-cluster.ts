@@ -1,5 +1,6 @@
 // A kubelet with an API server and a runtime in memory, in the bench's own process. It shows the cost of the kubelet
 // itself in bursts of starts and ends of pods. The runtime's calls take as long as containerd's on a slow machine.
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";

@@ -1,4 +1,5 @@
 // Counters for the start or end of pods. A meter starts to count and returns a function that ends it.
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeApi } from "../../test/fake-api/fake-api.js";

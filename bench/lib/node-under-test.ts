@@ -1,4 +1,5 @@
 // The kubelet as a process on a private containerd, with marks, manifests and figures about it.
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { cgroupTrees } from "../../packaging/standalone/cgroups.js";

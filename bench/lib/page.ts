@@ -1,4 +1,5 @@
 // The results as one page: every table, and a bar for every figure of its first numeric column.
+
 import type { Cell } from "./stats.js";
 
 /** One table of the results. */

@@ -1,4 +1,5 @@
 // Lines over time as an SVG. Each figure has a panel with its own scale and the straight line that fits it best.
+
 import { round, slope, type Point } from "./stats.js";
 
 export interface Curve {

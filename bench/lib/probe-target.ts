@@ -1,4 +1,5 @@
 // A process to be probed: an HTTP server on a free port, which it tells its parent. Ends with its parent.
+
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setPriority } from "node:os";

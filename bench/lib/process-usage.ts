@@ -1,4 +1,5 @@
 // Cost of a process: resident memory, processor time, open files and threads, from /proc.
+
 import { readdir, readFile } from "node:fs/promises";
 
 const TICKS_PER_SECOND = 100;

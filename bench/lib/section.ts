@@ -1,5 +1,6 @@
 // A section of the bench: what it measures, under a name of the command line, and how its tables look.
 // Invariant: run measures and prints no table; report only formats, so that equal results give equal tables.
+
 import { startNodeUnderTest, type NodeOptions, type NodeUnderTest } from "./node-under-test.js";
 import type { Report } from "./page.js";
 

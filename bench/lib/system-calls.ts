@@ -1,4 +1,5 @@
 // System calls of a process and of the programs that it starts, counted by strace and put together by kind.
+
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";

@@ -5,6 +5,7 @@
 // @headline Speed | Half of 30 deleted pods are removed. | ≤ 0.6 × upstream (missed)
 // @headline Speed | A pod of a burst costs little processor time. | ≤ 0.8 × upstream (missed)
 // @headline Speed | 30 pods at rest use little memory in a cluster. | ≤ 1.1 × upstream (missed)
+
 import { sleep } from "../../packaging/standalone/wait.js";
 import {
   NAMESPACE,
@@ -16,10 +17,10 @@ import {
 } from "../lib/cluster-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
-import { atRest, restReport, type IdleRow } from "./idle.js";
-import { round, summarize, type Summary } from "../lib/stats.js";
-import type { Section } from "../lib/section.js";
 import type { Report } from "../lib/page.js";
+import type { Section } from "../lib/section.js";
+import { round, summarize, type Summary } from "../lib/stats.js";
+import { atRest, restReport, type IdleRow } from "./idle.js";
 
 interface ClusterRow {
   size: number;

@@ -1,9 +1,10 @@
 // Pods on a Docker Engine through the kubelet's CRI server, by turns with bare requests to that Engine and with
 // containerd. Measures from the first request to the process in the container, one by one and in bursts. Runs only by
 // name: it needs a Docker Engine.
+
+import { rm } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
-import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { startContainerd } from "../../packaging/standalone/containerd.js";
 import { provideDocker, startDocker } from "../../packaging/standalone/docker-engine.js";

@@ -1,17 +1,18 @@
 // Time until a node under pressure evicts. Pods consume memory at about 1 GiB/s below a cgroup with its own limit
 // (never the machine's), and fill a small file system. Measured from the crossed threshold to the kubelet's order, and
 // to the end of the pod's process.
+
 import { access, mkdir, open, readdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { totalmem } from "node:os";
+import { join } from "node:path";
 import { cgroupFolders, cgroupTrees } from "../../packaging/standalone/cgroups.js";
 import { run } from "../../packaging/standalone/exec.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import type { ApiObject, Fields } from "../../test/support/api-kit.js";
 import { NAMESPACE, NODE_NAME, startCluster, type ClusterUnderTest } from "../lib/cluster-under-test.js";
 import { startNodeUnderTest, type NodeUnderTest } from "../lib/node-under-test.js";
-import { round, summarize, type Summary } from "../lib/stats.js";
 import type { Section } from "../lib/section.js";
+import { round, summarize, type Summary } from "../lib/stats.js";
 
 const MIB = 2 ** 20;
 /** Of all pods together; pods go when less than half of it is left. */

@@ -1,11 +1,12 @@
 // Cost of an idle kubelet: memory and processor time with 0, 30 and 100 running pods.
 // @headline Speed | 100 pods at rest use little processor time. | ≤ 2 % of a core
 // @headline Speed | 30 pods at rest use little memory. | ≤ 130 MiB (missed)
+
 import { sleep } from "../../packaging/standalone/wait.js";
-import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
-import type { Section } from "../lib/section.js";
+import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Report } from "../lib/page.js";
+import type { Section } from "../lib/section.js";
 
 export interface IdleRow {
   pods: number;

@@ -1,12 +1,13 @@
 // A running pod changes: its container's process ends and is restarted; its manifest is edited.
 // @headline Speed | An exit is detected without CRI events. | ≤ 1.1 s
 // @headline Speed | A killed process is restarted. | 200 ms
+
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
-import { summarize, type Summary } from "../lib/stats.js";
+import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Section } from "../lib/section.js";
+import { summarize, type Summary } from "../lib/stats.js";
 
 /** Milliseconds. */
 interface PodChangeResult {

@@ -4,11 +4,12 @@
 // @headline Speed | The last of 30 new pods runs. | ≤ 1.15 × bare
 // @headline Speed | A removed manifest causes SIGTERM at once. | 20 ms
 // @headline Speed | Main is punctual in a burst of 100. | p99 ≤ 20 ms (missed)
-import type { NodeUnderTest } from "../lib/node-under-test.js";
+
 import { markingPod } from "../lib/manifests.js";
-import { summarize, type Summary } from "../lib/stats.js";
-import type { Section } from "../lib/section.js";
+import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Report } from "../lib/page.js";
+import type { Section } from "../lib/section.js";
+import { summarize, type Summary } from "../lib/stats.js";
 
 interface PodStartRow {
   size: number;

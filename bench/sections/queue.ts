@@ -1,7 +1,8 @@
 // The ring queue beside a plain MessagePort (bench/queue.ts runs alone, too).
 // @headline Speed | A queue between threads carries records. | ≥ 1 M per s
-import { benchQueue, type QueueBenchResult } from "../queue.js";
+
 import type { Section } from "../lib/section.js";
+import { benchQueue, type QueueBenchResult } from "../queue.js";
 
 export const queueSection: Section<QueueBenchResult> = {
   name: "queue",

@@ -1,4 +1,5 @@
 // 1,000 pods: the kubelet as a process against an in-memory CRI server (test/fake-cri), to see what the kubelet alone costs.
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";
@@ -8,9 +9,9 @@ import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { markingPod, Manifests } from "../lib/manifests.js";
 import { loopDelayOf } from "../lib/node-under-test.js";
 import { usageOf } from "../lib/process-usage.js";
-import { round } from "../lib/stats.js";
 import { removeTree } from "../lib/remove-tree.js";
 import type { Section } from "../lib/section.js";
+import { round } from "../lib/stats.js";
 
 interface ScaleResult {
   allRunningSeconds: number;

@@ -1,11 +1,12 @@
 // A static pod of 3 init containers, 2 sidecars and 2 app containers: manifest put in place → both apps run. The same
 // bare CRI calls are measured by turns in the same run.
 // @headline Speed | A pod of 7 containers starts soon. | ≤ 1.2 × bare
+
 import type { Pod } from "../../src/shared/api/pod.js";
 import { shapedMarks, shapedPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
-import { summarize, type Summary } from "../lib/stats.js";
 import type { Section } from "../lib/section.js";
+import { summarize, type Summary } from "../lib/stats.js";
 
 interface ShapeRow {
   rounds: number;

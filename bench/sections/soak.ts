@@ -4,6 +4,7 @@
 // @headline Failures | Endless churn does not grow memory. | ≤ 1 MiB in 10 min
 // @promise Failures: Endless churn: memory, open files and threads are constant: RSS and each heap grow by less than 1
 //   MiB in 10 minutes.
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
@@ -17,6 +18,7 @@ import { chosenSeed, randomFrom } from "../../test/support/seeded-random.js";
 import { startCluster } from "../lib/cluster-under-test.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { startNodeUnderTest } from "../lib/node-under-test.js";
+import type { Section } from "../lib/section.js";
 import { Execs, Followers, Scrapes, startWriters } from "../soak/clients.js";
 import { ConfigChanges, Jobs, Pulls, Resizes } from "../soak/cluster-churn.js";
 import { RuntimeKills } from "../soak/runtime-kills.js";
@@ -30,7 +32,6 @@ import {
   type SoakSample,
 } from "../soak/samples.js";
 import { benchSoakUnderAttack } from "../soak/under-attack.js";
-import type { Section } from "../lib/section.js";
 
 const SLOTS = 30;
 const ROUND_MS = 20_000;

@@ -2,6 +2,7 @@
 // them the floor: a Node process that does nothing.
 // @headline Speed | The kubelet asks for the first PodSandbox after exec. | ≤ 400 ms; 200 ms (missed)
 // @headline Speed | `--version` and `--help` answer. | ≤ 120 ms
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -10,9 +11,9 @@ import { removeCgroups } from "../../packaging/standalone/cgroups.js";
 import { KUBELET_ENTRY, KUBELET_NODE_FLAGS, prepareKubelet } from "../../packaging/standalone/kubelet-process.js";
 import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { markingPod } from "../lib/manifests.js";
-import { summarize, type Summary } from "../lib/stats.js";
 import { removeTree } from "../lib/remove-tree.js";
 import type { Section } from "../lib/section.js";
+import { summarize, type Summary } from "../lib/stats.js";
 
 interface StartupResult {
   /** All: milliseconds from exec. */

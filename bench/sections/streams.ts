@@ -1,14 +1,15 @@
 // Cost of the server's clients for the sync path. Pods start one by one: first without clients, then while 50 clients follow fast logs and
 // 20 execs stream through the authenticated port. The same pods write their logs both times.
 // @headline Speed | 50 log followers and 20 execs hardly delay a sync. | ≤ 1.1 × (missed)
+
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { ChannelSocket } from "../../test/support/websocket.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { ChannelSocket } from "../../test/support/websocket.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
-import { benchPodStart } from "./pod-start.js";
 import type { Section } from "../lib/section.js";
+import { benchPodStart } from "./pod-start.js";
 
 interface StreamsResult {
   followers: number;

@@ -1,6 +1,7 @@
 // Cost of a node for its API server: requests, bytes and watch events. Measured per minute at rest, per start and end
 // of a pod, and per restart of the kubelet. The API server of test/ counts them, so that --against compares equal
 // things.
+
 import { sleep } from "../../packaging/standalone/wait.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { ApiKit } from "../../test/support/api-kit.js";

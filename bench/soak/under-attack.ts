@@ -1,12 +1,13 @@
 // The soak with the attacks of test/hostile in turn. The kubelet is attacked for the whole time, while pods of a
 // cluster are created, changed and deleted. The node is that of the attacks, so it also has their operator and normal
 // pod.
+
 import { mkdir } from "node:fs/promises";
 import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
-import { HostileBench } from "../../test/hostile/bench.js";
 import { TENANT_FILES } from "../../test/hostile/attacks/tenant-files.js";
 import { TENANT_LOAD } from "../../test/hostile/attacks/tenant-load.js";
 import { TENANT_SPECS } from "../../test/hostile/attacks/tenant-specs.js";
+import { HostileBench } from "../../test/hostile/bench.js";
 import { NODE_NAME } from "../../test/support/cluster-node.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { usageOf } from "../lib/process-usage.js";

@@ -4,11 +4,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { CannotStart } from "./cannot-start.mjs";
 import { withLock } from "./lock.mjs";
 import { sourceState } from "./sources.mjs";
 import { step } from "./step.mjs";
 import { isTranspiled, removeOutputs, transpile } from "./transpile.mjs";
-import { CannotStart } from "./cannot-start.mjs";
 import { writeVersion } from "./version.mjs";
 
 const NOTHING = { files: {}, transpiler: "", bundle: "" };

@@ -1,4 +1,5 @@
 // One way to make a script for browsers: of the status page, and of the site.
+
 import { build } from "esbuild";
 
 /** The script of `entry` with all that it imports, in one text. Both are paths; `entry` may be relative to `root`. */

@@ -5,6 +5,7 @@
 //   main/kubelet.js      calls the loader with the entry's packs
 // __url is the URL of the bundle's root (own-urls.mjs).
 // Invariant: names of packs and chunks contain a hash of their text. V8 compares only the length of the text with that of a code cache.
+
 import { createHash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";

@@ -1,5 +1,6 @@
 // Makes the status page: script and style in one document, and a policy that permits only these two.
 // https://www.w3.org/TR/CSP3/#grammardef-hash-source
+
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 // docs/reference/endpoints.md: the routes of each port as the server makes them, with what a client must be allowed to do. The routes are
 // made with everything turned on, and never called.
 
-import type { Route } from "../../src/workers/server/answer.js";
 import { nodeletRoutes, type AdminRouteDeps } from "../../src/workers/server/admin/admin-routes.js";
+import type { Route } from "../../src/workers/server/answer.js";
 import { subresourcesOf, verbOf } from "../../src/workers/server/auth/attributes.js";
 import { nodeChecks } from "../../src/workers/server/health.js";
 import { CONNECTION_LIMITS } from "../../src/workers/server/https-server.js";
@@ -11,8 +11,8 @@ import { HealthSlis } from "../../src/workers/server/slis.js";
 import { Stats } from "../../src/workers/server/stats/index.js";
 import { pageRoutes } from "../../src/workers/server/status-page/page-routes.js";
 import { TrustedRoutes, type TrustedDeps } from "../../src/workers/server/trusted-routes.js";
-import { code, heading, table } from "./table.js";
 import { ENDPOINT_MEANINGS } from "./endpoint-meanings.js";
+import { code, heading, table } from "./table.js";
 
 /** Dependencies of routes that are made and not called: those that are needed to make them. */
 const part = <T extends object>(needed: Partial<T>): T => needed as T;

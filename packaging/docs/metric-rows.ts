@@ -1,10 +1,10 @@
 // Lists the metrics of the kubelet. The functions that make them are called with a registry that records name, type, labels and help. A new
 // function belongs in this list; test/packaging/reference.test.ts names the source files whose metrics are missing.
 
+import { admissionMetrics } from "../../src/main/admission/metrics.js";
 import { watchLoopDelay } from "../../src/main/agent/loop-delay.js";
 import { watchNode } from "../../src/main/agent/node-metrics.js";
 import { countingMetrics, recordLosingSupport } from "../../src/main/agent/runtime-metrics.js";
-import { admissionMetrics } from "../../src/main/admission/metrics.js";
 import { watchPodCertificates } from "../../src/main/cluster/pod-certificates/metrics.js";
 import { eventMetrics } from "../../src/main/events/metrics.js";
 import { eventSinkMetrics } from "../../src/main/events/sink/metrics.js";
@@ -20,11 +20,11 @@ import { podResourcesMetrics } from "../../src/main/node/pod-resources/metrics.j
 import { podWatchMetrics } from "../../src/main/node/pods-api/server.js";
 import { shutdownMetrics } from "../../src/main/node/shutdown/start-shutdown.js";
 import { resizeMetrics } from "../../src/main/resources/allocation/metrics.js";
+import { podLevelMetrics } from "../../src/main/resources/assignment/pod-level.js";
 import { cgroupMetrics, reservedMemoryMetrics } from "../../src/main/resources/cgroups/metrics.js";
 import { cpuManagerMetrics } from "../../src/main/resources/cpu-manager/metrics.js";
 import { deviceMetrics } from "../../src/main/resources/devices/metrics.js";
 import { draMetrics } from "../../src/main/resources/dra/metrics.js";
-import { podLevelMetrics } from "../../src/main/resources/assignment/pod-level.js";
 import { memoryManagerMetrics } from "../../src/main/resources/memory-manager/metrics.js";
 import { topologyMetrics } from "../../src/main/resources/topology/metrics.js";
 import { manifestMetrics } from "../../src/main/sources/metrics.js";
@@ -34,20 +34,20 @@ import { podStatusMetrics } from "../../src/main/status/manager/metrics.js";
 import { podMetrics } from "../../src/main/sync/metrics.js";
 import { csiMetrics } from "../../src/main/volumes/csi/metrics.js";
 import { volumeMetrics } from "../../src/main/volumes/metrics.js";
-import { seLinuxMountMetrics } from "../../src/main/volumes/se-linux-metrics.js";
 import { volumeStatsMetrics } from "../../src/main/volumes/persistent/metrics.js";
+import { seLinuxMountMetrics } from "../../src/main/volumes/se-linux-metrics.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
+import type { Counter, Gauge, Histogram } from "../../src/shared/metrics/prom.js";
 import { restClientMetrics } from "../../src/shared/metrics/rest-client.js";
 import { runtimeOperationsMetrics } from "../../src/shared/metrics/runtime-operations.js";
 import { ThreadRegistry, type Summary } from "../../src/shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../src/shared/metrics/thread-usage.js";
 import { threadMetrics, watchQueue } from "../../src/shared/metrics/threads.js";
-import type { Counter, Gauge, Histogram } from "../../src/shared/metrics/prom.js";
+import { probeMetrics, scheduleMetrics } from "../../src/shared/probes/metrics.js";
 import { dockershimMetrics } from "../../src/workers/dockershim/metrics.js";
 import { imageGcMetrics } from "../../src/workers/image-gc/metrics.js";
 import { nodeStatusMetrics } from "../../src/workers/node-status/metrics.js";
 import { plegMetrics } from "../../src/workers/pleg/metrics.js";
-import { probeMetrics, scheduleMetrics } from "../../src/shared/probes/metrics.js";
 import { serverAuthMetrics } from "../../src/workers/server/auth/metrics.js";
 import { boardMetrics } from "../../src/workers/server/board-metrics.js";
 import { httpMetrics } from "../../src/workers/server/http-metrics.js";

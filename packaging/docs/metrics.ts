@@ -1,8 +1,8 @@
 // docs/reference/metrics.md: the metrics of each page.
 
+import { levelOf } from "../../src/workers/server/registered-metrics.js";
 import { CADVISOR_FAMILIES } from "../../src/workers/server/stats/exposition/cadvisor-families.js";
 import { RESOURCE_FAMILIES } from "../../src/workers/server/stats/exposition/resource.js";
-import { levelOf } from "../../src/workers/server/registered-metrics.js";
 import { metricRegistries } from "./metric-rows.js";
 import { code, heading, table } from "./table.js";
 

@@ -1,4 +1,5 @@
 // V8's code cache for the Node that will run the kubelet (docs/adr/0057). The build made one for its own Node.
+
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -6,10 +6,10 @@ import { cp, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promi
 import { dirname, join } from "node:path";
 import { isExecutable } from "../standalone/exec.js";
 import { errnoOf, SetupProblem } from "../standalone/problem.js";
-import { KUBEADM_DROP_INS, layoutOf, type Layout } from "./layout.js";
-import type { InstallerOptions, Mode } from "./options.js";
 import { makeCodeCache } from "./code-cache.js";
 import { copyCode, copyPackage } from "./copy-code.js";
+import { KUBEADM_DROP_INS, layoutOf, type Layout } from "./layout.js";
+import type { InstallerOptions, Mode } from "./options.js";
 import { productionPackages } from "./production-packages.js";
 import { readRecord, type InstallRecord } from "./record.js";
 import { reloadSystemd } from "./systemd.js";

@@ -1,4 +1,5 @@
 // The files that are generated from the contract.
+
 import type { Contract } from "./contract.js";
 import { laterFactsFile } from "./write/later-facts.js";
 import { manifestFile } from "./write/manifest-fields.js";

@@ -1,14 +1,14 @@
 // The Debian package: control files beside the tree, put together by dpkg-deb.
 
-import { cp, mkdir, readFile, rm } from "node:fs/promises";
 import { createHash } from "node:crypto";
+import { cp, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../standalone/exec.js";
 import { KUBERNETES_VERSION } from "../../src/main/command/version.js";
+import { run } from "../standalone/exec.js";
+import { DESCRIPTION, HOMEPAGE, MAINTAINER, SUMMARY, type Build } from "./build.js";
 import { filesBelow, installedKiB, put, settle } from "./files.js";
 import type { Architecture } from "./pins.js";
 import { script } from "./scripts.js";
-import { DESCRIPTION, HOMEPAGE, MAINTAINER, SUMMARY, type Build } from "./build.js";
 import { LAYOUT, putCompletions } from "./tree.js";
 
 const MAINTAINER_SCRIPTS = ["preinst", "postinst", "prerm", "postrm"];

@@ -3,8 +3,8 @@
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../standalone/exec.js";
-import { put, settle } from "./files.js";
 import type { Build } from "./build.js";
+import { put, settle } from "./files.js";
 import { NAMES } from "./pins.js";
 import { script } from "./scripts.js";
 import { putCompletions } from "./tree.js";

@@ -1,5 +1,6 @@
 // Quiet colours for code: comments, texts, names and prompts, by a few rules per language. Pure; made at build time. What no rule knows stays
 // plain.
+
 import { escapeHtml } from "./escape.js";
 
 type Kind = "c" | "s" | "n" | "p";

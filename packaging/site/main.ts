@@ -1,7 +1,7 @@
 // `npm run site`: builds the documentation below dist/site.
 
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { isSetupProblem } from "../standalone/problem.js";
 import { buildSite } from "./build.js";
 

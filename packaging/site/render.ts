@@ -2,8 +2,8 @@
 // Pictures and other linked files become files of the site. Raw HTML other than comments, and diagrams that need a
 // script, are refused.
 
-import { Marked, type Tokens } from "marked";
 import { posix } from "node:path";
+import { Marked, type Tokens } from "marked";
 import { SetupProblem } from "../standalone/problem.js";
 import { Anchors } from "./anchors.js";
 import { colouredCode } from "./colour.js";

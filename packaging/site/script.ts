@@ -1,4 +1,5 @@
 // The site's script as one small file for browsers.
+
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 

@@ -7,10 +7,10 @@ import { once } from "node:events";
 import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inNetns } from "./netns.js";
-import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
 import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
+import { inNetns } from "./netns.js";
 import { fetchPods, fetchPodsOverSocket, isHealthy, type PodView } from "./pods.js";
+import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
 import { waitFor } from "./wait.js";
 
 /** Folder of the bundle: that of the build, or the copy of a run of tests, which a build that comes later does not change. */

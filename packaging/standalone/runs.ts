@@ -5,13 +5,13 @@
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { removeCgroups } from "./cgroups.js";
 import { removeInstancesBelow } from "./instance.js";
 import { detachLoopDevicesOf } from "./loop-devices.js";
 import { unmountBelow } from "./mounts.js";
 import { createNetns, deleteNetns } from "./netns.js";
 import { errnoOf, SetupProblem } from "./problem.js";
 import { isAlive, listProcesses, readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
-import { removeCgroups } from "./cgroups.js";
 
 /** Environment variable of every process of a run; its value is the run's folder. */
 const RUN_MARK = "NODELET_RUN_DIR";

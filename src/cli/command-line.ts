@@ -1,5 +1,6 @@
 // Makes the words of kubectl users those that the program's parser takes: -n before the command, options of `exec` after the pod, and values
 // of switches such as --wait=false. Pure.
+
 import type { Command } from "commander";
 
 type Options = Pick<Command["options"][number], "short" | "long" | "required" | "optional">[];

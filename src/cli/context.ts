@@ -1,10 +1,11 @@
 // The context of every command: connection, output format, terminal.
+
 import { systemClock, type Clock } from "../shared/clock/clock.js";
 import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js";
 import { Client } from "./client.js";
 import { CliError, EXIT } from "./errors.js";
-import { FORMATS, type Format } from "./output/formats.js";
 import { painter, type Paint } from "./output/colour.js";
+import { FORMATS, type Format } from "./output/formats.js";
 import { writeOut } from "./output/terminal.js";
 
 /** For a terminal that does not know its size, as those of some container tools. */

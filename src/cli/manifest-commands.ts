@@ -1,4 +1,5 @@
 // The commands that take manifests: apply, diff, validate, delete and restart. Each is one file, loaded when it runs.
+
 import type { Command } from "commander";
 import type { ApplyOptions } from "./commands/apply.js";
 import type { DeleteOptions } from "./commands/delete.js";

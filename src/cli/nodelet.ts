@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Entry point of the nodelet command. Reads the command line and loads only the code of the named command.
+
 import { EXIT } from "./errors.js";
 import { complain } from "./output/terminal.js";
 import { main } from "./program.js";

@@ -1,6 +1,7 @@
 // The rules of `nodelet status`: the current problems of the node, their start times and their remedies. Pure.
-import type { ApiServerFacts, DiskFacts, NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
+
 import { NO_MANIFESTS } from "../shared/contracts/manifest-facts.js";
+import type { ApiServerFacts, DiskFacts, NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
 import { manifestProblems } from "./manifests/problems.js";
 import { bytes, duration, moment } from "./output/amounts.js";
 

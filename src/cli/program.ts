@@ -1,21 +1,22 @@
 // The commands of nodelet, their arguments and options. Each command is one file, loaded when it runs.
+
 import { Argument, Command, CommanderError, Option } from "commander";
 import { messageOf } from "../shared/errors/thrown.js";
 import { isBeforeCommand, preparedWords } from "./command-line.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { FORMATS } from "./output/formats.js";
 import type { CopyOptions } from "./commands/cp.js";
 import type { DoctorOptions } from "./commands/doctor.js";
 import type { EventOptions } from "./commands/events.js";
 import type { ExecOptions } from "./commands/exec.js";
-import type { NamesOptions } from "./commands/names.js";
 import type { LogOptions } from "./commands/logs.js";
+import type { NamesOptions } from "./commands/names.js";
 import type { TimelineOptions } from "./commands/timeline.js";
 import type { TopOptions } from "./commands/top.js";
 import { NAMES_COMMAND } from "./completion/names-command.js";
+import type { Context, GlobalOptions } from "./context.js";
 import { CliError, EXIT } from "./errors.js";
 import { examplesText } from "./examples.js";
 import { addManifestCommands } from "./manifest-commands.js";
+import { FORMATS } from "./output/formats.js";
 import { complain, writeErr, writeOut } from "./output/terminal.js";
 import { watched } from "./output/watch.js";
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
 // Entry point: reads the command line, then runs that command. Everything heavy is loaded only when it is needed.
-import { loadSettings } from "./command/settings.js";
+
 import { OperatorError } from "../shared/errors/operator-error.js";
-import { commandIo } from "./startup/process/command-io.js";
 import { escapedLines } from "../shared/text/printable.js";
+import { loadSettings } from "./command/settings.js";
+import { commandIo } from "./startup/process/command-io.js";
 
 const argv = process.argv.slice(2);
 

@@ -1,8 +1,9 @@
 // The log of one container in the page, followed as it grows: search, previous run, copy, download. The panel owns its elements: it appends
 // lines to a log of thousands, and does not compare them again.
 // Invariant: it holds one request at most, and as many lines as LogTail keeps.
-import { LogTail, MAX_LINES } from "./log-tail.js";
+
 import { firstSource, type LogSource } from "./log-sources.js";
+import { LogTail, MAX_LINES } from "./log-tail.js";
 
 const TAIL_LINES = 500;
 /** A reader within so many pixels of the end wants to see new lines. */

@@ -1,4 +1,5 @@
 // The containers of a pod as sources of logs, and the one to show first. Pure.
+
 import type { ContainerView } from "../cli/why/input.js";
 
 export interface LogSource {

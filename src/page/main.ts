@@ -1,4 +1,5 @@
 // Entry of the status page's script. The build puts it into the page's document (packaging/bundle/page.mjs).
+
 import { Page } from "./page.js";
 
 const [header, main] = [document.querySelector("header"), document.querySelector("main")];

@@ -1,5 +1,6 @@
 // The status page: puts streams, place and views together, and draws at most once per frame.
 // Invariant: while the page is not visible it holds no stream.
+
 import type { Configz } from "../cli/config-lines.js";
 import { podState } from "../cli/pods/state.js";
 import { seenPod, type ShownPod } from "../cli/why/seen-pod.js";
@@ -26,8 +27,8 @@ import { logSources } from "./log-sources.js";
 import { optionsOf, placeOf, podLink, withOptions, type Options, type Place } from "./place.js";
 import { Replica } from "./replica.js";
 import { followShortcuts } from "./shortcuts.js";
-import { configView } from "./views/config.js";
 import { UsageHistory } from "./usage-history.js";
+import { configView } from "./views/config.js";
 import { headView, TITLES, troubledPods } from "./views/head.js";
 import { imagesView } from "./views/images.js";
 import { manifestsView } from "./views/manifests.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { CountingRuntime } from "../../bench/lib/counting-runtime.js";
 import { byKind, parseCounts } from "../../bench/lib/system-calls.js";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Labels } from "../../bench/flame/labels.js";
 import { flamePicture } from "../../bench/flame/picture.js";
 import { ownTimes, stacksOf, type CallFrame, type CpuProfile } from "../../bench/flame/stacks.js";
-import { Labels } from "../../bench/flame/labels.js";
 
 const frame = (functionName: string, url = ""): CallFrame => ({ functionName, url, lineNumber: 0, columnNumber: 0 });
 

@@ -1,4 +1,5 @@
 // The line through the samples of a soak, and how sure it is.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slope, slopeError } from "../../bench/lib/stats.js";

@@ -1,4 +1,5 @@
 // Words of kubectl users, as the parser of the program gets them; durations and queries of logs; refusals as text.
+
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isBeforeCommand, preparedWords } from "../../src/cli/command-line.js";

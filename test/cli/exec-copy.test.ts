@@ -1,4 +1,5 @@
 // The sides of nodelet cp, and the names that tar gives the members of an archive.
+
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

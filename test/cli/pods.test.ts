@@ -1,11 +1,12 @@
 // Names of pods as users type them, the order in which pods are shown, and why a container runs no command.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podNames } from "../../src/cli/commands/names.js";
 import { whyNotRunning } from "../../src/cli/exec/not-running.js";
 import { findPod } from "../../src/cli/pods/find.js";
-import { containerName } from "../../src/cli/pods/pod-paths.js";
 import { brokenFirst } from "../../src/cli/pods/order.js";
+import { containerName } from "../../src/cli/pods/pod-paths.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import { containerStatus, pod, RUNNING } from "./kit.js";
 

@@ -1,5 +1,6 @@
 // Rights in the API that the kubelet depends on: credentials, the Node authorizer, NodeRestriction, tokens and reviews,
 // leases, events, certificates.
+
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { after, before, describe, it } from "node:test";

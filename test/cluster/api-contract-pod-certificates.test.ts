@@ -1,5 +1,6 @@
 // PodCertificateRequests between a kubelet and a signer: the allowed requesters, the required proofs, and the signer's
 // final verdict.
+
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
 import { waitFor } from "../../packaging/standalone/wait.js";

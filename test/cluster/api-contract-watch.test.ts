@@ -1,4 +1,5 @@
 // Lists and watches as the kubelet relies on them: pages, versions, bookmarks, streamed lists, selectors, the 410.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ApiRefusal, pathOf, type ApiKit, type ObjectList, type Query, type WatchEvent } from "../support/api-kit.js";

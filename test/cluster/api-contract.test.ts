@@ -3,6 +3,7 @@
 // @promise Cluster: The API server made for tests behaves as a real one.
 // @with test/cluster/api-contract-access.test.ts, test/cluster/api-contract-pod-certificates.test.ts,
 //   test/cluster/api-contract-pods.test.ts, test/cluster/api-contract-watch.test.ts
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ApiRefusal, pathOf, type ApiKit, type ApiObject } from "../support/api-kit.js";

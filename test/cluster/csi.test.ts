@@ -4,6 +4,7 @@
 //   process continues.
 // @with test/main/volumes/csi
 // @promise Volumes: A loop device holds the device of a mapped block volume, and is removed with the volume.
+
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";

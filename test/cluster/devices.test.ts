@@ -3,6 +3,7 @@
 // @promise Resources of the node: Plugin devices are in the Node and in container statuses; the pod resources API
 //   lists allocated CPUs and devices.
 // @with test/integration/devices.test.ts, test/main/node/pod-resources
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";

@@ -10,6 +10,7 @@
 //   test/main/startup/dynamic-config/cluster-source.test.ts, test/main/startup/dynamic-config/cluster-property.test.ts
 // @promise Configuration and manifests: Relabelling a ConfigMap or making it again begins no trial; condition,
 //   annotation, event and metrics have upstream's names; the node's own credentials suffice.
+
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,15 +1,16 @@
 // An image that only a pod's service account may pull. The plugin gets a token of the account, bound to the pod. From
 // then on pods of that account may use the image. A real plugin, a real registry, a real runtime.
+
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { call, connectCri } from "../../packaging/standalone/cri.js";
+import { RemoveImageRequest } from "../../src/shared/cri/gen/runtime.v1.js";
 import { testImage } from "../harness/node.js";
 import type { ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, isReady, statusOf, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
-import { RemoveImageRequest } from "../../src/shared/cri/gen/runtime.v1.js";
 import { PASSWORD, startRegistry, USER, type TestRegistry } from "../support/registry.js";
 import { IDLE } from "../support/static-pods.js";
 

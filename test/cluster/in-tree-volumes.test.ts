@@ -4,6 +4,7 @@
 // @promise Volumes: The claim of a local device or a flexVolume grows on the node, before and while a pod uses it; a
 //   failure is a condition of the claim.
 // @with test/main/volumes/persistent/claims.test.ts, test/main/volumes/file-system/grow-file-system.test.ts
+
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,10 +13,10 @@ import { after, before, test, type TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { waitFor } from "../harness/node.js";
 import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
-import { boundPod, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
 import { BY_PATH, byPathLinks, type ByPathLinks } from "../support/by-path.js";
-import { iscsiTarget } from "../support/iscsi-target.js";
+import { boundPod, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
 import { flexDriver, SUCCESS } from "../support/flex-driver.js";
+import { iscsiTarget } from "../support/iscsi-target.js";
 import { loopDevice, type LoopDevice } from "../support/loop-device.js";
 import { mountsBelow } from "../support/mounts.js";
 

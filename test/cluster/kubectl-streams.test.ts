@@ -1,5 +1,6 @@
 // Debian's kubectl through the API server to the kubelet: logs, exec, attach, cp, port-forward and debug, each over the transports that
 // kubectl has: WebSocket, and SPDY for older clients.
+
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -1,10 +1,11 @@
 // Debian's kubectl as users have it, against the API server of the tests and a whole kubelet: objects, tables, waits and events.
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { testImage } from "../harness/node.js";
 import { boundPod, NODE_NAME, NOT_REACHABLE, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
 import { Kubectl } from "../support/kubectl.js";
 import { IDLE, manifest, shell } from "../support/static-pods.js";
-import { testImage } from "../harness/node.js";
 
 let cluster: ClusterNode;
 let kubectl: Kubectl;

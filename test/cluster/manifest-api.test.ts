@@ -2,6 +2,7 @@
 // @promise Configuration and manifests: Manifest API in a cluster: a mirror pod shows the pod from its creation to its
 //   removal; a client certificate and a service account's token need nodes/manifests, and nodes/proxy does not include
 //   it; after a reboot without API server the pods start from disk.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

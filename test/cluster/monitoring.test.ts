@@ -1,4 +1,5 @@
 // The series of docs/monitoring.md that only a node of a cluster has.
+
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

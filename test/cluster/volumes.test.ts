@@ -6,6 +6,7 @@
 // @promise Volumes: Volumes of API objects change in one step while the container runs; variables follow upstream's
 //   rules.
 // @with test/main/runtime/container-env.test.ts
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createPrivateKey, X509Certificate } from "node:crypto";

@@ -1,11 +1,12 @@
 // `nodelet why` about what a pod lacks in the API: one row a case. Names of keys are evidence; values never are.
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { boundPod, isReady, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
-import { explained, listedAs, type Expected } from "../support/why-command.js";
-import { nodelet } from "../support/nodelet-command.js";
 import { testImage, waitFor } from "../harness/node.js";
 import type { Fields } from "../support/api-kit.js";
+import { boundPod, isReady, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { nodelet } from "../support/nodelet-command.js";
+import { explained, listedAs, type Expected } from "../support/why-command.js";
 
 /** A value of the objects: no output of `why` has it. */
 const VALUE = "value-that-nobody-may-see";

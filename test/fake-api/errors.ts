@@ -1,5 +1,6 @@
 // Every refusal is an ApiError, sent as a Status object. Reasons, details and the words are the server's contract:
 // clients tell causes apart by them.
+
 import type { Fields } from "./object.js";
 import type { Resource } from "./resources.js";
 

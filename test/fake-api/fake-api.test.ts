@@ -1,4 +1,5 @@
 // Features that only the fixture has: faults, restarts, lost storage, expired credentials; and HTTP/2.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { access } from "node:fs/promises";

@@ -1,8 +1,9 @@
 // Faults on purpose: calls that fail, wait, hang or lose their answer; watches that are cut. Each is set with a match
 // and taken back with the function it returns. Invariant: without faults set, none happens.
-import { randomFrom } from "../support/seeded-random.js";
+
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../src/shared/clock/clock.js";
+import { randomFrom } from "../support/seeded-random.js";
 import { matches, type ApiCall, type CallMatch } from "./call-log.js";
 
 /** Writes an answer by hand; `gone` aborts when the client or the server ended the connection. */

@@ -1,4 +1,5 @@
 // A kubeconfig as text: one cluster, one user.
+
 import { stringify } from "yaml";
 import type { CertificatePair } from "./certificates/authority.js";
 

@@ -1,5 +1,6 @@
 // The fake API server by hand and for benches: `node dist/test/fake-api/main.js --port 6443`. Prints the path of an
 // administrator's kubeconfig and runs until a signal ends it.
+
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { FakeApi } from "./fake-api.js";

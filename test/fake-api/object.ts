@@ -1,8 +1,9 @@
 // Objects as the API server keeps them: trees of JSON, with typed metadata. Stored objects are frozen: who changes one
 // works on a copy, so that a watch never sees a half-made change.
+
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../src/shared/clock/clock.js";
 import type { ObjectMeta as Metadata } from "../../src/shared/api/meta.js";
+import type { Clock } from "../../src/shared/clock/clock.js";
 
 export type Fields = Record<string, unknown>;
 

@@ -1,4 +1,5 @@
 // One entry per call served, in the order they came in.
+
 import type { CriCode } from "../../src/shared/cri/errors.js";
 import type { CriVerb } from "../../src/shared/cri/verbs.js";
 

@@ -1,4 +1,5 @@
 // Context of a verb of the fake besides its request, and the types of the verb tables.
+
 import type {
   ContainerConfig,
   ImageServiceService,

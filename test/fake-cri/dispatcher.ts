@@ -1,4 +1,5 @@
 // Serves one call: log, latency, failpoints, then the verb; the same for every rpc of both services.
+
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import { codeName } from "../../src/shared/cri/errors.js";
 import { verbOfPath, type CriMethod, type CriVerb } from "../../src/shared/cri/verbs.js";

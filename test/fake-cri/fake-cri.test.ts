@@ -1,4 +1,5 @@
 // The fake is trusted by many tests: its state must be as honest as a runtime's.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CriNotFoundError, CriUnavailableError } from "../../src/shared/cri/errors.js";

@@ -1,5 +1,6 @@
 // An in-memory CRI v1 runtime on a real unix socket: for speed, faults and scale. It keeps honest state, but runs no
 // process. stop() and start() are a runtime restart: connections drop, state stays, time stamps go on.
+
 import { Server, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { CriMethod, CriVerb } from "../../src/shared/cri/verbs.js";

@@ -1,4 +1,5 @@
 // An error that the fake runtime answers with: a gRPC status and a text.
+
 import { status } from "@grpc/grpc-js";
 import type { CriCode } from "../../src/shared/cri/errors.js";
 

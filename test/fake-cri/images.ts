@@ -1,4 +1,5 @@
 // Images as the fake runtime holds them, and the registry it pulls from.
+
 import { createHash } from "node:crypto";
 import { ImageSpec, type Image } from "../../src/shared/cri/gen/runtime.v1.js";
 

@@ -1,5 +1,6 @@
 // Listens on a unix socket for a gRPC server, and owns the connections. A simulated crash must close the sockets
 // without notice; grpc-js's own shutdown would end each stream in order.
+
 import { rm } from "node:fs/promises";
 import { createServer, type Server as NetServer, type Socket } from "node:net";
 import { ServerCredentials, type Server } from "@grpc/grpc-js";

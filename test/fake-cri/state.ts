@@ -1,5 +1,6 @@
 // State of the fake runtime: sandboxes, containers and images, with the transitions of a real runtime.
 // State outlives stop() and start(), as containerd's does.
+
 import { randomBytes } from "node:crypto";
 import {
   ContainerEventType,

@@ -1,5 +1,5 @@
 // Server streams: container events, and the list calls in pages (the CRIListStreaming form).
-import type { CriMethod } from "../../src/shared/cri/verbs.js";
+
 import type {
   ContainerEventResponse,
   StreamContainersRequest,
@@ -8,6 +8,7 @@ import type {
   StreamPodSandboxesRequest,
   StreamPodSandboxStatsRequest,
 } from "../../src/shared/cri/gen/runtime.v1.js";
+import type { CriMethod } from "../../src/shared/cri/verbs.js";
 import type { FakeState } from "./state.js";
 import { listContainers } from "./verbs/containers.js";
 import { listImages } from "./verbs/images.js";

@@ -2,6 +2,7 @@
 // healthy container was restarted, and no object exists twice or is orphaned. NODELET_FAULT_SEED repeats a run.
 // @promise Failures: kill -9 of the kubelet at random points, ten rounds: no healthy container restarts, nothing
 //   leaks.
+
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";

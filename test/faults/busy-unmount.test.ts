@@ -4,6 +4,7 @@
 // @promise Volumes: A busy volume blocks only its own pod, also over a restart. After a kill at any instruction of a
 //   mount the next process leaves nothing; mounts of kinds that the plugin does not make stay.
 // @with test/main/volumes/reconcile.test.ts
+
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

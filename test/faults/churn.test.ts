@@ -5,14 +5,15 @@
 // @promise Failures: kill -9 of the kubelet at 20 random points while 30 pods of all shapes come and go. Also a lost
 //   prober. Untouched pods are unchanged and always Ready, no exit is lost, every status is right. No pod, open file or
 //   thread is left over.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { usageOf } from "../../bench/lib/process-usage.js";
 import { connectCri, type CriConnection } from "../../packaging/standalone/cri.js";
 import { podTable } from "../../packaging/standalone/pods.js";
 import { sleep } from "../../packaging/standalone/wait.js";
-import { usageOf } from "../../bench/lib/process-usage.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { aliases, Churn, identityOf, statusesOf } from "../support/churn.js";
 import { agentLog, metric } from "../support/fault-node.js";

@@ -1,10 +1,11 @@
 // The life of a node's credentials: a bootstrap token becomes a certificate, which is renewed in flight; the cluster signs
 // what port 10250 serves; a token file is rotated and the old token refused. The heartbeat must not notice.
+
 import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { connect } from "node:tls";
 import { after, before, describe, test } from "node:test";
+import { connect } from "node:tls";
 import type { User } from "../fake-api/fake-api.js";
 import { boundPod, NODE_NAME } from "../support/cluster-node.js";
 import {

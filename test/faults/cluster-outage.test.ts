@@ -1,5 +1,6 @@
 // The API server is unreachable, its storage is lost, or the machine reboots. Pods keep running, static pods start, and no change is lost.
 // The kubelet does not overload the returned server.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -7,9 +8,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { cgroupProcesses } from "../../packaging/standalone/cgroups.js";
+import { mountsBelow } from "../../packaging/standalone/mounts.js";
 import { isRunning } from "../../packaging/standalone/pods.js";
 import { sendSignal } from "../../packaging/standalone/processes.js";
-import { mountsBelow } from "../../packaging/standalone/mounts.js";
 import { sleep } from "../../packaging/standalone/wait.js";
 import type { Fields } from "../fake-api/fake-api.js";
 import { boundPod, NODE_NAME, statusOf } from "../support/cluster-node.js";

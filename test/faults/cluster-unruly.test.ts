@@ -1,5 +1,6 @@
 // An API server that responds late, wrongly or not at all. The kubelet carries out every change, touches no running
 // pod, and sends no more requests than necessary. One component handles each single fault; here they occur together.
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sleep } from "../../packaging/standalone/wait.js";

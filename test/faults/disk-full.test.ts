@@ -1,6 +1,7 @@
 // No disk space for pod records. Pods keep running and start, one message reports it, and the missing records are
 // written when there is space again.
 // @promise Failures: A full disk under the records: pods continue, one message, records written afterwards.
+
 import assert from "node:assert/strict";
 import { mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -4,6 +4,7 @@
 // @promise Configuration and manifests: A kubelet killed with SIGKILL in each step of a takeover runs the assigned
 //   configuration or the previous one, then the assigned one. Its event arrives. A flood of 600 texts causes at most 4
 //   restarts; hostile texts are refused; spec.configSource of an old API server counts. Pods stay untouched.
+
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -4,6 +4,7 @@
 // @promise Resources of the node: A DRA driver whose service is unreachable for 30 s loses its ResourceSlices, though
 //   its registration stays; a connected plugin is called before one that is not.
 // @with test/main/resources/dra/drivers.test.ts, test/shared/plugins/connection.test.ts
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

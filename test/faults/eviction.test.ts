@@ -1,6 +1,7 @@
 // Eviction while its thread is killed, the runtime does not respond, or the disk is full to the last block.
 // @promise Resources of the node: The eviction thread killed under pressure, an unresponsive runtime, a disk without a
 //   free block: the right pod is evicted.
+
 import assert from "node:assert/strict";
 import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";

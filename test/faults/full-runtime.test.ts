@@ -2,6 +2,7 @@
 // take an hour to make them.
 // @promise Hostile tenants and clients: A runtime with 10,000 images and 20,000 dead containers ends no thread; a new
 //   pod starts, the dead containers go, and the kubelet restarts meanwhile.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

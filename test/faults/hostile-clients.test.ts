@@ -4,6 +4,7 @@
 //   floods of upgrades. Memory stays constant, pods are unaffected.
 // @with test/workers/server/secure-port.test.ts, test/workers/server/streams.test.ts,
 //   test/workers/server/node-logs.test.ts
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

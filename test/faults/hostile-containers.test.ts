@@ -2,6 +2,7 @@
 // containers are removed completely when their pods terminate.
 // @promise Hostile tenants and clients: A container that ignores SIGTERM, a fork bomb inside podPidsLimit: neighbours
 //   are unaffected, both containers are removed.
+
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";

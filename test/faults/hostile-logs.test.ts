@@ -4,6 +4,7 @@
 //   and /var/log/containers. The kubelet reads and removes no file that they lead to and waits for none. It rotates and
 //   serves the logs of other pods.
 // @with test/main/logs/compress-queue.test.ts, test/workers/server/pod-logs
+
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

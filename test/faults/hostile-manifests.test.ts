@@ -1,4 +1,5 @@
 // Hostile files in the manifest folder of a whole kubelet: one message each, the pods beside them are left alone.
+
 import assert from "node:assert/strict";
 import { mkdir, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";

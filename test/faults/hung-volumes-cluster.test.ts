@@ -1,6 +1,7 @@
 // A node with 400 volumes whose servers never respond keeps working. The mounts and the API server are real; the
 // runtime is a fake, because 400 real PodSandboxes would take minutes. test/hostile has the same attack with real
 // containers and fewer mounts.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";

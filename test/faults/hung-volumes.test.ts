@@ -3,6 +3,7 @@
 //   libuv's pool, for any number of requests. Each request of `nodelet status`, `nodelet images`, the status page and
 //   /stats returns.
 // @with test/workers/server/node-disks.test.ts
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

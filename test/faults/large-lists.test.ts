@@ -1,9 +1,10 @@
 // Annotations of pods that together do not fit into one message of the runtime. Annotations are the sandbox's, since runtimes and network
 // plugins read them, so the kubelet lists such sandboxes pod by pod (docs/adr/0076).
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agentLog, PATIENCE_MS, runs, sleeper } from "../support/fault-node.js";
 import { fakeNode } from "../support/fake-runtime-node.js";
+import { agentLog, PATIENCE_MS, runs, sleeper } from "../support/fault-node.js";
 
 const PODS = 72;
 /** The API server's limit for all annotations of a pod. */

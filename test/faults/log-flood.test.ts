@@ -2,6 +2,7 @@
 // continues, and other pods are not delayed.
 // @promise Images and logs: A container that writes as fast as it can: logs stay bounded, other pods start; with a
 //   full disk rotation works and the container continues.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, stat, statfs, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

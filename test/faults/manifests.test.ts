@@ -1,8 +1,9 @@
 // Manifests from a fuzzer: no crash, no hang, one message each, and the good pods beside them are left alone.
-import { after, test } from "node:test";
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import { makeSources } from "../../src/main/sources/start-sources.js";
 import { createTasksPool } from "../../src/main/threads/tasks-pool.js";

@@ -1,5 +1,6 @@
 // The power goes while pods of a whole kubelet get exclusive CPUs. The next kubelet on that disk can read the CPU state. It runs one of
 // the pods that ask for the CPU, and rejects the other. No pod survives a power cut, so either may be the one.
+
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -4,6 +4,7 @@
 // @promise Resources of the node: After a power cut at any write of the disk, no allocated CPU, memory, device or user
 //   id is lost or allocated twice. No accepted resize, pull record or CSI volume is lost.
 // @with test/faults/power-cut-kubelet.test.ts
+
 import assert from "node:assert/strict";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";

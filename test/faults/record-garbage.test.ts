@@ -2,6 +2,7 @@
 // @promise Configuration and manifests: Damaged records are set aside; damaged manifests cause one message each and
 //   affect no other pod.
 // @with test/faults/hostile-manifests.test.ts, test/faults/manifests.test.ts
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

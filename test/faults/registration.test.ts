@@ -1,12 +1,13 @@
 // Registration by a kubelet that may not create its Node. It takes over an existing one, except with the gate KubeletRegistrationGetOnExistsOnly.
 // @promise Cluster: A kubelet that may not create its Node takes over an existing one, except with the gate
 //   KubeletRegistrationGetOnExistsOnly.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { waitFor } from "../harness/node.js";
 import { NODE_NAME } from "../support/cluster-node.js";
-import { AGENT, isNodeReady, nodeKubeconfig, PATIENCE_MS, startFaultyCluster } from "../support/faulty-cluster.js";
 import { agentLog } from "../support/fault-node.js";
+import { AGENT, isNodeReady, nodeKubeconfig, PATIENCE_MS, startFaultyCluster } from "../support/faulty-cluster.js";
 
 for (const on of [false, true]) {
   test(`KubeletRegistrationGetOnExistsOnly=${on}: a Node that may not be created is ${on ? "left alone" : "taken over"}`, async (t) => {

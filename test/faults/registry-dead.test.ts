@@ -2,6 +2,7 @@
 // waiting pod continues when the registry is back.
 // @promise Images and logs: A registry that stops responding during a pull and dies blocks only its own pod. The pod
 //   continues when it is back.
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";

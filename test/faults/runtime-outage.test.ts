@@ -2,6 +2,7 @@
 // meanwhile are applied, and the outage is logged once.
 // @headline Failures | A killed containerd restarts no container. | 20 pods
 // @promise Failures: containerd killed under 20 pods: no restarts, one log line, a pod added meanwhile runs.
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";

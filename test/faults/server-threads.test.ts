@@ -2,6 +2,7 @@
 // @promise Failures: Port 10250 has a thread of its own, `secure-server`. While it hangs or is killed, `/healthz`,
 //   10255 and the admin socket respond, no other thread restarts, and `/healthz?verbose` names it.
 // @with test/main/threads/server-init.test.ts
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";

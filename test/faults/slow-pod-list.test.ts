@@ -2,6 +2,7 @@
 // while the kubelet was down ends when the whole list has come, and nothing ends before.
 // @promise Cluster: A new pod does not wait for the list of pods that have ended, however large it is.
 // @with test/main/sources/api-source.test.ts, test/hostile/large-pods.test.ts
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { waitFor } from "../harness/node.js";

@@ -3,6 +3,7 @@
 // @headline Failures | A damaged state file stops no start and no container. | every file
 // @promise Failures: State files of another version, garbage, an empty file or a folder. The kubelet starts, logs it,
 //   and no container is affected.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

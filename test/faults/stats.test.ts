@@ -1,6 +1,7 @@
 // Statistics of pods that terminate during the reading, and without a response of the runtime. The pages have the remaining figures.
 // @promise Failures: Pods that terminate while their stats are read, a stopped runtime. Every page is complete and in
 //   time, from the values of the cgroups.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Summary } from "../../src/workers/server/stats/summary/types.js";

@@ -1,5 +1,6 @@
 // A container exchanges a directory of a volume for a symbolic link in a loop, while the kubelet mounts a subPath below it for other
 // containers of the pod (CVE-2021-25741's kind). Whatever the moment, no mount may show a directory outside the volume.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

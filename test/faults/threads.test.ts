@@ -6,6 +6,7 @@
 // @with test/main/threads/thread-context.test.ts, test/main/startup/systemd/watchdog.test.ts
 // @promise Failures: A thread that is terminated, hangs or is out of heap is replaced; no container restarts; exits
 //   are still detected.
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

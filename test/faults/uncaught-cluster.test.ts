@@ -1,4 +1,5 @@
 // Errors in handlers that only a node of a cluster has, beside a pod that runs.
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isHealthy } from "../../packaging/standalone/pods.js";

@@ -12,11 +12,11 @@ import { ensurePackages, missingPackages } from "../../packaging/standalone/pack
 import { step } from "../../packaging/standalone/progress.js";
 import type { Run } from "../../packaging/standalone/runs.js";
 import { PATIENCE } from "../../packaging/standalone/wait.js";
-import { clientPrograms, needsClients, provideClients } from "./clients.js";
 import { makeMachineImages } from "../vm/image.js";
-import type { Job } from "./selection.js";
+import { clientPrograms, needsClients, provideClients } from "./clients.js";
 import { Lane } from "./lane.js";
 import { nodeForTests } from "./node-choice.js";
+import type { Job } from "./selection.js";
 import type { LaneKind } from "./suites.js";
 
 /** Debian packages of single files; the words are parts of their names. */

@@ -1,5 +1,6 @@
 // An attack of the bench: it starts, continues for some seconds, and stops by itself. Invariant: an attack reaches only loopback and the
 // tests' own namespace. Every loop of it is bounded, and it reports its real actions.
+
 import type { HostileBench } from "./bench.js";
 
 type Family = "tenant" | "unauthorised client" | "API server" | "runtime" | "node plugin";

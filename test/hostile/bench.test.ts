@@ -1,10 +1,11 @@
 // The bench's own arithmetic: a bench that can't see a late probe, or calls a broken promise kept, proves nothing.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Row } from "./attack.js";
 import { latenessOf } from "./bystander.js";
 import { busiestMs } from "./main-cpu.js";
 import { caseLine, tableOf } from "./report.js";
-import type { Row } from "./attack.js";
 
 test("a probe is as late as the longest time between two stamps is over its period", () => {
   assert.equal(latenessOf([1, 2, 3, 4, 5], 2, 5), 0);

@@ -1,6 +1,7 @@
 // The node under attack: the whole kubelet on its own containerd, in the cluster of the fixture's API server, with the authenticated port
 // open; beside the attacks run a normal pod and a normal operator. Invariant: each attack begins on a node that is well; one that an attack
 // broke is thrown away.
+
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,10 +1,11 @@
 // The normal pod beside the attacks. Each of its probes writes a time stamp on arrival. So its delay is measured in
 // the container, not by the kubelet's own clock.
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Fields } from "../fake-api/fake-api.js";
 import { testImage } from "../harness/node.js";
 import { boundPod } from "../support/cluster-node.js";
-import type { Fields } from "../fake-api/fake-api.js";
 
 export const BYSTANDER = "bystander";
 const PERIOD_S = 1;

@@ -1,15 +1,16 @@
 // A hostile client at the dockershim's own CRI socket, and a Docker Engine that answers with bombs: an honest client is answered, the thread
 // that serves is not restarted, and its memory stays bounded.
+
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomBytes } from "node:crypto";
 import { after, before, describe, test, type TestContext } from "node:test";
-import { sleep } from "../../packaging/standalone/wait.js";
 import { usageOf } from "../../bench/lib/process-usage.js";
+import { sleep } from "../../packaging/standalone/wait.js";
 import { RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
 import { DockershimProcess } from "../support/dockershim-process.js";
 import { type Answer, CONTAINER, FakeEngine, ID, json } from "../support/fake-engine.js";

@@ -1,5 +1,6 @@
 // A streaming server as a lying runtime names it for an exec: it does not respond, or answers without end. Invariant:
 // each connection gets a bounded number of bytes, and all of them end with the server.
+
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";

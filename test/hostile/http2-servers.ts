@@ -1,4 +1,5 @@
 // Starts the hostile servers of HTTP/2 on a thread of their own. They listen on the loopback address of the node.
+
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { selfSigned } from "../support/probe-kit.js";

@@ -1,5 +1,6 @@
 // Reads the CPU time of one thread of another process periodically. It runs on its own thread, so that an attack's
 // cost in the test makes no gaps. The kernel brings the figure up to date at each of its ticks.
+
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 

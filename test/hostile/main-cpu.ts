@@ -1,6 +1,7 @@
 // CPU time of the kubelet's main thread in the busiest interval of an attack. The longest delay may contain less CPU
 // time than its length. Then the thread waited for a processor, the disk or the collector's threads, not for main's
 // own code.
+
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 

@@ -1,4 +1,5 @@
 // Effect of an attack on the node and its bystanders, from its start to its end, compared with the promise.
+
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { usageOf } from "../../bench/lib/process-usage.js";

@@ -1,11 +1,12 @@
 // The operator's calls, on their own thread. The load of an attack on the test's main thread must not delay them. One new connection for
 // each call, as kubectl through an API server has it.
+
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request, type RequestOptions } from "node:https";
 import { parentPort, workerData } from "node:worker_threads";
-import { sleep } from "../../packaging/standalone/wait.js";
 import type { PodView } from "../../packaging/standalone/pods.js";
+import { sleep } from "../../packaging/standalone/wait.js";
 import { ChannelSocket } from "../support/websocket.js";
 import type { OperatorCall, OperatorData } from "./operator.js";
 

@@ -1,5 +1,6 @@
 // A stranger at the authenticated port, without credentials, on its own thread. Invariant: it holds a bounded number of connections and
 // sends a bounded number of requests. It closes all when it is stopped.
+
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectHttp2, constants, type ClientHttp2Session } from "node:http2";

@@ -1,4 +1,5 @@
 // Starts strangers as attacks of the bench; the stranger's work is on a thread of its own.
+
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Attack } from "./attack.js";

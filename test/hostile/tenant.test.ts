@@ -3,6 +3,7 @@
 // @promise Hostile tenants and clients: A tenant is hostile, a client at port 10250 is not authorised, or an API
 //   server or runtime sends wrong data. The neighbour pod stays Ready with its containers, no thread restarts, the
 //   operator gets responses.
+
 import { TENANT_FILES } from "./attacks/tenant-files.js";
 import { TENANT_LOAD } from "./attacks/tenant-load.js";
 import { TENANT_SERVERS } from "./attacks/tenant-servers.js";

@@ -5,11 +5,12 @@
 // @promise Resources of the node: A pod or a change that needs a feature which the node does not declare:
 //   PodFeatureUnsupported, FailedNodeDeclaredFeaturesCheck.
 // @with test/main/model/declared-features.test.ts, test/main/admission/resizes.test.ts
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { appArmorProblem } from "../../src/main/admission/app-armor.js";
 import type { PodSpec } from "../../src/shared/api/pod.js";
 import { waitFor } from "../harness/node.js";
-import { appArmorProblem } from "../../src/main/admission/app-armor.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import { IDLE, manifest, report, reporter, shell, statusOf, waitForPod, waitGone } from "../support/static-pods.js";
 

@@ -11,12 +11,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { open, readFile } from "node:fs/promises";
 import { request, type IncomingMessage } from "node:http";
 import { request as requestSecure } from "node:https";
-import { promisify } from "node:util";
-import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
 import { RUNTIME_NAME, startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
 import { DatagramReceiver } from "../support/datagram-receiver.js";

@@ -2,6 +2,7 @@
 // @promise Resources of the node: 1,000 orphaned cgroups at start are removed one at a time; a new pod does not wait
 //   for them.
 // @with test/integration/cgroup-limits.test.ts
+
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -15,16 +16,16 @@ import {
   type CgroupManager,
   type CgroupManagerOptions,
 } from "../../src/main/resources/cgroups/cgroup-manager.js";
-import { readCgroupMounts, type CgroupMounts } from "../../src/shared/cgroup/mounts.js";
 import { cgroupV2 } from "../../src/main/resources/cgroups/cgroup-v2.js";
 import { OrphanCgroups } from "../../src/main/resources/cgroups/orphan-cgroups.js";
 import { ProcessPlacement } from "../../src/main/resources/cgroups/process-placement.js";
 import { systemdUnits, type SystemdUnits } from "../../src/main/resources/cgroups/systemd/systemd-units.js";
+import { readCgroupMounts, type CgroupMounts } from "../../src/shared/cgroup/mounts.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
+import { OperatorError } from "../../src/shared/errors/operator-error.js";
 import { createLogger } from "../../src/shared/log/logger.js";
 import { container, pod } from "../main/resources/pods.js";
 import { FakeSystemd } from "../support/fake-systemd.js";
-import { OperatorError } from "../../src/shared/errors/operator-error.js";
 
 const MIB = 1024n ** 2n;
 const ROOT = `nodelet-test-${process.pid}`;

@@ -4,6 +4,7 @@
 // @promise Failures: After the pod's deletion or the kubelet's stop, a start that was sent to the runtime has 5 s. So
 //   containerd keeps no task that no call can remove.
 // @with test/shared/cri/client-errors.test.ts
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

@@ -3,6 +3,7 @@
 // @promise Docker Engine: A log that the kubelet rotated continues without losing or repeating a line
 //   (`NODELET_TEST_RUNTIME=docker`).
 // @with test/integration/logs.test.ts
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";

@@ -6,6 +6,7 @@
 // @promise Resources of the node: The kubelet makes no DEPRECATION file in device-plugins and removes that of an
 //   earlier version: plugins on upstream's library register.
 // @with test/main/resources/devices/registration.test.ts
+
 import assert from "node:assert/strict";
 import { readdir, truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";

@@ -4,6 +4,7 @@
 //   devices; they are detached after the last use and only then, also by the next kubelet; a session ends with the last
 //   LUN of its target (stand-in for iscsiadm, loop devices).
 // @with test/main/volumes/iscsi, test/main/volumes/fc, test/cluster/in-tree-volumes.test.ts
+
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -4,10 +4,11 @@
 //   cause; running pods and their logs continue; with room again all pods start.
 // @promise Docker Engine: A registry that does not respond: the pull fails at `--image-pull-progress-deadline`, and
 //   the pod's status names the flag.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { mkdir, open, readdir, readFile, rm, stat, truncate } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";

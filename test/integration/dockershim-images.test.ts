@@ -3,10 +3,11 @@
 // @promise Docker Engine: On a Docker Engine whose data root is a separate file system, image collection removes
 //   unused images down to the low threshold; below `imagefs.available` they are removed and no pod is evicted; an image
 //   younger than `imageMinimumGCAge` stays until it is older (`NODELET_TEST_RUNTIME=docker`).
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
+import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";

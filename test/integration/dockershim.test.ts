@@ -6,6 +6,7 @@
 //   test/integration/pod-stats.test.ts
 // @promise Docker Engine: dockerd killed or hung under pods, the kubelet killed with its CRI server: no restarts; pods
 //   added meanwhile run afterwards.
+
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";

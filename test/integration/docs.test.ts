@@ -1,6 +1,7 @@
 // The commands of the documentation on a stand-alone node with real containerd. Each command works, and its output
 // equals the page's. Every block with `<!-- run: node -->` runs, in the order of the pages.
 // @headline Packages and documents | Documented commands run. | every block
+
 import { after, before, describe, test } from "node:test";
 import { startNode, waitFor } from "../harness/node.js";
 import { blocksThatRun, DocumentedNode } from "../support/documented-node.js";

@@ -1,5 +1,6 @@
 // Pods on the network that `nodelet doctor --fix --dual-stack` writes, through containerd and the kubelet: the status and the variables have
 // both addresses, the node's first family comes first, probes use it, and host ports are open on both.
+
 import assert from "node:assert/strict";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { connect, isIPv6 } from "node:net";

@@ -1,13 +1,14 @@
 // Dynamic resource allocation with real containers: the runtime adds the device that a driver prepared by its CDI name. Needs a runtime with
 // CDI: NODELET_CONTAINERD=newest.
+
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { testImage } from "../harness/node.js";
 import { boundPod } from "../support/cluster-node.js";
-import { TestDraDriver } from "../support/dra/driver.js";
 import { allocatedClaim } from "../support/dra/claim.js";
+import { TestDraDriver } from "../support/dra/driver.js";
 import { settled, startFaultyCluster, still, unready, type FaultyCluster } from "../support/faulty-cluster.js";
 
 const DRIVER = "gpu.example.com";

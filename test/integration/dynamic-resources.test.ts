@@ -8,6 +8,7 @@
 // @promise Resources of the node: Gate DRAWorkloadResourceClaims: a claim of the pod's PodGroup, or reserved for it,
 //   is prepared once for the pods of the group; pods of other groups wait with an event.
 // @with test/main/resources/dra/claims.test.ts
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";

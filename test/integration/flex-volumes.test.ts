@@ -2,6 +2,7 @@
 // @promise Volumes: flexVolume: upstream's paths, options and order of calls; a driver that is missing, hangs or
 //   prints garbage or megabytes stops only its own pods; the next kubelet unmounts.
 // @with test/main/volumes/flex, test/cluster/in-tree-volumes.test.ts
+
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -3,6 +3,7 @@
 // @promise Images and logs: Pulls: policies, order by rank, rate, back-off, events and metrics as upstream's; an abort
 //   ends a pull or its wait at once.
 // @with test/main/images
+
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -3,11 +3,12 @@
 // @promise Configuration and manifests: A pod with every field that Kubernetes 1.37 adds runs, from an API server of 1.37 and from a
 //   manifest, in both encodings. No field is lost, none has an effect, and the user gets a warning for each.
 // @with test/packaging/later-version.test.ts
+
 import assert from "node:assert/strict";
 import { readFile, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";

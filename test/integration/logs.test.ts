@@ -2,6 +2,7 @@
 // @headline Images and logs | Rotation loses and repeats no line. | one writer, one follower
 // @promise Images and logs: Log rotation with a writer and a follower: every line once, in order; at most
 //   containerLogMaxFiles files, older ones compressed.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

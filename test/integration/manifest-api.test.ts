@@ -5,6 +5,7 @@
 // @promise Configuration and manifests: Manifest API: anonymous clients are refused; bodies beyond 10 MiB, slow ones,
 //   YAML bombs and garbage cost only their own request.
 // @with test/workers/tasks/decode-submitted.test.ts
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

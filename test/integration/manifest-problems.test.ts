@@ -4,6 +4,7 @@
 //   `nodelet pods`, `status` and `why`, on the page, as an event once per content and by a metric, until they are mended
 //   and after a restart.
 // @with test/main/sources/manifest-reporter.test.ts, test/cli/manifests/manifests.test.ts
+
 import assert from "node:assert/strict";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";

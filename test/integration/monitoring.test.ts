@@ -4,6 +4,7 @@
 //   result for each query of the dashboard. Its JSON fits the type Dashboard of @grafana/schema 13.2.3 (by hand; Grafana
 //   itself was not run).
 // @with test/cluster/monitoring.test.ts
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -5,13 +5,14 @@
 // @promise Cluster: The lease is renewed only while main and pleg respond; the Ready condition names a stuck thread.
 // @with test/workers/node-status
 // @promise Cluster: A restart of the kubelet does not turn a node NotReady.
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { Node, NodeCondition } from "../../src/shared/api/node.js";
 import type { Lease } from "../../src/shared/api/gen/coordination.js";
+import type { Node, NodeCondition } from "../../src/shared/api/node.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { FakeApi } from "../fake-api/fake-api.js";
 import { RUNTIME_NAME, startNode, type TestNode } from "../harness/node.js";

@@ -5,6 +5,7 @@
 // @promise Command and status page: `nodelet validate` finds what the kubelet would refuse, without a kubelet: every
 //   fault of every document, with line and column.
 // @with test/cli/manifests/read.test.ts, test/workers/tasks/read-documents.test.ts
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -8,6 +8,7 @@
 // @promise Command and status page: `nodelet` is for root and one group; another user is refused, and a killed
 //   kubelet's socket is replaced.
 // @with test/workers/server/admin
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";

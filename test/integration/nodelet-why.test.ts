@@ -3,6 +3,7 @@
 //   an OOM kill and a hung volume. They also explain a full disk with and without an eviction threshold, a refusal, a
 //   termination and a stopped runtime.
 // @with test/cli/why
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

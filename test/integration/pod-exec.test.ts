@@ -7,6 +7,7 @@
 // @promise Server: exec and attach over WebSocket v5, port-forward through a tunnel: end of input, exit codes,
 //   terminal sizes; messages up to 1 MiB in any fragments, back-pressure for slow sides, invalid data refused.
 // @with test/workers/server/streams
+
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";

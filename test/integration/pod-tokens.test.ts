@@ -1,6 +1,7 @@
 // Service account tokens of pods on the whole kubelet: how many the API server issues.
 // @promise Cluster: A pod that terminates costs no token request, also under a kubelet that has restarted.
 // @with test/main/volumes/objects/object-volumes.test.ts
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { boundPod } from "../support/cluster-node.js";

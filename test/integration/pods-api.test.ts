@@ -3,6 +3,7 @@
 //   an event from its first status on, and a terminating one has its newest labels, as upstream; a slow watcher is ended
 //   with RESOURCE_EXHAUSTED and counted, others receive all.
 // @with test/main/node/pods-api, test/shared/api/protobuf
+
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -4,6 +4,7 @@
 //   until a probe succeeds.
 // @promise Probes and hooks: A killed kubelet and a lost prober thread do not change a Ready pod; liveness restarts
 //   use the probe's own grace period; startup probes gate.
+
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";

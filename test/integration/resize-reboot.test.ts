@@ -2,6 +2,7 @@
 // @promise Resources of the node: After a reboot a pod with a pending resize is admitted with its allocated resources,
 //   not with its desired ones.
 // @with test/main/resources/allocation/allocations.test.ts
+
 import assert from "node:assert/strict";
 import { cpus } from "node:os";
 import { test } from "node:test";

@@ -7,14 +7,14 @@
 // @with test/main/resources/allocation/allocations.test.ts
 
 import assert from "node:assert/strict";
-import { isDeepStrictEqual } from "node:util";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import type { Container, ResourceRequirements } from "../../src/shared/api/pod.js";
 import type { PodCondition } from "../../src/shared/api/pod-status.js";
+import type { Container, ResourceRequirements } from "../../src/shared/api/pod.js";
 import { waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

@@ -5,6 +5,7 @@
 // @promise Images and logs: Gate RuntimeClassInImageCriApi: the kubelet asks for, pulls and removes images by the
 //   pod's runtime handler.
 // @with test/workers/image-gc
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ImageSpec } from "../../src/shared/cri/gen/runtime.v1.js";

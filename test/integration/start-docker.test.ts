@@ -1,6 +1,7 @@
 // npm start -- --runtime docker: the example pods run on its own Docker Engine, and nothing of it is left.
 // @promise Docker Engine: `npm start -- --runtime docker` runs the example pods on an Engine of its own and leaves
 //   nothing (`NODELET_TEST_RUNTIME=docker`).
+
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

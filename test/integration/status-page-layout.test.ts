@@ -2,10 +2,11 @@
 // `npm run pictures` also draws the pictures of the documents (docs/status-page.md).
 // @promise Command and status page: At 390, 768 and 1280 pixels no view of the status page scrolls sideways and no
 //   word is broken, with names of 253 characters and messages of 4 KB.
+
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { startBrowser } from "../support/browser.js";
 import { exampleNode, type ExampleNode } from "../support/example-node.js";

@@ -4,6 +4,7 @@
 // @promise Command and status page: The status page turns grey after 10 s without a message, also when the kubelet is
 //   stopped, and ages stop.
 // @with test/page/freshness.test.ts
+
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";

@@ -1,12 +1,13 @@
 // nodelet support-bundle and the checks of doctor about pods, through the executable: a node with broken pods, a runtime with secrets in its
 // configuration, programs that hang; and a machine without a kubelet.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
 import type { Result } from "../../src/cli/doctor/check.js";
 import { startNode, type TestNode } from "../harness/node.js";
 import { nodelet, runNodelet } from "../support/nodelet-command.js";

@@ -3,6 +3,7 @@
 //   on the page, static or past its deadline, before and after a restart. A pod that finalizers hold back stays listed
 //   and explained until its object is gone.
 // @with test/cluster/held-pods.test.ts, test/cli/why/termination.test.ts
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";

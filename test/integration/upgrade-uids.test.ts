@@ -1,14 +1,15 @@
 // The upgrade from release 0.1.0 with static pods whose definition is not in canonical form. That release computed their UIDs from the text
 // (test/workers/tasks/former-uids.test.ts has them); this one would compute others. Its state on the node is made by this kubelet, with that UID
 // in the manifest, and records are put into the form of that release. No container starts anew, from a file, a URL or the manifest API.
+
 import assert from "node:assert/strict";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { decodeManifest } from "../../src/workers/tasks/manifest/decode.js";
 import { decodeSubmitted } from "../../src/workers/tasks/manifest/decode-submitted.js";
+import { decodeManifest } from "../../src/workers/tasks/manifest/decode.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { runNodelet } from "../support/nodelet-command.js";
 import { conditionsOf, IDLE, podOf, waitForPod } from "../support/static-pods.js";

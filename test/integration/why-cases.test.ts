@@ -2,20 +2,21 @@
 // sentence, the evidence below it, and hints that would be wrong. Rows that need an API server: test/cluster/why.test.ts. Facts that no pod
 // can bring about here: test/cli/why.
 // @headline Command and status page | `nodelet why` names the cause of a broken pod. | every case of its table
+
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:net";
-import { createServer as createHttpServer } from "node:http";
 import { once } from "node:events";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { EXIT } from "../../src/cli/errors.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
-import { explained, listedAs, podsAt, why } from "../support/why-command.js";
-import { mount, rowsIn, WRONG_KILL, type Row } from "../support/why-rows.js";
 import { nodelet } from "../support/nodelet-command.js";
 import { IDLE, manifest, podOf, shell, waitForPod } from "../support/static-pods.js";
+import { explained, listedAs, podsAt, why } from "../support/why-command.js";
+import { mount, rowsIn, WRONG_KILL, type Row } from "../support/why-rows.js";
 
 /** ELF header of a 64-bit little-endian program for machine 0xF3F3, which no kernel runs. */
 function foreignProgram(): Buffer {

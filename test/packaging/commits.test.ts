@@ -1,4 +1,5 @@
 // Subjects of commits: the rules, and which commits of a history they are applied to.
+
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";

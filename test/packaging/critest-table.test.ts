@@ -1,6 +1,7 @@
 // docs/critest.md names tests by file and title: each of them exists.
 // @promise Packages and documents: Each spec of critest for Linux has a test on a real Docker Engine, or a reason why
 //   it does not apply (docs/critest.md).
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

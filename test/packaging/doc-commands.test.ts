@@ -2,6 +2,7 @@
 // @promise Packages and documents: Every block of commands in the documentation names the test that runs it, or the
 //   reason why none does; those for a stand-alone node run on one, and print the output of the page.
 // @with test/integration/docs.test.ts
+
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

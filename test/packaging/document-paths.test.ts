@@ -1,5 +1,6 @@
 // Documents and comments name files of this repository, and documents link to headings of each other. These tests fail
 // when a named file, a linked heading or an entry of the index of decisions does not exist.
+
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";

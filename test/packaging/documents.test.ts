@@ -1,4 +1,5 @@
 // Documents stay readable: their sizes, and the form of decisions and measurements.
+
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // Numbers that several documents state have one home: a file of the code, or one table. Each other statement equals it.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

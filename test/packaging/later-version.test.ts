@@ -1,4 +1,5 @@
 // The facts of what Kubernetes 1.37 adds, the code that keeps it, and the page that tells of it agree.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,4 +1,5 @@
 // Tags of promises in tests: how they are read, and that each names tests that exist.
+
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

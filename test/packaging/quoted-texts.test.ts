@@ -1,5 +1,6 @@
 // Texts of others stand in messages as Go's %q has them (src/shared/text/quote.ts): upstream's messages do, and a quote, a line end or a control
 // character in a name cannot forge the rest of a message. `"${name}"` would do that.
+
 import { deepEqual } from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,6 +1,7 @@
 // The generated part of the documentation. Committed files equal what the tables in the code give, and no metric is missing.
 // @promise Packages and documents: The reference of flags, fields, gates, metrics, events and endpoints equals the
 //   code; an event has no reason outside of its table.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // Files of the repository for editors, GitHub and version managers agree with the code.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // The search of the site: what is indexed, what is found, and in which order.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";

@@ -1,6 +1,7 @@
 // The documentation as a site: built into a temporary folder, then read as a browser with no network would.
 // @promise Packages and documents: The documentation is one site, with every page below docs in the order of
 //   docs/README.md. Every link, anchor and picture resolves; no page loads anything from outside (docs/adr/0068).
+
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
 // The walks of docs/howto.md lead from file to file as the code does. A file uses the first function of the next
 // entry. A walk has at most one port, where "go to definition" stops at an interface.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,9 +1,10 @@
 // The charts of containers in the view of a pod: history since the page was opened, bounded, against limits.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { containersOf } from "../../src/cli/why/input.js";
 import { UsageHistory } from "../../src/page/usage-history.js";
 import { containerCharts } from "../../src/page/views/container-charts.js";
-import { containersOf } from "../../src/cli/why/input.js";
 import type { PodUsage } from "../../src/shared/contracts/status-page.js";
 import { pod } from "../cli/kit.js";
 import { all, textOf } from "../support/vnodes.js";

@@ -1,4 +1,5 @@
 // When the page's data are old: a kubelet that is stopped keeps its connections.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshnessOf, type Connection } from "../../src/page/freshness.js";

@@ -1,4 +1,5 @@
 // The status page's table of manifests that make no pod.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manifestsView } from "../../src/page/views/manifests.js";

@@ -1,4 +1,5 @@
 // The views of the node, of images and of a pod's log, as values.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containersOf } from "../../src/cli/why/input.js";

@@ -2,13 +2,12 @@
 // @promise Command and status page: The whole status page has less than 110 KB and permits no script but its own; a
 //   slow client costs no queue; without a client nothing is read.
 // @with test/workers/server/status-page
+
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
-import { SAMPLE_MS, SAMPLES, type UsageSample } from "../../src/shared/contracts/status-page.js";
 import { h } from "../../src/page/dom/vnode.js";
 import { LogTail, MAX_LINES } from "../../src/page/log-tail.js";
 import { optionsOf, placeOf, podLink, withOptions } from "../../src/page/place.js";
@@ -16,6 +15,8 @@ import { chartsView } from "../../src/page/views/charts.js";
 import { podRow } from "../../src/page/views/pod-rows.js";
 import { podView } from "../../src/page/views/pod.js";
 import { timelineView } from "../../src/page/views/timeline.js";
+import { SAMPLE_MS, SAMPLES, type UsageSample } from "../../src/shared/contracts/status-page.js";
+import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
 import { node, NOW, seen } from "../cli/kit.js";
 import { pod } from "../support/pods.js";
 import { all, textOf } from "../support/vnodes.js";

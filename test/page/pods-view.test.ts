@@ -1,4 +1,5 @@
 // The list of pods: order, filter, sorting, usage against limits, links in the banner.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { VNode } from "../../src/page/dom/vnode.js";

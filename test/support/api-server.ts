@@ -1,12 +1,13 @@
 // A small API server for tests of the client alone. The test chooses TLS, HTTP/2 and the responses.
+
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
 import {
   createSecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
 } from "node:http2";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { TestPair } from "./test-certs.js";
 

@@ -1,4 +1,5 @@
 // A real browser for tests: Debian's Chromium, driven by playwright-core, which brings no browser of its own.
+
 import { chromium, type Browser } from "playwright-core";
 import { findExecutable } from "../../packaging/standalone/exec.js";
 

@@ -1,4 +1,5 @@
 // Links below /dev/disk/by-path, as udev makes them, with names that no disk of the machine has.
+
 import { mkdir, readdir, rm, rmdir, symlink } from "node:fs/promises";
 
 export const BY_PATH = "/dev/disk/by-path";

@@ -1,5 +1,6 @@
 // A node of a cluster for tests: the kubelet on real containerd, and an API server. That is the fixture, or the one of KUBECONFIG. There,
 // too, the kubelet has a node's own credentials. Stops what it started.
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

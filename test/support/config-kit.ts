@@ -1,6 +1,7 @@
 // Configurations for tests: files that exist only in memory, and the words to load them with.
-import { resolveConfig, type ResolvedConfig } from "../../src/main/command/config/resolve-config.js";
+
 import { type FlagValue } from "../../src/main/command/config/flags-over-config.js";
+import { resolveConfig, type ResolvedConfig } from "../../src/main/command/config/resolve-config.js";
 import type { HostFacts } from "../../src/main/command/rules/rule.js";
 import type { CommandIo } from "../../src/main/command/settings.js";
 

@@ -1,6 +1,7 @@
 // A configuration for tests of rules: the defaults of the field table, and what the test gives over them.
-import { FIELDS, type Field, type FieldPath, type FieldValue } from "../../src/main/command/fields/fields.js";
+
 import { parseDuration } from "../../src/main/command/duration.js";
+import { FIELDS, type Field, type FieldPath, type FieldValue } from "../../src/main/command/fields/fields.js";
 import { GATES, type GateName } from "../../src/main/command/gates/table.js";
 import type { ConfigView } from "../../src/main/command/rules/rule.js";
 

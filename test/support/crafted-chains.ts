@@ -1,5 +1,6 @@
 // Certificate chains without a valid signature: their keys and signatures are random numbers. Only the first certificate has a real key, so that
 // Node's client can show the chain.
+
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 
 const ECDSA_SHA256 = "2a8648ce3d040302";

@@ -1,4 +1,5 @@
 // Kinds of damage to a file that a kubelet reads at its start.
+
 import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 

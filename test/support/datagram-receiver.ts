@@ -1,4 +1,5 @@
 // The other end of systemd's notify socket: a bound unix datagram socket, by path or abstract name.
+
 import koffi from "koffi";
 import { unixAddress } from "../../src/shared/os/datagram.js";
 import { libc } from "../../src/shared/os/libc.js";

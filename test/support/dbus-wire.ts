@@ -1,4 +1,5 @@
 // The wire of D-Bus for servers of tests: EXTERNAL as a server answers it, and messages both ways.
+
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 

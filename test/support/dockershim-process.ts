@@ -1,10 +1,11 @@
 // The kubelet as a CRI server over a Docker Engine and nothing else (--experimental-dockershim), in a process of its own.
+
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
-import { RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
 import { waitFor } from "../../packaging/standalone/wait.js";
+import { RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
 
 const KUBELET = fileURLToPath(new URL("../../agent/main/kubelet.js", import.meta.url));
 const CALL_MS = 60_000;

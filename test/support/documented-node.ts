@@ -1,11 +1,12 @@
 // A node with the names and paths of a packaged one, as the documents have them, and the blocks of commands that run there.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { KUBELET_ENTRY, NODELET_ENTRY } from "../../packaging/standalone/kubelet-process.js";
 import { readContents } from "../../packaging/site/contents.js";
+import { KUBELET_ENTRY, NODELET_ENTRY } from "../../packaging/standalone/kubelet-process.js";
 import { testImage, waitFor, type TestNode } from "../harness/node.js";
 import { blocksOf, matchesShown, shownIn, type Block } from "./doc-blocks.js";
 

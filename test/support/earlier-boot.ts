@@ -1,4 +1,5 @@
 // The pod records of a kubelet that has stopped, as a reboot of the machine leaves them: of another boot.
+
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -1,5 +1,6 @@
 // The tables of upstream's contract that tests are generated from. test/facts holds copies, so that a clone is enough;
 // where the originals stand beside the project, a test checks that the copies are still theirs.
+
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 

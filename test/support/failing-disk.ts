@@ -1,4 +1,5 @@
 // A small file system on a folder, which can be full (ENOSPC) or read-only (EROFS).
+
 import { execFile } from "node:child_process";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";

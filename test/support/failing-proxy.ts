@@ -1,4 +1,5 @@
 // A TCP proxy whose server can stop in the middle of a response, exit and return, like a failing registry.
+
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { freePort } from "./free-port.js";

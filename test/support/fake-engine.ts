@@ -1,6 +1,7 @@
 // A Docker Engine that answers as a test says: well-formed, wrong, too long, in the middle of nothing, or never.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/shared/clock/clock.js";

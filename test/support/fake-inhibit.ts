@@ -1,5 +1,6 @@
 // A fake of the program systemd-inhibit, first in the test's own PATH. It records when the lock is taken and released,
 // and runs its command as the real one does. A file `refuse` beside it makes it refuse.
+
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -1,8 +1,9 @@
 // A fake system bus with logind, on the test's own socket. It greets, accepts matches, responds for logind and systemd
 // as configured, and sends PrepareForShutdown to every subscriber.
+
 import { once } from "node:events";
-import { createServer, type Server, type Socket } from "node:net";
 import { rm } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
 import { authenticate, ERROR, RETURN, SIGNAL, wire, type Message } from "./dbus-wire.js";
 
 const LOGIND = ":1.5";

@@ -1,8 +1,9 @@
 // A stand-in for systemd's manager on a socket of the test. It keeps units as a table and replies as configured. The protocol is D-Bus as
 // on the private socket of process 1: EXTERNAL, then messages without a bus.
+
 import { once } from "node:events";
-import { createServer, type Server, type Socket } from "node:net";
 import { rm } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
 import { authenticate, ERROR, RETURN, SIGNAL, wire, type Message } from "./dbus-wire.js";
 
 const MANAGER = "org.freedesktop.systemd1.Manager";

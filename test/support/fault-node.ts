@@ -1,9 +1,10 @@
 // Helpers of the fault tests: small pods that terminate on command, their constant facts, and the kubelet's log and metrics.
+
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ApiContainerStatus } from "../../src/shared/api/pod-status.js";
 import { isRunning } from "../../packaging/standalone/pods.js";
+import type { ApiContainerStatus } from "../../src/shared/api/pod-status.js";
 import { testImage, type PodView, type TestNode } from "../harness/node.js";
 
 /** Long enough for a machine that is busy with other things. */

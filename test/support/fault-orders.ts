@@ -1,4 +1,5 @@
 // Faults of threads as the fault tests order them, and what the kubelet's log says of a thread's end.
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

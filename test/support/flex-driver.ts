@@ -1,5 +1,6 @@
 // A flexVolume driver for tests: a shell script that records its calls and mounts a tmpfs with the options inside. A test replaces the
 // answer to a command by a piece of shell.
+
 import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 

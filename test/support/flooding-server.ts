@@ -1,4 +1,5 @@
 // A server that sends a beginning to each client, and then the same bytes again as long as the client reads.
+
 import { createServer, type Server, type Socket } from "node:net";
 
 /** Far above what any client of a health check reads. */

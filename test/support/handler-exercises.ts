@@ -1,4 +1,5 @@
 // Work of a whole node that brings a kind of handler about, for the fault tests. Each resolves when the work was done.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { chmod, readFile, writeFile } from "node:fs/promises";

@@ -1,5 +1,6 @@
 // Node plugins that hang, flood, answer with megabytes, or register under names without end: real gRPC servers and clients, by the
 // plugins' own protocols.
+
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
@@ -12,6 +13,7 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { NodeService } from "../../src/shared/plugins/gen/csi.v1.js";
 import {
   DevicePluginService,
   RegistrationService,
@@ -19,17 +21,16 @@ import {
   type Empty,
   type ListAndWatchResponse,
 } from "../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
-import {
-  RegistrationService as SocketRegistration,
-  type PluginInfo,
-} from "../../src/shared/plugins/gen/pluginregistration.v1.js";
 import { DRAPluginService } from "../../src/shared/plugins/gen/dra.v1.js";
 import {
   DRAResourceHealthService,
   HealthStatus,
   type NodeWatchResourcesResponse,
 } from "../../src/shared/plugins/gen/drahealth.v1alpha1.js";
-import { NodeService } from "../../src/shared/plugins/gen/csi.v1.js";
+import {
+  RegistrationService as SocketRegistration,
+  type PluginInfo,
+} from "../../src/shared/plugins/gen/pluginregistration.v1.js";
 
 const MIB = 1024 * 1024;
 

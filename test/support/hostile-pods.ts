@@ -1,4 +1,5 @@
 // Pods whose names, states and messages are as long as Kubernetes permits, or longer: no layout may break on them.
+
 import { examplePod, type ExampleNode, type ExamplePod } from "./example-node.js";
 
 const LONG = "E".repeat(4096);

@@ -1,5 +1,6 @@
 // What a hostile TLS server sends to a client, without having a key: random numbers stand for all that it would have to compute. Each value is
 // the server's whole first flight of TLS 1.2, so it can be sent without reading the client's.
+
 import { randomBytes } from "node:crypto";
 
 const tagged = (tag: number, ...parts: readonly Buffer[]): Buffer => {

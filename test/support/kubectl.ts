@@ -1,5 +1,6 @@
 // Debian's kubectl with an administrator's kubeconfig. Its home and cache are a folder of its own.
 // Invariant: dispose() ends every command that runs.
+
 import assert from "node:assert/strict";
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

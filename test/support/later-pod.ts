@@ -1,5 +1,6 @@
 // A pod with every field that Kubernetes 1.37 has added to pods, as its API server sends it. Some of its sources need objects of an API
 // server; a static pod has the others.
+
 import type { Fields } from "./api-kit.js";
 
 /** Every answer goes to servers of the test on the node's own addresses. */

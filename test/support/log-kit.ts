@@ -1,4 +1,5 @@
 // Helpers for tests of container logs: records and files in CRI format, and a reader's output.
+
 import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,5 @@
 // A block device of a file, for tests that format and mount one.
+
 import { execFileSync } from "node:child_process";
 import { truncateSync, writeFileSync } from "node:fs";
 

@@ -1,4 +1,7 @@
 // A container runtime as a pure model: applies planner steps to an ObservedPod. Only apply() moves its time.
+
+import { containerHash } from "../../src/main/model/container-hash.js";
+import type { Step } from "../../src/main/model/step.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import {
   ContainerState,
@@ -8,8 +11,6 @@ import {
   PodSandboxStatus,
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
-import { containerHash } from "../../src/main/model/container-hash.js";
-import type { Step } from "../../src/main/model/step.js";
 
 export class ModelRuntime {
   readonly observed: ObservedPod;

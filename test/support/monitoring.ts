@@ -1,4 +1,5 @@
 // The series that docs/monitoring.md, the dashboard and the rules name.
+
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";

@@ -1,4 +1,5 @@
 // The mount table as tests look at it.
+
 import { readFileSync } from "node:fs";
 import { mountsWithin, parseMountinfo } from "../../src/shared/fs/mountinfo.js";
 

@@ -1,5 +1,6 @@
 // A node's credentials on an API server that the test did not start. The client certificate is requested, approved by
 // the administrator and signed by the cluster, as for a kubelet.
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // The set-up of a test file that needs one node and a view of its runtime.
+
 import { after } from "node:test";
 import { startNode, type TestNode } from "../harness/node.js";
 import { RuntimeView } from "./static-pods.js";

@@ -1,4 +1,5 @@
 // Runs the real nodelet executable against the kubelet of a test node.
+
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { TestNode } from "../harness/node.js";

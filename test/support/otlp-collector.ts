@@ -1,5 +1,6 @@
 // A trace collector: a gRPC server that takes OTLP, and what it was sent. Messages are read by the field numbers of
 // opentelemetry/proto/trace/v1/trace.proto.
+
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 

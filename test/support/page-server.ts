@@ -1,16 +1,17 @@
 // The status page over an example node: the real routes, feeds and document, without a kubelet.
+
+import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { POD_KEY, SAMPLE_KEY, USAGE_KEY } from "../../src/shared/contracts/status-page.js";
 import type { Logger } from "../../src/shared/log/logger.js";
-import { Feed, type Entries } from "../../src/workers/server/status-page/feed.js";
 import { plainServer } from "../../src/workers/server/listener.js";
+import { Feed, type Entries } from "../../src/workers/server/status-page/feed.js";
 import { loopbackHandler } from "../../src/workers/server/status-page/loopback-page.js";
 import { pageRoutes } from "../../src/workers/server/status-page/page-routes.js";
 import { podDetails } from "../../src/workers/server/status-page/pod-details.js";
 import { visiblePod } from "../../src/workers/server/status-page/visible-pod.js";
-import { readFile } from "node:fs/promises";
 import type { ExampleNode } from "./example-node.js";
 
 export interface PageServer {

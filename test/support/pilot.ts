@@ -1,15 +1,16 @@
 // A pod worker without a runtime: plans and does, against a model, until nothing is left to do.
+
 import assert from "node:assert/strict";
-import type { Pod } from "../../src/shared/api/pod.js";
-import type { ProbeResult, ProbeResults } from "../../src/main/model/probe-results.js";
 import { CrashBackoff } from "../../src/main/model/crash-backoff.js";
-import { planPod } from "../../src/main/planner/plan.js";
-import type { StartFailure } from "../../src/main/model/synced-pod.js";
-import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
-import { RestartMemory } from "../../src/main/planner/restart-memory.js";
-import type { Plan, Step } from "../../src/main/model/step.js";
-import { ModelRuntime } from "./model-runtime.js";
 import { newestOf } from "../../src/main/model/observed-containers.js";
+import type { ProbeResult, ProbeResults } from "../../src/main/model/probe-results.js";
+import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
+import type { Plan, Step } from "../../src/main/model/step.js";
+import type { StartFailure } from "../../src/main/model/synced-pod.js";
+import { planPod } from "../../src/main/planner/plan.js";
+import { RestartMemory } from "../../src/main/planner/restart-memory.js";
+import type { Pod } from "../../src/shared/api/pod.js";
+import { ModelRuntime } from "./model-runtime.js";
 
 type Verdicts = Map<string, ProbeResult>;
 

@@ -1,4 +1,13 @@
 // Tables of decisions as data: a pod and its runtime state in few words, the plan as short lines.
+
+import { containerHash } from "../../src/main/model/container-hash.js";
+import { CrashBackoff } from "../../src/main/model/crash-backoff.js";
+import type { ResizeView } from "../../src/main/model/pod-resources.js";
+import type { ProbeResult } from "../../src/main/model/probe-results.js";
+import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
+import type { Plan, Step } from "../../src/main/model/step.js";
+import { planPod } from "../../src/main/planner/plan.js";
+import { RestartMemory } from "../../src/main/planner/restart-memory.js";
 import type { Container, Pod } from "../../src/shared/api/pod.js";
 import {
   ContainerState,
@@ -8,14 +17,6 @@ import {
   PodSandboxStatus,
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
-import type { ResizeView } from "../../src/main/model/pod-resources.js";
-import type { ProbeResult } from "../../src/main/model/probe-results.js";
-import { containerHash } from "../../src/main/model/container-hash.js";
-import { CrashBackoff } from "../../src/main/model/crash-backoff.js";
-import { planPod } from "../../src/main/planner/plan.js";
-import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
-import { RestartMemory } from "../../src/main/planner/restart-memory.js";
-import type { Plan, Step } from "../../src/main/model/step.js";
 
 export const NOW = 1_700_000_000_000;
 

@@ -1,4 +1,5 @@
 // Pods for the server thread's copy, in the form in which main sends them.
+
 import { PodTexts } from "../../src/main/threads/pod-texts.js";
 import { SharedTexts } from "../../src/main/threads/shared-texts.js";
 import type { Pod } from "../../src/shared/api/pod.js";

@@ -1,4 +1,5 @@
 // A signer of pods' certificates, played by the test: what it says of a request, as its status.
+
 import { X509Certificate } from "node:crypto";
 import { systemClock, type Clock } from "../../src/shared/clock/clock.js";
 import { Authority } from "../fake-api/certificates/authority.js";

@@ -1,4 +1,5 @@
 // Pods for tests.
+
 import type { Container, Pod, PodSpec } from "../../src/shared/api/pod.js";
 
 export function container(name: string, fields: Partial<Container> = {}): Container {

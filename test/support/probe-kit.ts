@@ -1,4 +1,5 @@
 // Helpers for tests of the probes' handlers: local servers, a run with a deadline, the sockets that a probe leaves.
+
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,12 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../src/shared/clock/clock.js";
+import type { ProbeAction, ProbeSpec } from "../../src/shared/contracts/prober.js";
 import { ProbeDeadline } from "../../src/shared/probes/probe-deadline.js";
-import { StallMeter } from "../../src/shared/probes/stall-meter.js";
 import type { RunContext, RunResult } from "../../src/shared/probes/run.js";
+import { StallMeter } from "../../src/shared/probes/stall-meter.js";
 import { threadCpu } from "../../src/shared/thread/thread-cpu.js";
 import { PeerActions } from "../../src/workers/peers/run-action.js";
-import type { ProbeAction, ProbeSpec } from "../../src/shared/contracts/prober.js";
 
 export const USER_AGENT = "kube-probe/1.36";
 /** For probes that are meant to get an answer; generous, as the machine is shared. */

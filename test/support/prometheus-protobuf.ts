@@ -1,4 +1,5 @@
 // Reads Prometheus' protobuf pages: https://github.com/prometheus/client_model
+
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 interface ReadMetric {

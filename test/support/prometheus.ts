@@ -1,4 +1,5 @@
 // Debian's Prometheus beside a kubelet: it scrapes each second and evaluates queries.
+
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

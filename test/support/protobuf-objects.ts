@@ -1,4 +1,5 @@
 // Arbitrary objects of each kind, made from the table of messages, as an API server sends them in JSON.
+
 import fc from "fast-check";
 import { CLUSTER_MESSAGES } from "../../src/shared/api/protobuf/gen/cluster-messages.js";
 import { MESSAGES } from "../../src/shared/api/protobuf/gen/messages.js";

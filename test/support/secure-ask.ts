@@ -1,4 +1,5 @@
 // A GET at the authenticated port of a whole node, which opens a moment after the kubelet's start.
+
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";

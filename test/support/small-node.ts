@@ -1,15 +1,16 @@
 // A node with little memory and disk, for tests of eviction. Its pods' cgroup has a memory limit, and all its files
 // (root directory, logs, images, writable layers) are on one small file system in memory. It never uses up the
 // machine's own memory or disk.
+
 import { access, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cgroupTrees } from "../../packaging/standalone/cgroups.js";
 import { run } from "../../packaging/standalone/exec.js";
 import { waitFor } from "../../packaging/standalone/wait.js";
 import type { NodeOptions, TestNode } from "../harness/node.js";
-import { boundPod, startClusterNode, type ClusterNode } from "./cluster-node.js";
-import type { Fields } from "./api-kit.js";
 import { testImage } from "../harness/node.js";
+import type { Fields } from "./api-kit.js";
+import { boundPod, startClusterNode, type ClusterNode } from "./cluster-node.js";
 
 export const MIB = 2 ** 20;
 

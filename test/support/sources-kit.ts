@@ -1,12 +1,13 @@
 // Helpers for tests of the sources: manifests, a log that is kept, waiting for a condition, a temporary folder.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pino } from "pino";
 import type { SourcesOptions } from "../../src/main/sources/start-sources.js";
-import type { Logger } from "../../src/shared/log/logger.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
+import type { Logger } from "../../src/shared/log/logger.js";
 
 export interface LogLine {
   level: number;

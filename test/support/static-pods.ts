@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, connectCri } from "../../packaging/standalone/cri.js";
-import type { Container, PodSpec } from "../../src/shared/api/pod.js";
 import type { ApiContainerStatus } from "../../src/shared/api/pod-status.js";
+import type { Container, PodSpec } from "../../src/shared/api/pod.js";
 import {
   ListContainersRequest,
   ListPodSandboxRequest,

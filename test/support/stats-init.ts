@@ -1,4 +1,5 @@
 // Init data of the stats routes, for tests of other things.
+
 import type { ServerInit, StatsInit } from "../../src/shared/contracts/server.js";
 
 export const STATS_INIT: StatsInit = {

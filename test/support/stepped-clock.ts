@@ -1,4 +1,5 @@
 // Virtual time: nothing happens until the test steps.
+
 import { sleepOn, type Clock, type Timer } from "../../src/shared/clock/clock.js";
 
 interface Entry {

@@ -1,4 +1,5 @@
 // Certificates for tests, made by the openssl command: authorities and the certificates that they sign.
+
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // Certificates made for one test file: a CA, and what it signs. EC keys: an RSA key alone takes a tenth of a second.
+
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
 // CPU time of the calling thread, which other threads, processes and a busy machine do not add to.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,5 @@
 // The tracer of this process for one test, with its spans kept in memory.
+
 import type { TestContext } from "node:test";
 import { ExportResultCode } from "@opentelemetry/core";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";

@@ -1,4 +1,5 @@
 // Reads the values that the page's views return.
+
 import type { VNode } from "../../src/page/dom/vnode.js";
 
 export function textOf(node: VNode | string): string {

@@ -1,4 +1,5 @@
 // Calls to volumes' file systems as the kubelet makes them, for tests whose volumes answer.
+
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { createLogger } from "../../src/shared/log/logger.js";
 import { startHelperProcess } from "../../src/shared/volume-calls/helper.js";

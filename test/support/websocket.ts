@@ -1,9 +1,10 @@
 // A WebSocket client over TLS, as small as tests need it: one message per frame, channels in the first byte (v4.channel.k8s.io).
 // clientFrame makes frames of any kind, also wrong ones.
+
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
 
 /** A frame as a client sends it. */

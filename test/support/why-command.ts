@@ -1,10 +1,11 @@
 // `nodelet why` and `nodelet pods` in this process, on the admin socket of a test node: a table of many rows asks them often. That the executable
 // runs the same functions is shown by test/integration/nodelet-why.test.ts.
+
 import assert from "node:assert/strict";
+import { Client } from "../../src/cli/client.js";
 import { podsCommand } from "../../src/cli/commands/pods.js";
 import { statusCommand } from "../../src/cli/commands/status.js";
 import { whyCommand } from "../../src/cli/commands/why.js";
-import { Client } from "../../src/cli/client.js";
 import type { Context } from "../../src/cli/context.js";
 import { CliError, EXIT } from "../../src/cli/errors.js";
 import { painter } from "../../src/cli/output/colour.js";

@@ -1,8 +1,9 @@
 // The table of broken pods for `nodelet why`, one row a case: the pod, the exit code, the deciding sentence with its evidence, and hints that
 // would be wrong. `$$` in a command is one dollar sign for its shell.
+
 import { join } from "node:path";
-import { testImage } from "../harness/node.js";
 import type { Container, PodSpec } from "../../src/shared/api/pod.js";
+import { testImage } from "../harness/node.js";
 import { IDLE, shell } from "./static-pods.js";
 import type { Expected } from "./why-command.js";
 

@@ -6,9 +6,9 @@ import { basename, join } from "node:path";
 import { build } from "esbuild";
 import { copyCode, copyPackage } from "../../packaging/install/copy-code.js";
 import { productionPackages } from "../../packaging/install/production-packages.js";
+import { buildImages } from "../../packaging/standalone/images.js";
 import { newestPrograms } from "../../packaging/standalone/newest-runtime.js";
 import { step } from "../../packaging/standalone/progress.js";
-import { buildImages } from "../../packaging/standalone/images.js";
 import { makeFileSystem } from "./image.js";
 
 const SIZE = "384M";

@@ -4,6 +4,7 @@
 //   configuration runs the quick start to the letter. The package writes no network over another, starts nothing beside
 //   kubeadm, and purge refuses while a pod runs.
 // @with test/vm/quick-start-13.test.ts, test/cli/network, test/packaging/release
+
 import { firstMinutesOn } from "./first-minutes.js";
 
 firstMinutesOn("bookworm");

@@ -1,4 +1,5 @@
 // Limits that an operator, a client or a program of the node can meet. The values are those of the code.
+
 import { SIZE_LIMIT as READ_CONFIG_SIZE_LIMIT } from "../../../src/main/command/config/read-config.js";
 import { QUEUE_LIMIT } from "../../../src/main/events/sink/event-sink.js";
 import { SIZE_LIMIT as LOAD_CONFIG_SIZE_LIMIT } from "../../../src/main/images/credential-providers/load-config.js";
@@ -11,8 +12,8 @@ import { MAX_SUM_BYTES } from "../../../src/main/sync/pod-records.js";
 import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
-import { LIST_LIMIT } from "../../../src/shared/api/client/call/list.js";
 import { LINE_LIMIT } from "../../../src/shared/api/client/call/line-cutter.js";
+import { LIST_LIMIT } from "../../../src/shared/api/client/call/list.js";
 import { OBJECT_LIMIT } from "../../../src/shared/api/client/decode/oversized.js";
 import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/api/client/kubeconfig/load.js";
 import { MAX_MESSAGE_BYTES } from "../../../src/shared/cri/channel.js";

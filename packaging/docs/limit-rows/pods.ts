@@ -1,4 +1,5 @@
 // Limits that a pod can meet: its manifest, its probes and its logs. The values are those of the code.
+
 import { LARGEST_COMPRESSED } from "../../../src/main/logs/log-rotation.js";
 import { MAX_SUBSTITUTED } from "../../../src/main/model/expand.js";
 import { MOST_REPEATED_PORTS } from "../../../src/main/runtime/config/sandbox-config.js";

@@ -1,4 +1,5 @@
 // Reads files of a tag or commit from a clone of a public repository, without a work tree.
+
 import { join } from "node:path";
 import { run } from "../../standalone/exec.js";
 import type { ReadFile } from "./read-contract.js";

@@ -1,8 +1,9 @@
 // kubelet(8) and the completion table of the kubelet, made of the tables of flags.
+
 import type { CommandRow } from "../../../src/cli/completion/command-table.js";
-import { describe, valueName } from "../../../src/main/command/help.js";
 import { GROUPS, type Flag } from "../../../src/main/command/flags/flag.js";
 import { FLAGS_BY_GROUP, flagsOf } from "../../../src/main/command/flags/table.js";
+import { describe, valueName } from "../../../src/main/command/help.js";
 import { item, page, paragraphs } from "./roff.js";
 
 const SUMMARY = "Kubernetes node agent: starts and watches the containers of pods";

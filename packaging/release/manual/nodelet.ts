@@ -1,4 +1,5 @@
 // nodelet(1) and the completion table of the nodelet command, made of its commander program.
+
 import { commandTable, type CommandRow, type OptionRow } from "../../../src/cli/completion/command-table.js";
 import { EXAMPLES } from "../../../src/cli/examples.js";
 import { programOf } from "../../../src/cli/program.js";

@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { run } from "../../standalone/exec.js";
+import { errnoOf, SetupProblem } from "../../standalone/problem.js";
 import { gzipped, put } from "../files.js";
 import { ARCHITECTURES, type Architecture } from "../pins.js";
-import { errnoOf, SetupProblem } from "../../standalone/problem.js";
-import { run } from "../../standalone/exec.js";
 import { exportKey, sign } from "./signature.js";
 
 export interface AptRepositoryOptions {

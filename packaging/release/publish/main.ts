@@ -1,9 +1,9 @@
 // `make apt-repository` and `make installer`: what a release needs beside its packages.
 
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { readFile } from "node:fs/promises";
 import { isSetupProblem, messageOf, SetupProblem } from "../../standalone/problem.js";
 import { notesOf } from "../changelog.js";
 import { epochOf } from "../release.js";

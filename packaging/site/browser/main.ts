@@ -1,4 +1,5 @@
 // The script of the site. Without it every page is readable: search, menu and copy buttons appear only with it.
+
 import { addCopyButtons } from "./copy.js";
 import { connectMenu } from "./menu.js";
 import { connectSearch } from "./search.js";

@@ -1,4 +1,5 @@
 // Finds sections for a query. Pure; runs in the browser, and in unit tests.
+
 import { unpackSection, wordsIn, type SearchIndex } from "./index-format.js";
 
 export interface Found {

@@ -1,4 +1,5 @@
 // Makes the index of the search from the sections of all pages of a book. Pure.
+
 import type { Page, Part } from "../contents.js";
 import { INDEX_VARIABLE, packSection, wordsIn, type SearchIndex } from "./index-format.js";
 import type { Section } from "./sections.js";

@@ -1,4 +1,5 @@
 // Masks what containers wrote and what users chose, in pods, events and messages of a support bundle. Pure. When in doubt, it masks.
+
 import type { Pod } from "../../shared/api/pod.js";
 import { MASK, maskText } from "./mask-text.js";
 

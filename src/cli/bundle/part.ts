@@ -1,4 +1,5 @@
 // One part of a support bundle: a file of the archive, and how it is made.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Context } from "../context.js";
 import type { BundleClient } from "./bundle-client.js";

@@ -1,4 +1,5 @@
 // nodelet apply: creates or changes the pods of manifests, over the manifest API of the kubelet.
+
 import type { Context } from "../context.js";
 import type { ExitCode } from "../errors.js";
 import { nodeState, putManifest, terminatingPods } from "../manifests/node-manifests.js";

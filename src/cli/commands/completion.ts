@@ -1,4 +1,5 @@
 // `nodelet completion`: the completion script of this command for a shell. The packages install the same text.
+
 import type { Command } from "commander";
 import { bashCompletion } from "../completion/bash.js";
 import { commandTable, type CommandRow } from "../completion/command-table.js";

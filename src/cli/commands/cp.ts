@@ -2,6 +2,7 @@
 // on this machine.
 // Invariant: tar unpacks a container's archive into a new folder beside the target. Only files and folders are moved from there to the
 // target, without set-uid bits; links and devices are deleted with that folder.
+
 import { spawn, type ChildProcessWithoutNullStreams as ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, lstat, mkdtemp, readdir, rename, rm } from "node:fs/promises";
@@ -10,9 +11,9 @@ import { PassThrough, Writable, type Readable } from "node:stream";
 import type { Context } from "../context.js";
 import { CliError, EXIT } from "../errors.js";
 import { parseCopy, type PodSide } from "../exec/copy-sides.js";
+import { execIn, type ExecRequest } from "../exec/session.js";
 import { renaming } from "../exec/tar-renaming.js";
 import { complain } from "../output/terminal.js";
-import { execIn, type ExecRequest } from "../exec/session.js";
 import { findPod, podsOf } from "../pods/find.js";
 import { containerName } from "../pods/pod-paths.js";
 

@@ -1,4 +1,5 @@
 // nodelet delete: removes manifests from the node. Their pods terminate with their grace period.
+
 import { AnswerError } from "../client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, NoPodError, type ExitCode } from "../errors.js";

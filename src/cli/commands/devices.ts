@@ -1,8 +1,9 @@
 // nodelet devices: devices, exclusive CPUs and memory, held by containers or free, from the kubelet's pod resources API.
+
 import { join } from "node:path";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
-import type { AllocatableResourcesResponse, PodResources } from "../../shared/plugins/gen/podresources.v1.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import type { AllocatableResourcesResponse, PodResources } from "../../shared/plugins/gen/podresources.v1.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";

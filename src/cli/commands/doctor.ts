@@ -1,15 +1,16 @@
 // nodelet doctor: checks the machine, before and after the kubelet's first start. --fix gives it a pod network if none is configured.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import type { Result } from "../doctor/check.js";
 import { askKubelet, examine } from "../doctor/examine.js";
 import { fixNetwork } from "../doctor/fix-network.js";
+import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { readKubeletConfig } from "../machine/kubelet-config.js";
 import type { Ipv6Wish } from "../network/pod-range6.js";
-import { readNode } from "../runtime/read-node.js";
-import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
+import { readNode } from "../runtime/read-node.js";
 
 export interface DoctorOptions {
   fix?: boolean;

@@ -1,4 +1,5 @@
 // nodelet events: the events that the kubelet keeps in memory, oldest first.
+
 import type { Event } from "../../shared/api/event.js";
 import type { NodeletEvents } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";

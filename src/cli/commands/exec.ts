@@ -1,10 +1,11 @@
 // nodelet exec: runs a command in a container, as kubectl exec has it.
+
 import type { Context } from "../context.js";
 import { CliError } from "../errors.js";
 import { whyNotRunning } from "../exec/not-running.js";
 import { execIn } from "../exec/session.js";
-import { findPod, fullName, podsOf } from "../pods/find.js";
 import { remark } from "../output/terminal.js";
+import { findPod, fullName, podsOf } from "../pods/find.js";
 import { choiceOfContainer, containerName } from "../pods/pod-paths.js";
 
 export interface ExecOptions {

@@ -1,4 +1,5 @@
 // nodelet images: the images of the runtime, who uses them, what image garbage collection would remove, and when.
+
 import type { NodeletImages } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";

@@ -1,10 +1,11 @@
 // nodelet logs: the log of a container, as kubectl logs has it, without an API server.
+
 import { pipeline } from "node:stream/promises";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
-import { findPod, podsOf } from "../pods/find.js";
 import { remark } from "../output/terminal.js";
+import { findPod, podsOf } from "../pods/find.js";
 import { choiceOfContainer, containerName, podPath } from "../pods/pod-paths.js";
 
 export interface LogOptions {

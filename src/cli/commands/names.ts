@@ -1,4 +1,5 @@
 // Names for completion in shells: of pods, or of the containers of a pod. Silent without a kubelet, and quick: a shell waits for it.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";
 import type { Context } from "../context.js";

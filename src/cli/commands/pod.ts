@@ -1,4 +1,5 @@
 // nodelet pod: one pod with its containers, volumes and addresses.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
@@ -8,12 +9,12 @@ import { factLines, type Fact } from "../output/facts.js";
 import { print } from "../output/print.js";
 import { table } from "../output/table.js";
 import { findPod, fullName, podsOf } from "../pods/find.js";
+import { ofMain } from "../pods/of-main.js";
 import { podPath } from "../pods/pod-paths.js";
 import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
-import { ofMain } from "../pods/of-main.js";
-import { seenPods, stateIn } from "../why/seen-pods.js";
 import { podState, type PodState } from "../pods/state.js";
 import { containersOf, type ContainerView } from "../why/input.js";
+import { seenPods, stateIn } from "../why/seen-pods.js";
 
 export async function podCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
   const { client, clock } = context;

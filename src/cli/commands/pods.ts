@@ -1,20 +1,21 @@
 // nodelet pods: the pods of the node, one per line.
-import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+
 import type { Pod } from "../../shared/api/pod.js";
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
+import { manifestsOf } from "../manifests/find.js";
+import { manifestRows, rowAsPod } from "../manifests/rows.js";
 import { duration } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { table, type Column } from "../output/table.js";
-import { manifestRows, rowAsPod } from "../manifests/rows.js";
-import { manifestsOf } from "../manifests/find.js";
 import { podsOf } from "../pods/find.js";
 import { brokenFirst } from "../pods/order.js";
 import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
-import { seenPods, stateIn } from "../why/seen-pods.js";
 import { podState, type StateOf } from "../pods/state.js";
 import { podTone, TONE_COLOURS } from "../pods/tone.js";
 import type { SeenPod } from "../why/seen-pod.js";
+import { seenPods, stateIn } from "../why/seen-pods.js";
 
 export async function podsCommand(context: Context, { namespace }: { namespace?: string }): Promise<ExitCode> {
   const { client } = context;

@@ -1,4 +1,5 @@
 // nodelet status: the node on one screen.
+
 import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
@@ -8,10 +9,10 @@ import { print } from "../output/print.js";
 import { cut, table, wrap } from "../output/table.js";
 import { fullName, podsOf } from "../pods/find.js";
 import { inOrder } from "../pods/order.js";
-import { seenPods } from "../why/seen-pods.js";
-import { withCni } from "../runtime/cni-places.js";
 import { apiServerFails, isLate, problemsOf, type Problem } from "../problems.js";
+import { withCni } from "../runtime/cni-places.js";
 import type { SeenPod } from "../why/seen-pod.js";
+import { seenPods } from "../why/seen-pods.js";
 
 /** Broken pods whose cause is shown, so that the node stays on one screen. */
 const EXPLAINED_PODS = 10;

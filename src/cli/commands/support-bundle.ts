@@ -1,8 +1,9 @@
 // nodelet support-bundle: what an issue needs, in one tar.gz: secrets are masked, and every part is bounded. It works without a kubelet.
+
 import { rm, writeFile } from "node:fs/promises";
-import { errorCode } from "../../shared/errors/error-code.js";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { BundleClient } from "../bundle/bundle-client.js";
 import { collect, contentsText, type Collected } from "../bundle/collect.js";

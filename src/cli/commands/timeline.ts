@@ -1,13 +1,14 @@
 // nodelet timeline: the steps of a pod's start as bars in the terminal, or as an SVG file.
+
 import { writeFile } from "node:fs/promises";
-import { messageOf } from "../../shared/errors/thrown.js";
 import type { PodTimeline, TimelineStage } from "../../shared/contracts/timeline.js";
-import { CliError, EXIT, type ExitCode } from "../errors.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { oneLine } from "../../shared/text/printable.js";
 import type { Context } from "../context.js";
+import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { moment } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { cut, wrap } from "../output/table.js";
-import { oneLine } from "../../shared/text/printable.js";
 import { findPod, podsOf } from "../pods/find.js";
 import { podPath } from "../pods/pod-paths.js";
 

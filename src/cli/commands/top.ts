@@ -1,4 +1,5 @@
 // nodelet top, also called stats: the usage of the node and its pods, from /stats/summary.
+
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";

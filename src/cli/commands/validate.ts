@@ -1,4 +1,5 @@
 // nodelet validate: checks manifests with the rules of the kubelet, without one. For editors and CI.
+
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { faultText, readManifests, type Fault, type ManifestInput, type ReadManifests } from "../manifests/read.js";

@@ -1,4 +1,5 @@
 // nodelet version: the version of this command, and that of the kubelet that responds on the socket.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { productVersion } from "../../shared/version/product-version.js";

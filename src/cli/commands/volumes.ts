@@ -1,4 +1,5 @@
 // nodelet volumes: the volumes of the node's pods, their plugin and state, and how full they are.
+
 import type { PodFacts, VolumeFacts } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";

@@ -1,13 +1,14 @@
 // nodelet why: why a pod does not run, is not ready, restarts, or is not removed; why a manifest makes no pod.
+
+import { oneLine } from "../../shared/text/printable.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
+import { explainNamed } from "../why/explain-named.js";
 import type { Explanation } from "../why/explain.js";
 import type { Finding } from "../why/input.js";
-import { explainNamed } from "../why/explain-named.js";
-import { oneLine } from "../../shared/text/printable.js";
 
 /** Older decisions are shown with -o wide, json and yaml. */
 const SHOWN_DECISIONS = 15;

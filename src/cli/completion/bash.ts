@@ -1,4 +1,5 @@
 // The completion script for bash. It needs no other package: bash-completion only finds the file by the command's name.
+
 import { isContainer, isPath, optionWords, type CommandRow, type OptionRow } from "./command-table.js";
 import { NAMES_COMMAND } from "./names-command.js";
 

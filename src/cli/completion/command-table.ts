@@ -1,4 +1,5 @@
 // A program's commands and options as data: completion scripts and man pages are made of it.
+
 import type { Command } from "commander";
 import { NAMES_COMMAND } from "./names-command.js";
 

@@ -1,4 +1,5 @@
 // The completion script for fish: one `complete` line for each command and option.
+
 import { isContainer, isPath, optionWords, type CommandRow, type OptionRow } from "./command-table.js";
 import { NAMES_COMMAND } from "./names-command.js";
 

@@ -1,4 +1,5 @@
 // The completion script for zsh: a file named _<command> in a folder of $fpath.
+
 import { isContainer, isPath, type CommandRow, type OptionRow } from "./command-table.js";
 import { NAMES_COMMAND } from "./names-command.js";
 

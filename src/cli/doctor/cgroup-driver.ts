@@ -1,4 +1,5 @@
 // The check of the cgroup driver: kubelet and runtime name the cgroups of pods in the same way. Pure.
+
 import { bad, ok, type Machine, type Result } from "./check.js";
 
 const CHECK = "cgroup driver";

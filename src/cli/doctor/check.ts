@@ -2,11 +2,11 @@
 
 import type { Disk } from "../machine/disks.js";
 import type { KubeletConfig } from "../machine/kubelet-config.js";
+import type { NodeMode } from "../machine/node-mode.js";
 import type { CniFiles } from "../network/cni-files.js";
 import type { KubeletSettings } from "../runtime/read-node.js";
-import type { NodeMode } from "../machine/node-mode.js";
-import type { UnitFacts } from "../runtime/unit-facts.js";
 import type { RuntimeSettings } from "../runtime/runtime-settings.js";
+import type { UnitFacts } from "../runtime/unit-facts.js";
 
 /** Why a kubelet refuses to start. */
 type StartConfig = Pick<KubeletConfig, "file" | "failCgroupV1" | "failSwapOn">;

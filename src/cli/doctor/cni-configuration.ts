@@ -1,4 +1,5 @@
 // The check of the CNI configuration: the runtime finds a network for pods, in the folder in which it looks. Pure.
+
 import { CONFLIST } from "../network/conflist.js";
 import { DEFAULT_CONF_DIR } from "../runtime/runtime-settings.js";
 import { bad, ok, type Machine, type Result } from "./check.js";

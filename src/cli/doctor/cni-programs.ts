@@ -1,4 +1,5 @@
 // The check of CNI programs: those of the configured network are in the folders in which the runtime looks. Pure.
+
 import { PROGRAMS } from "../network/conflist.js";
 import { DEFAULT_BIN_DIR } from "../runtime/runtime-settings.js";
 import { bad, ok, type Machine, type Result } from "./check.js";

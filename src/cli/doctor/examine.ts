@@ -1,4 +1,5 @@
 // Examines the machine: what `nodelet doctor` prints, and the support bundle keeps.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Client } from "../client.js";
 import type { Context } from "../context.js";

@@ -1,14 +1,15 @@
 // Gives a stand-alone node a pod network if it has none: what `nodelet doctor --fix` does.
+
 import { messageOf } from "../../shared/errors/thrown.js";
+import type { NodeMode } from "../machine/node-mode.js";
 import { configurationsIn } from "../network/cni-files.js";
 import { networkText, type Network } from "../network/ipv4.js";
-import { network6Text, type Network6 } from "../network/ipv6.js";
 import { readIpv6Facts } from "../network/ipv6-facts.js";
+import { network6Text, type Network6 } from "../network/ipv6.js";
 import { choosePodRange } from "../network/pod-range.js";
 import { choosePodRange6, type Ipv6Wish } from "../network/pod-range6.js";
 import { takenNetworks } from "../network/taken-networks.js";
 import { writeNetwork } from "../network/write-network.js";
-import type { NodeMode } from "../machine/node-mode.js";
 import { DEFAULT_CONF_DIR, type RuntimeSettings } from "../runtime/runtime-settings.js";
 
 export interface Fixed {

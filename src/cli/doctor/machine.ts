@@ -1,18 +1,19 @@
 // Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports of this machine.
+
 import { readdir, realpath } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { readDisks } from "../machine/disks.js";
-import type { KubeletConfig } from "../machine/kubelet-config.js";
+import { findProgram } from "../machine/find-program.js";
 import { isThere } from "../machine/is-there.js";
+import type { KubeletConfig } from "../machine/kubelet-config.js";
 import { readIfThere } from "../machine/read-if-there.js";
 import { readCniFiles } from "../network/cni-files.js";
 import { interfacesOfRouters } from "../network/ipv6-facts.js";
 import { readAddresses6 } from "../network/ipv6.js";
 import { unitOf } from "../problems.js";
-import { findProgram } from "../machine/find-program.js";
 import { readNode } from "../runtime/read-node.js";
 import { CONTAINERD_SOCKET } from "../runtime/read-runtime.js";
 import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR } from "../runtime/runtime-settings.js";

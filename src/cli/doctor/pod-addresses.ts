@@ -1,6 +1,7 @@
 // The check of free pod addresses, for CNI networks whose addresses come from host-local. Pure.
-import { bad, ok, type Result } from "./check.js";
+
 import type { AddressRange } from "../machine/address-ranges.js";
+import { bad, ok, type Result } from "./check.js";
 
 const CHECK = "pod addresses";
 const FEW = 10;

@@ -1,4 +1,5 @@
 // The checks of `nodelet doctor`: the finding, the reason why it matters, and the command that mends it. Pure.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { FIT_NODE, nodeVersionProblem } from "../../shared/text/node-version.js";
 import { problemsOf } from "../problems.js";

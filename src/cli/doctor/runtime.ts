@@ -1,4 +1,5 @@
 // The check of the container runtime: it is installed, runs, and serves a kubelet. Pure.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { bad, ok, type Machine, type Result } from "./check.js";
 import { installer } from "./cni-programs.js";

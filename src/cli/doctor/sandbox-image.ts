@@ -1,4 +1,5 @@
 // The check of the sandbox image (pause): the runtime needs it for every pod. Pure.
+
 import { bad, ok, type Result } from "./check.js";
 
 const CHECK = "sandbox image";

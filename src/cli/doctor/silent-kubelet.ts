@@ -1,4 +1,5 @@
 // The check of a kubelet that does not answer: none runs, or it hangs. Pure.
+
 import type { CliError } from "../errors.js";
 import { bad, ok, type Machine, type Result } from "./check.js";
 

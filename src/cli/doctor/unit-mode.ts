@@ -1,4 +1,5 @@
 // The check of a stand-alone node whose unit would run kubeadm's command line, or whose kubelet still does. Pure.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { bad, ok, type Machine, type Result } from "./check.js";
 

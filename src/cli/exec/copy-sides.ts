@@ -1,5 +1,6 @@
 // The two sides of nodelet cp, and the names in the archive between them. One side is a path of this machine, the
 // other "[<namespace>/]<pod>:<path>". Pure.
+
 import { posix } from "node:path";
 import { CliError, EXIT } from "../errors.js";
 

@@ -1,4 +1,5 @@
 // Why a container cannot run a command: its state, instead of the runtime's "container not found". Pure.
+
 import type { Pod } from "../../shared/api/pod.js";
 
 /** undefined: as far as its status shows, it runs. */

@@ -1,6 +1,7 @@
 // One command in a container, over a WebSocket with v5.channel.k8s.io to the kubelet's exec route.
 // Invariant: neither direction gathers more than one high-water mark; the slower side sets the pace.
 // https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/4006-transition-spdy-to-websockets
+
 import type { IncomingMessage } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import { WebSocket, type RawData } from "ws";

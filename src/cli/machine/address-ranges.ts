@@ -1,4 +1,5 @@
 // The address ranges of a CNI network with host-local, and how many of their addresses are taken. The ranges are pure.
+
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { entriesOf, filesOf, readThrough } from "./files.js";

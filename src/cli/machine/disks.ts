@@ -1,4 +1,5 @@
 // Free space and inodes of file systems. A program asks: one that does not respond holds up only the program.
+
 import { messageOf } from "../../shared/errors/thrown.js";
 import { runTool, type ToolOptions } from "./tool.js";
 

@@ -1,4 +1,5 @@
 // Finds a program as a root shell would, also for a user whose path lacks the folders of administrators.
+
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -1,4 +1,5 @@
 // The kernel's log: by dmesg, else by /dev/kmsg itself.
+
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { errorCode } from "../../shared/errors/error-code.js";

@@ -1,11 +1,12 @@
 // The kubelet's configuration as far as the machine must fit it: of the running kubelet, else of the file that the next one reads.
+
 import { hostname } from "node:os";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { readKubernetesYaml } from "../../shared/yaml/kubernetes-yaml.js";
 import { YamlError } from "../../shared/yaml/yaml-error.js";
 import type { Client } from "../client.js";
-import { readNodeMode, type NodeMode } from "./node-mode.js";
 import { readThrough } from "./files.js";
+import { readNodeMode, type NodeMode } from "./node-mode.js";
 import type { ToolOptions } from "./tool.js";
 
 /** The files of the packages' unit. */

@@ -1,5 +1,6 @@
 // Reads the manifests of static pods as the kubelet does, with the kubelet's own reader in a thread: a file that needs too much time or
 // memory ends its thread and not the command.
+
 import { basename } from "node:path";
 import { Scope } from "../../shared/abort/scope.js";
 import type { ManifestViolation, ManifestWarning } from "../../shared/api/manifest/violation.js";

@@ -1,9 +1,10 @@
 // Whether this node is to run alone or in a cluster, before a kubelet runs. The packages' program start-kubelet decides by the same rules.
+
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isThere } from "../machine/is-there.js";
-import { readBounded } from "./read-bounded.js";
 import { findProgram } from "./find-program.js";
+import { readBounded } from "./read-bounded.js";
 
 export type NodeMode = "standalone" | "cluster";
 

@@ -1,4 +1,5 @@
 // Reads small files of the kernel and the machine that may be missing.
+
 import { readFile } from "node:fs/promises";
 
 /** undefined: the file cannot be read. */

@@ -1,12 +1,13 @@
 // The texts that -f names: files, folders, and "-" for standard input. A folder stands for its files *.yaml, *.yml and *.json; with -R for
 // those of the folders below it, too. A path that cannot be read is a fault of its own and does not end the others.
+
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { MANIFEST_BODY_LIMIT } from "../../shared/contracts/manifests.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { CliError, EXIT } from "../errors.js";
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);

@@ -1,4 +1,5 @@
 // The manifests that the node has, over the manifest API of the admin socket (docs/manifest-api.md).
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import type { NodeletStatus, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";

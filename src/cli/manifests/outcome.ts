@@ -1,7 +1,8 @@
 // The outcome of a command for each of several manifests: all are tried, each is named, and one failure makes the exit code 1.
-import { CliError, EXIT, type ExitCode } from "../errors.js";
-import type { Context } from "../context.js";
+
 import { messageOf } from "../../shared/errors/thrown.js";
+import type { Context } from "../context.js";
+import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 import { complain, warn } from "../output/terminal.js";
 import { faultText, type Fault } from "./read.js";

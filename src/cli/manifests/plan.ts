@@ -1,4 +1,5 @@
 // What `nodelet apply`, `diff` and `restart` would change: manifests as written against those of the node. Pure.
+
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import { staticPodName } from "../../shared/api/static-pod-name.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";

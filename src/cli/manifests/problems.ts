@@ -1,4 +1,5 @@
 // Manifests in `nodelet status`: refused, shadowed and warned ones as problems of the node. Pure.
+
 import type { ManifestFacts, ManifestProblem, NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import { manifestHelp, manifestName, placeOf, refusalWords } from "./texts.js";
 

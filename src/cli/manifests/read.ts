@@ -1,4 +1,5 @@
 // All manifests that the command line names, with the place of each, and everything wrong with them.
+
 import { hostname } from "node:os";
 import { violationText, type ManifestViolation } from "../../shared/api/manifest/violation.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -1,4 +1,5 @@
 // Reads manifests in a thread with the rules of the kubelet. The command itself knows none of them.
+
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { Scope } from "../../shared/abort/scope.js";

@@ -1,4 +1,5 @@
 // The pod that `nodelet delete` or `restart` is to change: by the name of its manifest, or of the pod. Pure.
+
 import type { Pod } from "../../shared/api/pod.js";
 import { staticPodName } from "../../shared/api/static-pod-name.js";
 import { CliError, EXIT } from "../errors.js";

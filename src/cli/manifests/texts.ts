@@ -1,4 +1,5 @@
 // A manifest with problems in words: its place, its state, what to do. Pure.
+
 import type { ManifestFacts, ManifestProblem } from "../../shared/contracts/manifest-facts.js";
 
 /** "Accepted": it may have warnings. */

@@ -1,9 +1,10 @@
 // The network configurations in the folder of a runtime: which there are, and what the first of them says.
 // Invariant: a name counts as a configuration even if its file cannot be read. Somebody has put it there.
+
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { readBounded } from "../machine/read-bounded.js";
 
 /** As libcni: by the ending of the name. */

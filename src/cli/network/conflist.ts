@@ -1,4 +1,5 @@
 // The CNI network that this node gets if it has none: a bridge with masquerading, and published host ports. Pure.
+
 import { networkText, type Network } from "./ipv4.js";
 import { network6Text, type Network6 } from "./ipv6.js";
 

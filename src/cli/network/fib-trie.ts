@@ -1,4 +1,5 @@
 // Reads /proc/net/fib_trie: every IPv4 route and address of this network namespace, in all routing tables. Pure.
+
 import { readNetwork, type Network } from "./ipv4.js";
 
 /** Networks of routes and addresses, each once. */

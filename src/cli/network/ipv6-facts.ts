@@ -1,4 +1,5 @@
 // Reads what the choice of IPv6 addresses for pods depends on.
+
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../shared/clock/clock.js";

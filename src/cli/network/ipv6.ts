@@ -1,4 +1,5 @@
 // IPv6 networks as numbers, and the kernel's lists of routes and addresses. Pure.
+
 import { addressOf } from "../machine/address-ranges.js";
 
 export interface Network6 {

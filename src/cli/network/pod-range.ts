@@ -1,4 +1,5 @@
 // Chooses the addresses of pods for a node without a network plugin: 254 addresses that overlap nothing that the node reaches. Pure.
+
 import { overlaps, readNetwork, type Network } from "./ipv4.js";
 
 /** Default routes, and the halves that VPNs set in their place, are about everything: they say nothing about a private range. */

@@ -1,4 +1,5 @@
 // Whether the pods of a node without a network plugin get IPv6 addresses, and which. Pure.
+
 import { createHash } from "node:crypto";
 import { BRIDGE } from "./conflist.js";
 import { overlaps6, type Address6, type Network6 } from "./ipv6.js";

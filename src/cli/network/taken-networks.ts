@@ -1,4 +1,5 @@
 // What pods' addresses must not overlap: routes and addresses of this machine, and its name servers.
+
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { BRIDGE } from "./conflist.js";

@@ -1,4 +1,5 @@
 // Lines of foreign text for a reader: control characters are visible, and nothing is longer than a bound. Pure.
+
 import { escaped } from "../../shared/text/printable.js";
 import { cut } from "./table.js";
 

@@ -1,5 +1,6 @@
 // Durations of the command line as kubectl reads them: Go's, such as "5m", "1h30m" or "1.5h"; and whole seconds without a unit. Pure.
 // https://pkg.go.dev/time#ParseDuration
+
 import { CliError, EXIT } from "../errors.js";
 
 const MS_OF: Readonly<Record<string, number>> = {

@@ -1,6 +1,7 @@
 // Prints a result in the format of -o.
-import type { Context } from "../context.js";
+
 import { UNPRINTABLE } from "../../shared/text/printable.js";
+import type { Context } from "../context.js";
 
 /** Beyond what JSON.stringify escapes; line ends stand between values only. */
 const RAW_IN_JSON = new RegExp(`(?!\\n)${UNPRINTABLE.source}`, "g");

@@ -1,6 +1,7 @@
 // Tables and colours for a terminal. Pure. A table that is wider than the terminal has its widest columns wrapped.
-import { columnWidths, foldedCell, longestPart } from "./fold.js";
+
 import { oneLine } from "../../shared/text/printable.js";
+import { columnWidths, foldedCell, longestPart } from "./fold.js";
 
 export interface Column<Row> {
   title: string;

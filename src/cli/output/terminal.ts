@@ -2,6 +2,7 @@
 // steer the terminal (CVE-2021-25743), so this file cleans all of it, whatever the caller did. Only the log of `nodelet logs` and the output
 // of `nodelet exec` go past it: they are what the user asked for.
 // Invariant: what is written has no control characters but line ends, tabs and, with colours, the codes of `painter`.
+
 import { oneLine, UNPRINTABLE } from "../../shared/text/printable.js";
 
 /** Codes of `painter` (table.ts): colours and their end. */

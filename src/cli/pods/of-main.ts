@@ -1,4 +1,5 @@
 // Questions that the kubelet's main thread answers. A command shows less without the answer, and does not fail.
+
 import { AnswerError } from "../client.js";
 
 /** undefined: main does not respond, or the kubelet is older than the route. Events and statuses say less. */

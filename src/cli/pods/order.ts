@@ -1,4 +1,5 @@
 // The order in which pods are shown. Pure.
+
 import type { Pod } from "../../shared/api/pod.js";
 import { podState, type PodState, type StateOf } from "./state.js";
 

@@ -1,4 +1,5 @@
 // A pod's state in one word and its restarts, as kubectl shows them. Pure.
+
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { isTerminating } from "../../shared/api/termination-mark.js";

@@ -1,4 +1,5 @@
 // Adds to the kubelet's answer where the runtime looks for its network, if a hint about the network needs it.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { NodeView } from "../problems.js";
 

@@ -1,10 +1,11 @@
 // Where the container runtime of this node has its configuration, and what is in effect of it.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import { filesOf, readThrough } from "../machine/files.js";
+import { runTool, toolOrNothing, type ToolOptions } from "../machine/tool.js";
 import { unitOf } from "../problems.js";
 import { crioStatusConfig } from "./find-crio.js";
 import { flagOf, rootProcesses } from "./root-processes.js";
-import { filesOf, readThrough } from "../machine/files.js";
-import { runTool, toolOrNothing, type ToolOptions } from "../machine/tool.js";
 
 type RuntimeKind = "containerd" | "docker" | "crio";
 

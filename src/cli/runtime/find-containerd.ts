@@ -1,9 +1,10 @@
 // Asks containerd for its effective configuration: `containerd config dump`, with the program and file of the daemon that serves the socket.
-import { runProgram } from "../../shared/exec/run-program.js";
+
 import { systemClock } from "../../shared/clock/clock.js";
+import { runProgram } from "../../shared/exec/run-program.js";
 import { findProgram } from "../machine/find-program.js";
-import { flagOf, rootProcesses } from "./root-processes.js";
 import { readContainerdConfig, type ContainerdConfig } from "./containerd-config.js";
+import { flagOf, rootProcesses } from "./root-processes.js";
 
 const DUMP_MS = 20_000;
 

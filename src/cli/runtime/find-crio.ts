@@ -1,11 +1,12 @@
 // Asks CRI-O for its configuration: the running daemon prints all settings in effect; if none runs, its files have those that were set.
+
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../shared/clock/clock.js";
-import { toolOrNothing } from "../machine/tool.js";
-import { readBounded } from "../machine/read-bounded.js";
-import { readCrioConfig } from "./crio-config.js";
 import { findProgram } from "../machine/find-program.js";
+import { readBounded } from "../machine/read-bounded.js";
+import { toolOrNothing } from "../machine/tool.js";
+import { readCrioConfig } from "./crio-config.js";
 import type { RuntimeSettings } from "./runtime-settings.js";
 
 const FOLDER = "/etc/crio";

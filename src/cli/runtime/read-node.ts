@@ -1,8 +1,9 @@
 // What this machine's kubelet and runtime are set to: facts for `nodelet doctor` and for hints about the pod network.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { CONFIG_FILES, type KubeletConfig } from "../machine/kubelet-config.js";
-import { readBounded } from "../machine/read-bounded.js";
 import { ENVIRONMENT, type NodeMode } from "../machine/node-mode.js";
+import { readBounded } from "../machine/read-bounded.js";
 import { CONTAINERD_SOCKET, readRuntime } from "./read-runtime.js";
 import type { RuntimeSettings } from "./runtime-settings.js";
 

@@ -1,4 +1,5 @@
 // The settings of the runtime that serves this node's kubelet, for `nodelet doctor`, `status` and `why`.
+
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { findContainerd } from "./find-containerd.js";
 import { findCrio } from "./find-crio.js";

@@ -1,4 +1,5 @@
 // TOML of container runtimes' configurations, as plain values. The library is smol-toml (docs/adr/0102). Pure.
+
 import { parse, TomlError } from "smol-toml";
 
 export type Toml = string | number | boolean | Toml[] | TomlTable;

@@ -1,7 +1,8 @@
 // What decides about the command line of the packages' unit beside the package kubeadm, whose drop-in replaces it.
-import { readNodeMode, type NodeMode } from "../machine/node-mode.js";
+
 import { join } from "node:path";
 import { isThere } from "../machine/is-there.js";
+import { readNodeMode, type NodeMode } from "../machine/node-mode.js";
 
 /** The packages' generator of systemd, and the drop-in that it writes on a stand-alone node. */
 const GENERATOR = "/usr/lib/systemd/system-generators/nodelet-generator";

@@ -1,4 +1,5 @@
 // When the kubelet starts a crashing container again. Pure.
+
 import { durationMs, timeOf } from "../output/amounts.js";
 import type { ContainerView, Finding, WhyInput } from "./input.js";
 

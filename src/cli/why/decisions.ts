@@ -1,4 +1,5 @@
 // What the kubelet did for a pod and why, oldest first: from the source, phases, events and failed steps. What repeats is counted. Pure.
+
 import type { Event } from "../../shared/api/event.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import { timeOf } from "../output/amounts.js";

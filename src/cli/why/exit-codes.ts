@@ -1,4 +1,5 @@
 // Exit codes and signals in words. Pure.
+
 import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
 
 const SIGNALS: Readonly<Record<number, string>> = {

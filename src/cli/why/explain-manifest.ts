@@ -1,4 +1,5 @@
 // `nodelet why` of a manifest that makes no pod: the reason with its position, and what to do. Pure.
+
 import type { ManifestFacts } from "../../shared/contracts/manifest-facts.js";
 import { manifestName, manifestWord, refusalWords } from "../manifests/texts.js";
 import type { Explanation } from "./explain.js";

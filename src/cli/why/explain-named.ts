@@ -1,5 +1,5 @@
 // Explains the pod or manifest that an operator names, with all that the kubelet knows of it.
-import { podPath } from "../pods/pod-paths.js";
+
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
@@ -10,6 +10,7 @@ import { manifestsOf } from "../manifests/find.js";
 import { since } from "../output/amounts.js";
 import { podsOf } from "../pods/find.js";
 import { ofMain } from "../pods/of-main.js";
+import { podPath } from "../pods/pod-paths.js";
 import { apiServerFails } from "../problems.js";
 import { withCni } from "../runtime/cni-places.js";
 import { explainManifests } from "./explain-manifest.js";

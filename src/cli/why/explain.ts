@@ -1,4 +1,5 @@
 // Combines the rules: the verdict about a pod, the findings by weight, and the decisions in their order. Pure.
+
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import { timeOf } from "../output/amounts.js";
 import { fullName } from "../pods/find.js";

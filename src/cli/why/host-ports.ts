@@ -1,4 +1,5 @@
 // Host ports of pods, and who else has them. Pure.
+
 import type { Pod } from "../../shared/api/pod.js";
 import { fullName } from "../pods/find.js";
 

@@ -1,8 +1,9 @@
 // Rules about images: the registry's error, the time of the next pull, remedies. Pure.
+
 import { duration, timeOf } from "../output/amounts.js";
 import { fullDiskHelp, unitOf } from "../problems.js";
-import { plainText } from "./plain-text.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
+import { plainText } from "./plain-text.js";
 
 const PULL_REASONS = new Set(["ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "SignatureValidationFailed"]);
 /** A pull that takes longer is worth a line. */

@@ -1,4 +1,5 @@
 // The input and output of the rules of `nodelet why`.
+
 import type { Event } from "../../shared/api/event.js";
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import type { Container, Pod } from "../../shared/api/pod.js";

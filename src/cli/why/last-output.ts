@@ -1,4 +1,5 @@
 // The last lines of a container's run, as evidence of a finding. Bounded: a container may write what it likes.
+
 import type { Pod } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Client } from "../client.js";

@@ -1,4 +1,5 @@
 // Rules about the whole pod: runtime, sandbox, failed syncs, conditions. Pure.
+
 import { timeOf } from "../output/amounts.js";
 import { podState } from "../pods/state.js";
 import { cniHelp, fullDiskHelp, problemsOf, unitOf } from "../problems.js";

@@ -1,5 +1,6 @@
 // Finds the process that listens on a port which a container could not open, from /proc. The last output of the run tells that it could not.
 // Invariant: it reads at most MAX_PROCESSES processes; what it may not read, or what ends meanwhile, is left out.
+
 import { readdir, readFile, readlink } from "node:fs/promises";
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { escapedLine } from "../output/escape.js";

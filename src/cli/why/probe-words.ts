@@ -1,4 +1,5 @@
 // A probe, its answers and remedies in words. Pure.
+
 import type { Probe } from "../../shared/api/pod.js";
 import type { ProbeAnswer } from "../../shared/contracts/nodelet.js";
 

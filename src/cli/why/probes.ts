@@ -1,4 +1,5 @@
 // Rules about probes of running containers that fail, and have not stopped their container. Pure.
+
 import type { Probe } from "../../shared/api/pod.js";
 import { timeOf } from "../output/amounts.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";

@@ -1,11 +1,12 @@
 // Reads what the kubelet knows about all pods, for commands that show many of them.
+
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Client } from "../client.js";
-import { seenPod, type SeenPod } from "./seen-pod.js";
 import { ofMain } from "../pods/of-main.js";
 import { podState, type StateOf } from "../pods/state.js";
+import { seenPod, type SeenPod } from "./seen-pod.js";
 
 /** Pods by their UID, as `nodelet why` sees them. */
 export type SeenPods = ReadonlyMap<string, SeenPod>;

@@ -1,4 +1,5 @@
 // Rules about volumes that are not set up: the plugin's error, the key or the claim that it lacks. Pure.
+
 import type { ClaimFacts, MissingKeyFacts, VolumeFacts } from "../../shared/contracts/nodelet.js";
 import { duration } from "../output/amounts.js";
 import { fullDiskHelp } from "../problems.js";

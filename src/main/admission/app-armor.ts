@@ -1,8 +1,9 @@
 // A pod with an AppArmor profile is admitted only if the node enforces AppArmor.
+
 import { readFile } from "node:fs/promises";
 import { appArmorProfileOf } from "../../shared/api/app-armor.js";
-import { type AppArmorProfile, type Pod } from "../../shared/api/pod.js";
 import { allContainersOf } from "../../shared/api/pod-containers.js";
+import { type AppArmorProfile, type Pod } from "../../shared/api/pod.js";
 import type { Refusal } from "../model/refusal.js";
 import type { AdmissionHandler } from "./handler.js";
 

@@ -1,10 +1,11 @@
 // Does the pod fit beside those that were admitted? The first resource that is short names the refusal; all that are
 // short are what preemption would have to free.
+
 import { milliValue, value, type ExactQuantity } from "../../shared/api/quantity.js";
-import { podRequests } from "../resources/pod-requests.js";
-import type { AdmissionContext, AdmissionHandler } from "./handler.js";
 import type { MissingResource } from "../model/refusal.js";
+import { podRequests } from "../resources/pod-requests.js";
 import { withoutMissingExtended } from "./extended-resources.js";
+import type { AdmissionContext, AdmissionHandler } from "./handler.js";
 
 const NANO = 1_000_000_000n;
 /** The order in which shortages are reported; others follow by name. */

@@ -1,9 +1,10 @@
 // Input and results of admission. Handlers are pure: a resize calls them again.
-import type { Pod } from "../../shared/api/pod.js";
+
 import type { PodStatus } from "../../shared/api/pod-status.js";
-import type { NodeResources } from "../resources/node-capacity.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { DeclarableFeature } from "../model/declared-features.js";
 import type { Refusal } from "../model/refusal.js";
+import type { NodeResources } from "../resources/node-capacity.js";
 
 export type ExtendedClaim = NonNullable<PodStatus["extendedResourceClaimStatus"]>;
 

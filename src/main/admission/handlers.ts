@@ -1,17 +1,18 @@
 // All admit handlers in the order of their calls; the first rejection wins. For a new pod, the resource managers are
 // called between the first two handlers and the rest (node-admission.ts).
+
+import { featuresMissing, featuresToRun } from "../model/declared-features.js";
+import type { Refusal } from "../model/refusal.js";
+import { hasPodLevelResources } from "../resources/pod-requests.js";
 import { appArmorHandler } from "./app-armor.js";
+import { resourcesHandler } from "./free-resources.js";
 import type { AdmissionContext, AdmissionHandler } from "./handler.js";
 import { nodeAffinityHandler, nodeNameHandler } from "./predicates.js";
 import { nodePortsHandler } from "./predicates/host-ports.js";
-import { taintsHandler } from "./predicates/taints.js";
 import { pressureHandler } from "./predicates/node-pressure.js";
 import { operatingSystemHandler, supplementalGroupsHandler } from "./predicates/operating-system.js";
-import { resourcesHandler } from "./free-resources.js";
+import { taintsHandler } from "./predicates/taints.js";
 import { sysctlHandler } from "./sysctls.js";
-import type { Refusal } from "../model/refusal.js";
-import { featuresMissing, featuresToRun } from "../model/declared-features.js";
-import { hasPodLevelResources } from "../resources/pod-requests.js";
 
 // Features that a pod uses although this node has turned them off.
 

@@ -1,4 +1,5 @@
 // Pods that were refused, and pods that had to go for others.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface AdmissionMetrics {

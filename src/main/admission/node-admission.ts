@@ -2,23 +2,24 @@
 // pods.
 // Invariant: the account changes only here and only in the pod's turn, so that two pods can't be promised the same room. A pod that leaves its
 // turn, to wait for somebody else, counts as admitted meanwhile.
-import { type Pod, podDescription } from "../../shared/api/pod.js";
+
+import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { resourcesOf, withResources } from "../model/pod-resources.js";
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
-import { beyondNode } from "../resources/allocation/resize-rules.js";
-import { isCriticalPod } from "../resources/oom-score.js";
-import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";
-import type { AdmissionTurn } from "./admission-turns.js";
-import type { AdmissionContext, AdmissionNode, ExtendedClaim } from "./handler.js";
-import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
-import { choosePreempted } from "./preemption.js";
-import { findShortages } from "./free-resources.js";
 import type { PodFailure, MissingResource, Refusal } from "../model/refusal.js";
-import { unlessAborted } from "../../shared/abort/unless-aborted.js";
+import { beyondNode } from "../resources/allocation/resize-rules.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
+import { isCriticalPod } from "../resources/oom-score.js";
+import type { AdmissionTurn } from "./admission-turns.js";
+import { findShortages } from "./free-resources.js";
+import type { AdmissionContext, AdmissionNode, ExtendedClaim } from "./handler.js";
+import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";
+import { choosePreempted } from "./preemption.js";
+import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
 const PREEMPTED = {
   reason: "Preempting",

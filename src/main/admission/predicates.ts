@@ -1,4 +1,5 @@
 // Admit handlers that compare a pod with the node: its name, labels, taints, host ports, pressure and operating system.
+
 import { termMatches } from "../../shared/api/node-selector.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { AdmissionHandler, AdmissionNode } from "./handler.js";

@@ -1,14 +1,15 @@
 // The pods to preempt so that a critical pod fits. Pure. BestEffort pods are chosen before Burstable ones, those before Guaranteed ones;
 // within a class the pod whose requests are closest to the missing amount. Invariant: no chosen pod is unnecessary because of the other
 // chosen pods; no chosen pod has an equal or higher priority than the new one.
-import { isStaticPod, type Pod } from "../../shared/api/pod.js";
+
 import type { QOSClass } from "../../shared/api/pod-status.js";
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import { milliValue, value } from "../../shared/api/quantity.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
+import type { MissingResource } from "../model/refusal.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import { podRequests, sumOf } from "../resources/pod-requests.js";
 import { qosClass } from "../resources/qos.js";
-import type { MissingResource } from "../model/refusal.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
 
 /** Even without all that may go, room would be missing. */
 function noRoomError(missing: readonly MissingResource[]): OperatorError {

@@ -8,12 +8,14 @@
 // Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided at a time, in the
 // order of admission; a result for an older spec never counts for a newer one. After a start no resize is decided until the earlier kubelet's pods
 // are admitted, or 30 s have passed. Otherwise a resize could take the resources of these pods.
+
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { backoffMs } from "../../shared/turns/backoff.js";
+import { featuresMissing } from "../model/declared-features.js";
 import type { PodEventStream } from "../model/pod-events.js";
-import type { Allocations } from "../resources/allocation/allocations.js";
 import {
   resourcesOf,
   sameResources,
@@ -21,7 +23,7 @@ import {
   type PodResources,
   type ResizeView,
 } from "../model/pod-resources.js";
-import { featuresMissing } from "../model/declared-features.js";
+import type { Allocations } from "../resources/allocation/allocations.js";
 import * as events from "../resources/allocation/resize-events.js";
 import {
   byTurn,
@@ -30,10 +32,9 @@ import {
   raisesRequests,
   type ResizeRules,
 } from "../resources/allocation/resize-rules.js";
-import { backoffMs } from "../../shared/turns/backoff.js";
 import type { AdmissionQueue } from "./admission-queue.js";
-import type { ResizeRefusal } from "./verdict.js";
 import { countRequested, type ResizeCounters, type RetryTrigger } from "./resize-counters.js";
+import type { ResizeRefusal } from "./verdict.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
 const FIRST_RETRY_MS = 30_000;

@@ -1,7 +1,8 @@
 // The sysctls that a pod may set: safe ones and those that the operator allowed. A pod never sets a sysctl of a namespace that it shares
 // with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
-import { dottedSysctl } from "../model/sysctl-name.js";
+
 import type { Refusal } from "../model/refusal.js";
+import { dottedSysctl } from "../model/sysctl-name.js";
 import type { AdmissionHandler } from "./handler.js";
 
 /** Name to the first kernel in which it belongs to a namespace; without: every kernel. */

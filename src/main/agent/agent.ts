@@ -1,13 +1,14 @@
 // The whole kubelet on one page: its parts in the order in which they are made, and its components in the order of their start. They stop in
 // reverse order.
 // Invariant: the pods keep running when the kubelet stops.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { LeasedImages } from "../collection/leased-images.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import { NodePressures } from "../eviction/pressures.js";
-import { LeasedImages } from "../collection/leased-images.js";
 import { startLogRotation } from "../logs/start-log-rotation.js";
 import { Components, running, type Component } from "../model/components.js";
 import { recordNode } from "../node/metrics.js";
@@ -19,6 +20,7 @@ import { PodState } from "../sync/pod-state.js";
 import { deferredCgroupMaintenance } from "./cgroup-maintenance.js";
 import { connectRuntime } from "./connect-runtime.js";
 import type { AgentContext } from "./context.js";
+import { deferredEviction } from "./deferred-eviction.js";
 import { hookFaults } from "./fault-hook.js";
 import { makeFoundation } from "./foundation.js";
 import { deferredIptables } from "./iptables.js";
@@ -30,7 +32,6 @@ import { makeRuntime } from "./make-runtime.js";
 import { startMemoryRelease } from "./memory-release.js";
 import { admissionFacts, makeAdmission } from "./node-admission.js";
 import { makeCollection, makeImageUse } from "./node-collection.js";
-import { deferredEviction } from "./deferred-eviction.js";
 import { makeManagers } from "./node-managers.js";
 import { deferredShutdown, ShutdownNotice } from "./node-shutdown.js";
 import { pluginSockets } from "./plugin-sockets.js";

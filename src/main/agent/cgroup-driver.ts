@@ -1,5 +1,6 @@
 // Selects the cgroup driver of the node. The runtime creates the cgroups of containers, so its driver overrides the
 // configured one. A runtime that is unavailable or does not report its driver must not delay the start.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import { chooseCgroupDriver, type CgroupDriverChoice, type CgroupDriverName } from "../../shared/cri/cgroup-driver.js";
 import type { CriCalls } from "../../shared/cri/verbs.js";

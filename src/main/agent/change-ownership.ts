@@ -1,4 +1,5 @@
 // Changes the group of a volume's files in the tasks pool. A walk over a large volume must not run on main.
+
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { OwnershipDeps } from "../volumes/fs-group/set-ownership.js";
 

@@ -1,4 +1,5 @@
 // Main's connection to the container runtime.
+
 import type { CriClientOptions } from "../../shared/cri/caller.js";
 import { createCriClient, type CriClient } from "../../shared/cri/client.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";

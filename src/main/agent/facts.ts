@@ -1,17 +1,18 @@
 // Main's answers to the nodelet command: state of pods and of the node that no status shows. Loaded with the first question.
-import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+
 import { podFullName, type Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { printQuantity } from "../../shared/api/quantity.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import type { Membership } from "../cluster/membership.js";
+import type { NodePressures } from "../eviction/pressures.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
 import { nanosToMs } from "../model/observed-containers.js";
-import type { Membership } from "../cluster/membership.js";
+import type { ProbeManager } from "../probes/probe-manager.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { HostIPs } from "../status/host-ips.js";
-import type { NodePressures } from "../eviction/pressures.js";
-import type { ProbeManager } from "../probes/probe-manager.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { PodSync } from "../sync/pod-sync.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";

@@ -8,17 +8,18 @@
 // heap pleg          the thread fills its heap up to the limit
 // hang main          main itself enters a busy loop, from which only SIGKILL delivers
 // Invariant: without the variable no handler is installed and nothing here has any effect.
-import { quote } from "../../shared/text/quote.js";
-import { UNCAUGHT_FAULTS } from "../../shared/faults/thread-fault.js";
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
 import { FAULT_POINTS } from "../../shared/faults/fault-points.js";
+import { UNCAUGHT_FAULTS } from "../../shared/faults/thread-fault.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { quote } from "../../shared/text/quote.js";
 import { commitFault } from "../../shared/thread/faults.js";
+import type { Breakable } from "../threads/breakable.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { THREADS } from "../threads/thread-context.js";
-import type { Breakable } from "../threads/breakable.js";
 
 export interface FaultHookDeps {
   rootDir: string;

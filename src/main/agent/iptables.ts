@@ -1,4 +1,5 @@
 // The iptables chains of the node, kept from shortly after the start, when the first pods are starting.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";

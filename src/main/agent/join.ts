@@ -1,4 +1,5 @@
 // Joins the node to its cluster in the background; nothing happens on a stand-alone node.
+
 import type { CriClient } from "../../shared/cri/client.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";

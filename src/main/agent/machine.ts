@@ -1,8 +1,9 @@
 // Facts of this machine that do not change while the kubelet runs.
+
 import { readCgroupMounts, type CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { readThermalThrottlePaths, readTotalSwap } from "../node/machine.js";
-import { hostHugePageSizes } from "../resources/page-sizes.js";
 import { readPageSize } from "../resources/page-size.js";
+import { hostHugePageSizes } from "../resources/page-sizes.js";
 
 export interface Machine {
   mounts: CgroupMounts;

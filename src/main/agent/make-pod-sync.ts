@@ -1,11 +1,12 @@
 // Makes the sync path with probes, admission and the first subscribers of pod events.
+
 import { containerNamed } from "../../shared/api/per-spec.js";
-import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus } from "../../shared/api/pod-status.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { NodeAdmission } from "../admission/node-admission.js";
 import type { PodClaims } from "../model/pod-claims.js";
-import { type ProbeManager } from "../probes/probe-manager.js";
 import { createProbes } from "../probes/create-probes.js";
+import { type ProbeManager } from "../probes/probe-manager.js";
 import { resizeMetrics } from "../resources/allocation/metrics.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";

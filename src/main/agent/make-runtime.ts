@@ -1,8 +1,10 @@
 // Makes the runtime verbs' collaborators: cgroups, images, volumes, and the facts of this node.
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
+
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger } from "../../shared/log/logger.js";
+import { nodeImages } from "../images/node-images.js";
 import { makeNodeDns } from "../network/node-dns.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { makeCgroups } from "../resources/cgroups/make-cgroups.js";
 import { nodeAllocatable } from "../runtime/container-env.js";
@@ -10,13 +12,12 @@ import type { DoerSettings, ImageProvider, NodeFacts, NodeRuntime } from "../run
 import { readNodeFacts } from "../runtime/read-node-facts.js";
 import { runtimeHandler } from "../runtime/runtime-handlers.js";
 import { SandboxesAhead } from "../runtime/sandboxes-ahead.js";
-import { nodeImages } from "../images/node-images.js";
+import type { PodState } from "../sync/pod-state.js";
 import { observedIds } from "../user-namespaces/observed-ids.js";
 import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import { volumeMetrics } from "../volumes/metrics.js";
 import { createVolumeManager, type VolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
-import type { PodState } from "../sync/pod-state.js";
 import { changeOwnershipIn } from "./change-ownership.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";

@@ -1,19 +1,24 @@
 // Admission of this node: the facts of machine, settings and runtime for the admit handlers.
+
 import { statfs } from "node:fs/promises";
 import { release } from "node:os";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger } from "../../shared/log/logger.js";
-import { admissionMetrics } from "../admission/metrics.js";
 import { goPlatform } from "../../shared/text/go-platform.js";
 import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";
+import { admissionMetrics } from "../admission/metrics.js";
 import { NodeAdmission } from "../admission/node-admission.js";
 import { withNodeObject } from "../admission/node-from-api.js";
+import type { Membership } from "../cluster/membership.js";
+import type { NodePressures } from "../eviction/pressures.js";
 import { featuresToRun, USER_NAMESPACES_HOST_NETWORK } from "../model/declared-features.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { hostHugePageSizes } from "../resources/page-sizes.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
+import type { NodeDevices } from "../resources/devices/node-devices.js";
+import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
 import {
   evictionReserve,
   hugePagePools,
@@ -22,12 +27,8 @@ import {
   podCapacity,
   type NodeResources,
 } from "../resources/node-capacity.js";
-import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
-import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
-import type { Membership } from "../cluster/membership.js";
-import type { NodePressures } from "../eviction/pressures.js";
+import { hostHugePageSizes } from "../resources/page-sizes.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { AgentContext } from "./context.js";
 import type { NodeSettings } from "./node-settings.js";

@@ -1,22 +1,23 @@
 // Maintains the node's cgroups while the kubelet runs: limits of node allocatable, QoS tiers and kernel flags. It also moves the kubelet's
 // and the system's processes into their cgroups. Loaded by cgroup-maintenance.ts once the tree exists: no pod waits for it.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { Loop } from "../../shared/turns/loop.js";
 import type { EventRecorder } from "../model/event-recorder.js";
+import { setKernelDefaults } from "../node/kernel-defaults.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
-import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
-import { pidCapacity } from "../resources/node-allocatable/pid-capacity.js";
-import { AllocatableEnforcer } from "../resources/node-allocatable/enforcer.js";
-import { reservedOf } from "../resources/node-allocatable/reserved.js";
-import type { NodeResources } from "../resources/node-capacity.js";
 import { ProcessPlacement } from "../resources/cgroups/process-placement.js";
 import { QosUpdates } from "../resources/cgroups/qos-updates.js";
-import { setKernelDefaults } from "../node/kernel-defaults.js";
+import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
+import { AllocatableEnforcer } from "../resources/node-allocatable/enforcer.js";
+import { pidCapacity } from "../resources/node-allocatable/pid-capacity.js";
+import { reservedOf } from "../resources/node-allocatable/reserved.js";
+import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeSettings } from "./node-settings.js";
 
 /** Upstream's period for both. */

@@ -1,4 +1,5 @@
 // Connects the garbage collection of images, exited containers and orphaned pods to the sync path.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";

@@ -1,6 +1,6 @@
 // Connects eviction and the disk usage of pods to the sync path. Loaded by the eviction thread's first start: no pod
 // waits for it.
-import type { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
@@ -8,15 +8,16 @@ import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { evictionMetrics } from "../eviction/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { DiskUsage } from "../disk-usage/disk-usage.js";
 import { Eviction, type EvictionThreadPort } from "../eviction/eviction.js";
+import { evictionMetrics } from "../eviction/metrics.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { PodWorkers } from "../sync/pod-workers.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
+import type { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 
 export interface NodeEvictionDeps {
   rootDir: string;

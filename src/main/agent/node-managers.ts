@@ -1,8 +1,9 @@
 // Makes the managers of the node's resources: CPUs, memory and devices.
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
+
 import type { CriClient } from "../../shared/cri/client.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
 import { createManagers, machineReading } from "../resources/managers/create-managers.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";

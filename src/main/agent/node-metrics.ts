@@ -1,10 +1,11 @@
 // Gauges of the sync path, read at each snapshot instead of being kept up to date.
+
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PodMetrics } from "../sync/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { PodWorker } from "../sync/pod-worker.js";
+import type { PodMetrics } from "../sync/metrics.js";
 import type { PodState } from "../sync/pod-state.js";
+import type { PodWorker } from "../sync/pod-worker.js";
 
 const STATE_LABELS = {
   [ContainerState.CONTAINER_CREATED]: "created",

@@ -1,4 +1,5 @@
 // The settings of a running node: flags and configuration, completed by facts of the machine.
+
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";

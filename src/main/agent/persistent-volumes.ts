@@ -1,7 +1,8 @@
 // Volumes that outlive pods, on a node that joins a cluster. A stand-alone node loads nothing of them.
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { Settings } from "../command/settings.js";
 import type { ClusterAccess } from "../model/cluster-access.js";

@@ -1,12 +1,13 @@
 // Sockets that external programs use and no pod waits for: device plugin registration, pod resources, the pods API. The kubelet creates them
 // after its start, so that no static pod waits for the code.
 // Invariant: a failure here is retried and never prevents the kubelet from running pods.
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
+
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger } from "../../shared/log/logger.js";
 import { Deferred } from "../../shared/turns/deferred.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
 import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { PodSync } from "../sync/pod-sync.js";

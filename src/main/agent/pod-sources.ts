@@ -1,16 +1,17 @@
 // The pod sources of this node: manifest files, the manifest URL, and the API server once the node has joined its cluster.
+
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger } from "../../shared/log/logger.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { publicUrl } from "../sources/decode-job.js";
 import { laterFieldsWarnings } from "../sources/later-fields.js";
 import { ManifestReporter } from "../sources/manifest-reporter.js";
 import { manifestMetrics } from "../sources/metrics.js";
 import type { NameOwner } from "../sources/shadowed-pods.js";
 import { makeSources, type Sources } from "../sources/start-sources.js";
-import type { EventRecorder } from "../model/event-recorder.js";
 import type { PodState } from "../sync/pod-state.js";
-import type { PodTable } from "../sync/pod-table.js";
 import type { PodSync } from "../sync/pod-sync.js";
+import type { PodTable } from "../sync/pod-table.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { podUidsIn } from "../volumes/paths.js";
 import type { AgentContext } from "./context.js";

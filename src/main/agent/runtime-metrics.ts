@@ -1,7 +1,8 @@
 // The metrics of the runtime verbs, under upstream's names.
-import type { PodMetrics } from "../sync/metrics.js";
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { RuntimeMetrics } from "../runtime/node-runtime.js";
+import type { PodMetrics } from "../sync/metrics.js";
 
 export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): RuntimeMetrics {
   const fallbacks = registry.counter(

@@ -1,4 +1,5 @@
 // Checks the machine for problems that an operator should know, after the first pods have started.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { Deferred } from "../../shared/turns/deferred.js";

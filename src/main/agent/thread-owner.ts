@@ -1,5 +1,5 @@
 // Main's handlers of the records and questions of its threads.
-import type { Timelines } from "../timeline/timelines.js";
+
 import type { Event } from "../../shared/api/event.js";
 import { isStaticPod, podDescription, type Pod } from "../../shared/api/pod.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
@@ -9,15 +9,16 @@ import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/n
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
-import type { EvictionOwner, ImageGcOwner, ThreadOwner } from "../threads/thread-owner.js";
+import type { Logger } from "../../shared/log/logger.js";
 import type { Deferred } from "../../shared/turns/deferred.js";
+import type { EventStore } from "../events/node-recorder.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
 import type { Sources } from "../sources/start-sources.js";
 import type { PodSync } from "../sync/pod-sync.js";
-import type { EventStore } from "../events/node-recorder.js";
+import type { EvictionOwner, ImageGcOwner, ThreadOwner } from "../threads/thread-owner.js";
+import type { Timelines } from "../timeline/timelines.js";
 import type { FactDeps } from "./facts.js";
 import type { NodeEviction } from "./node-eviction.js";
-import type { Logger } from "../../shared/log/logger.js";
 
 export interface ThreadOwnerDeps extends Omit<FactDeps, "statuses" | "kills"> {
   sync: PodSync;

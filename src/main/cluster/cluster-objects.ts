@@ -1,12 +1,15 @@
 // Builds the access of pods to objects of the cluster: objects that they refer to, tokens, services, classes.
-import { RUNTIME_CLASSES, CONFIG_MAPS, SECRETS } from "../../shared/api/client/kinds.js";
+
 import { isNotFound } from "../../shared/api/client/errors.js";
+import { RUNTIME_CLASSES, CONFIG_MAPS, SECRETS } from "../../shared/api/client/kinds.js";
 import type { ApiClient, ResourceKind } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { ClusterObjects } from "../model/cluster-access.js";
+import type { PodClaims } from "../model/pod-claims.js";
 import { Collection } from "./collections/collection.js";
 import { servicesCollection, servicesNotReadError } from "./collections/services.js";
 import { TrustBundles } from "./collections/trust-bundles.js";
@@ -16,8 +19,6 @@ import { referencesOf } from "./objects/references.js";
 import { WatchedObjects } from "./objects/watched-objects.js";
 import { PodCertificatesOnDemand } from "./pod-certificates/pod-certificates-on-demand.js";
 import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
-import type { ClusterObjects } from "../model/cluster-access.js";
-import type { PodClaims } from "../model/pod-claims.js";
 import { TokenCache } from "./tokens/token-cache.js";
 import type { Follow } from "./watching.js";
 

@@ -1,5 +1,6 @@
 // The credentials of the node in its cluster. These are the kubeconfig (made by TLS bootstrap if there is none), the client certificate
 // with its rotation, and the serving certificate that the cluster signs.
+
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
@@ -7,7 +8,6 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { DescribedCertificate } from "../../shared/contracts/tasks.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { certificateMetrics } from "../node/certificates/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { bootstrap, describeOf } from "../node/certificates/bootstrap.js";
@@ -16,6 +16,7 @@ import type { CertificateManager } from "../node/certificates/certificate-manage
 import { CertificateStore } from "../node/certificates/certificate-store.js";
 import { certificateTasks, type CertificateTasks } from "../node/certificates/certificate-tasks.js";
 import { watchExpiry } from "../node/certificates/expiry-watch.js";
+import { certificateMetrics } from "../node/certificates/metrics.js";
 import { clientCertificate, servingCertificate, type RotationDeps } from "../node/certificates/rotation.js";
 import type { NodeStatusLink } from "../node/start-node-status.js";
 import type { TasksPool } from "../threads/tasks-pool.js";

@@ -1,48 +1,49 @@
 // Joins the node to its cluster. Credentials come first, then the Node object and its heartbeat, then the objects of pods, then the pods.
 // Loaded only with a kubeconfig; no static pod waits for it.
 // Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
-import type { Pod } from "../../shared/api/pod.js";
-import type { Node } from "../../shared/api/node.js";
-import { errorText } from "../../shared/log/error-text.js";
+
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
-import type { Returns } from "../../shared/api/client/connection/presence.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";
+import type { Returns } from "../../shared/api/client/connection/presence.js";
 import { PODS } from "../../shared/api/client/kinds.js";
-import { Reflector } from "../../shared/api/client/reflector.js";
-import { SharedOutage } from "../../shared/api/client/reflect/shared-outage.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
+import { SharedOutage } from "../../shared/api/client/reflect/shared-outage.js";
+import { Reflector } from "../../shared/api/client/reflector.js";
+import type { Node } from "../../shared/api/node.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { CriClient } from "../../shared/cri/client.js";
 import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { restClientMetrics } from "../../shared/metrics/rest-client.js";
-import { goPlatform } from "../../shared/text/go-platform.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { goPlatform } from "../../shared/text/go-platform.js";
 import type { Settings } from "../command/settings.js";
-import { Components } from "../model/components.js";
-import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import type { NodePressures } from "../eviction/pressures.js";
-import { startCsi, type RunningCsi } from "../node/csi/start-csi.js";
-import type { HostIPs } from "../status/host-ips.js";
-import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
+import { Components } from "../model/components.js";
+import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { PluginHandlers } from "../model/plugin-handler.js";
+import { startCsi, type RunningCsi } from "../node/csi/start-csi.js";
+import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
+import type { PodFeed } from "../sources/api-source.js";
 import type { Sources } from "../sources/start-sources.js";
-import type { NodeThreads } from "../threads/node-threads.js";
+import type { HostIPs } from "../status/host-ips.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { PodSync } from "../sync/pod-sync.js";
+import type { NodeThreads } from "../threads/node-threads.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
-import type { PodFeed } from "../sources/api-source.js";
-import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
-import { NodeClusterObjects } from "./cluster-objects.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
+import { NodeClusterObjects } from "./cluster-objects.js";
 import { startCredentials, type NodeCertificates } from "./credentials.js";
-import type { JoinedCluster, Membership } from "./membership.js";
-import type { Follow } from "./watching.js";
 import { startDra, type RunningDra } from "./dra/start-dra.js";
-import { UnfinishedPods } from "./unfinished-pods.js";
+import type { JoinedCluster, Membership } from "./membership.js";
+import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
 import { startPodSync, type ApiPods } from "./start-pod-sync.js";
+import { UnfinishedPods } from "./unfinished-pods.js";
+import type { Follow } from "./watching.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;

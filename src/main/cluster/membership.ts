@@ -1,10 +1,11 @@
 // The node's membership of a cluster, for components that start before the node has joined. It has the calls that they may make to the
 // cluster, and the facts that they report. The cluster's own components are loaded later, while static pods already start.
+
 import { NODES } from "../../shared/api/client/kinds.js";
-import { errorText } from "../../shared/log/error-text.js";
+import type { Node } from "../../shared/api/node.js";
 import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
-import type { Node } from "../../shared/api/node.js";
+import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";
 

@@ -1,31 +1,32 @@
 // Joins a node's sync path to its cluster. Pods come from the API server; statuses, mirror pods and events go to it. Loaded only with a
 // kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started before the sync path listens.
+
 import type { Returns } from "../../shared/api/client/connection/presence.js";
 import { PODS } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
-import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
+import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { eventSinkMetrics } from "../events/sink/metrics.js";
-import { podStatusMetrics } from "../status/manager/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import { EventSink } from "../events/sink/event-sink.js";
+import { eventSinkMetrics } from "../events/sink/metrics.js";
+import { isFinalPhase } from "../model/phase.js";
+import { podIdentity } from "../model/slim-pod.js";
 import { ApiSource, type ApiPodsWatcher, type PodFeed } from "../sources/api-source.js";
 import { DefinitionBudget } from "../sources/definition-budget.js";
 import type { Sources } from "../sources/start-sources.js";
 import { ApiView, isMirrorPod } from "../status/manager/api-view.js";
+import { podStatusMetrics } from "../status/manager/metrics.js";
 import { foreignConditions } from "../status/manager/shown-status.js";
 import { StatusManager } from "../status/manager/status-manager.js";
 import { MirrorManager } from "../status/mirror/mirror-manager.js";
-import { isFinalPhase } from "../model/phase.js";
-import { podIdentity } from "../model/slim-pod.js";
-import { HeldPods } from "./held-pods.js";
 import type { ClusterPods } from "../sync/cluster-pods.js";
 import type { PodState } from "../sync/pod-state.js";
 import type { PodSync } from "../sync/pod-sync.js";
+import { HeldPods } from "./held-pods.js";
 
 export interface ApiPodsDeps {
   nodeName: string;

@@ -1,5 +1,6 @@
 // Main's side of garbage collection: the upcalls of the image-gc thread, and the periodic removal of containers and
 // leftovers.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { ImageGcUpcalls, ImageNames } from "../../shared/contracts/image-gc.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";

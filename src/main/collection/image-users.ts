@@ -2,6 +2,7 @@
 // definition and by the ids to which they were resolved.
 // Invariant: an image that was made ready for a container counts as used while its pod is wanted. The name may be given to another image
 // meanwhile.
+
 import { keysOfImage, keysOfReference, type NamedImage } from "../../shared/api/image-keys.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

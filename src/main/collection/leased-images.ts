@@ -1,11 +1,12 @@
 // Prepares images under a lease. Image GC then removes none between the check of the image and the creation of its container.
-import { quote } from "../../shared/text/quote.js";
+
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { quote } from "../../shared/text/quote.js";
 import type { ReadyImage } from "../images/image-puller.js";
-import type { ImageProvider } from "../runtime/node-runtime.js";
 import { StartContainerError } from "../model/step-errors.js";
+import type { ImageProvider } from "../runtime/node-runtime.js";
 import { ImageBeingRemovedError, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
 

@@ -1,4 +1,5 @@
 // The flags of the Docker Engine, as Kubernetes 1.23 had them. Source of names and defaults: flags/runtime.ts.
+
 import type { DockershimNetwork } from "../../shared/contracts/dockershim.js";
 
 /** The Docker Engine as the container runtime. */

@@ -1,4 +1,5 @@
 // The text of --help, made of the tables of flags; commander lays it out: by subject, wrapped to the terminal.
+
 import { Command, Option as HelpOption } from "commander";
 import type { Flag } from "./flags/flag.js";
 import { GROUPS } from "./flags/flag.js";

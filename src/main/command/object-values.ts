@@ -1,6 +1,7 @@
 // Values that are lists of objects: how a flag writes them, how JSON has them. Text that is not of the type yields
 // undefined, as in values.ts; whether keys, effects and amounts make sense is validation's business, save for what
 // upstream's flags refuse themselves.
+
 import { InvalidQuantityError, parseQuantity } from "../../shared/api/quantity.js";
 import type { MemoryReservation, ModuleVerbosity, ShutdownPriority, Taint } from "./value-types.js";
 

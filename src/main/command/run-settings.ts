@@ -1,5 +1,6 @@
 // A command line that starts a kubelet, or only checks or prints its configuration. It reads the configuration, applies all rules, and
 // reports all problems together.
+
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
 import type { CommandIo, CommandRequest } from "./command-request.js";
@@ -7,8 +8,8 @@ import { resolveConfig, type ResolvedConfig } from "./config/resolve-config.js";
 import { rootDirProblem } from "./config/usable.js";
 import { SettingsError } from "./errors.js";
 import { validateFlags } from "./rules/index.js";
-import type { Violation } from "./violation.js";
 import { settingsOf } from "./settings-of.js";
+import type { Violation } from "./violation.js";
 
 /**
  * Throws SettingsError. --check-config and --print-config work for any machine: rules that depend on this machine are

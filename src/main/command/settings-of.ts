@@ -1,5 +1,6 @@
 // The settings of the kubelet: the flags and the configuration as plain values, one view per subject (views/).
 // Names are KubeletConfiguration's; durations are milliseconds and their names end in Ms.
+
 import { isIP } from "node:net";
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine, type FlagValue } from "./command-line.js";
@@ -8,18 +9,18 @@ import type { ResolvedConfig } from "./config/resolve-config.js";
 import { withoutEffect } from "./config/without-effect.js";
 import { splitNodeIPs } from "./rules/flags.js";
 import { KUBERNETES_VERSION } from "./version.js";
+import { cgroupSettings } from "./views/cgroups.js";
+import { containerLogSettings } from "./views/container-logs.js";
 import { evictionSettings } from "./views/eviction.js";
 import { imageSettings } from "./views/images.js";
 import { loggingSettings } from "./views/logging.js";
-import { containerLogSettings } from "./views/container-logs.js";
-import { nodeObjectSettings } from "./views/node.js";
 import { networkSettings } from "./views/network.js";
-import { sourceSettings } from "./views/sources.js";
+import { nodeObjectSettings } from "./views/node.js";
 import { ConfigReader } from "./views/reader.js";
 import { resourceSettings } from "./views/resources.js";
-import { cgroupSettings } from "./views/cgroups.js";
 import { runtimeSettings } from "./views/runtime.js";
 import { serverSettings } from "./views/server.js";
+import { sourceSettings } from "./views/sources.js";
 import { tracingSettings } from "./views/tracing.js";
 
 /** One view per subject; each is a pure function of the configuration. */

@@ -1,8 +1,9 @@
 // From the command line to the settings that the kubelet runs with. Everything wrong with the command line, the files
 // and their values is reported in one SettingsError. Pure but for `io`, which is called before the kubelet runs.
+
 import { readCommandLine } from "./command-line.js";
-import type { Strictness } from "./run-settings.js";
 import type { CommandIo, CommandRequest } from "./command-request.js";
+import type { Strictness } from "./run-settings.js";
 import type { Settings } from "./settings-of.js";
 import { versionText } from "./version.js";
 

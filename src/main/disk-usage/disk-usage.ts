@@ -3,6 +3,7 @@
 // Invariant: one job at a time, for any number of callers. Pods take turns by jobs, so that a pod with a million files
 // delays the others by one job each. A removed pod is walked no further, and its figures are deleted. No caller waits
 // longer than its own limit; the walk continues for the next caller.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";

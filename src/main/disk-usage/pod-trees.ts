@@ -1,9 +1,9 @@
 // Directories of a pod on the node's own disk, and its memory-backed volumes. Pure. Claims, network volumes and CSI volumes are not among
 // them. Their plugins report usage, and a server that does not respond must not block a pool thread.
 
+import { allContainersOf } from "../../shared/api/pod-containers.js";
 import { volumePath, etcHostsPath, containersDirectory } from "../../shared/api/pod-paths.js";
 import { type Pod } from "../../shared/api/pod.js";
-import { allContainersOf } from "../../shared/api/pod-containers.js";
 
 export interface PodTree {
   kind: "volume" | "log" | "other";

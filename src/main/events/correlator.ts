@@ -5,6 +5,7 @@
 //   event ─► aggregate (10 different texts in 10 min: "(combined from similar events): …")
 //         ─► spam filter (25 at once per source and object, then one in 5 min)
 //         ─► count (same text again: count + 1, first time stamp kept)
+
 import type { Event, ObjectReference } from "../../shared/api/event.js";
 
 export interface CorrelatorOptions {

@@ -1,4 +1,5 @@
 // Counts recorded and dropped events. Upstream has no such metric, and an operator must see dropped events.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface EventMetrics {

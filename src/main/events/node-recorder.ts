@@ -1,12 +1,13 @@
 // The recorder of a running node. It correlates events, keeps them in memory, logs them and passes them to the event sink.
+
 import type { Event, ObjectReference } from "../../shared/api/event.js";
 import { containerNamed } from "../../shared/api/per-spec.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
+import { apiTime } from "../../shared/api/time.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
-import { EventCorrelator } from "./correlator.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../model/event-recorder.js";
-import { apiTime } from "../../shared/api/time.js";
+import { EventCorrelator } from "./correlator.js";
 
 /** About as many as 250 failing pods emit in one hour; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;

@@ -1,7 +1,7 @@
 // A pod as the eviction thread needs to know it. Pure.
 
-import { volumePath } from "../../shared/api/pod-paths.js";
 import type { ResourceList } from "../../shared/api/meta.js";
+import { volumePath } from "../../shared/api/pod-paths.js";
 import { type Pod, isSidecar, type Container } from "../../shared/api/pod.js";
 import { parseQuantity, type ExactQuantity } from "../../shared/api/quantity.js";
 import type { EvictionPod, EvictionContainer, EvictionAmounts } from "../../shared/contracts/eviction.js";

@@ -1,16 +1,17 @@
 // Main's side of eviction: sends pods to the eviction thread, executes its orders and handles its upcalls (docs/adr/0030).
 // Invariant: the thread is notified of every pod's termination, also of a pod that it did not evict. The node pressures that it reports
 // stay in force until its next report.
+
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { type EvictionPod, type EvictionRecord, type EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import type { NodePressures } from "./pressures.js";
-import { RunningPods } from "./running-pods.js";
 import { type OrdersDeps, Orders } from "./eviction-orders.js";
+import type { NodePressures } from "./pressures.js";
 import { type OomDeps, reportOom } from "./report-oom.js";
+import { RunningPods } from "./running-pods.js";
 
 /** The thread's port for changes; after a restart of the thread it receives the whole set. */
 export interface EvictionThreadPort {

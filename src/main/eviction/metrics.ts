@@ -1,6 +1,7 @@
 // Metrics of evictions as main carries them out, under upstream's names.
-import type { LocalLimit } from "../../shared/contracts/eviction.js";
+
 import { isEvictionSignal, type EvictionSignal } from "../../shared/api/eviction-threshold.js";
+import type { LocalLimit } from "../../shared/contracts/eviction.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface EvictionMetrics {

@@ -1,4 +1,5 @@
 // The ports of the image puller: the credentials of a pull, and the pods that may use a present image.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { AuthConfig } from "../../shared/cri/gen/runtime.v1.js";
 

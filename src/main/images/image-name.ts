@@ -1,5 +1,6 @@
 // Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are refused
 // before a call to the runtime.
+
 import { readImageName, type ImageName } from "../../shared/api/image-name.js";
 import { quote } from "../../shared/text/quote.js";
 

@@ -1,28 +1,29 @@
 // Makes sure that the image of a container or volume is present: lists, decides by policy and access, pulls.
 // Invariant: a failed pull is not retried before its back-off (per pod and image) expires; an absent runtime or an
 // abort counts as no failure and starts no back-off.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
+import { defaultPullPolicy } from "../../shared/api/image-name.js";
 import type { Container, Pod, PullPolicy } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { CriError, CriUnavailableError } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
-import type { ImageMetrics } from "./metrics.js";
-import type { EventInput, EventRecorder } from "../model/event-recorder.js";
-import type { ImageUser } from "../model/run-as-user.js";
-import { traced, type PodTrace } from "../model/pod-trace.js";
-import { PULL_STAGE } from "../model/pod-start-sli.js";
-import { StartContainerError } from "../model/step-errors.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
 import { quote } from "../../shared/text/quote.js";
+import type { EventInput, EventRecorder } from "../model/event-recorder.js";
+import { PULL_STAGE } from "../model/pod-start-sli.js";
+import { traced, type PodTrace } from "../model/pod-trace.js";
+import type { ImageUser } from "../model/run-as-user.js";
+import { StartContainerError } from "../model/step-errors.js";
 import type { ImageCredentials, OwnKind } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
-import { defaultPullPolicy } from "../../shared/api/image-name.js";
 import { InvalidImageNameError, requestedImage } from "./image-name.js";
+import type { ImageMetrics } from "./metrics.js";
 import { PullBackoff } from "./pull-backoff.js";
-import { type Pulls } from "./pulls.js";
 import { PullFailure, pullFailureMessage } from "./pull-failure.js";
+import { type Pulls } from "./pulls.js";
 
 const RETRY_INSPECT_MS = 10_000;
 

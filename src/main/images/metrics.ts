@@ -1,4 +1,5 @@
 // Images as the puller counts them, under upstream's names (kubelet_image_*). Main thread only.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 /** Label values of upstream. */

@@ -1,26 +1,27 @@
 // The puller of a node, put together from its settings.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { imageMetrics } from "./metrics.js";
-import { pullRecordMetrics } from "./pull-records/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { AgentFlags } from "../command/agent-flags.js";
 import type { ImageSettings } from "../command/views/images.js";
 import type { ResourceSettings } from "../command/views/resources.js";
-import type { PodTrace } from "../model/pod-trace.js";
-import type { EventRecorder } from "../model/event-recorder.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
+import type { EventRecorder } from "../model/event-recorder.js";
+import type { PodTrace } from "../model/pod-trace.js";
 import { openAccess, type ImageAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
+import { ClusterPullSecrets } from "./keyring/cluster-pull-secrets.js";
 import { KeyringCredentials, type ProviderCredentials } from "./keyring/keyring-credentials.js";
 import { NodeCredentialFiles } from "./keyring/node-files.js";
 import { standalonePullSecrets } from "./keyring/pull-secrets.js";
-import { ClusterPullSecrets } from "./keyring/cluster-pull-secrets.js";
+import { imageMetrics } from "./metrics.js";
+import { PullRate } from "./pull-limits.js";
+import { pullRecordMetrics } from "./pull-records/metrics.js";
 import { RecordedAccess } from "./pull-records/recorded-access.js";
 import { verificationPolicy } from "./pull-records/verification-policy.js";
-import { PullRate } from "./pull-limits.js";
 import { PullTurns } from "./pull-turns.js";
 import { Pulls } from "./pulls.js";
 

@@ -1,9 +1,9 @@
 // Back-off of pulls, per pod and image: 10 s doubling to 5 min, forgotten after a success. What failed last is kept beside
 // it, for the message that stands in for the next try.
 
-import { CrashBackoff } from "../model/crash-backoff.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { CrashBackoff } from "../model/crash-backoff.js";
 
 /** Upstream's values. */
 const PULL_BACKOFF = { baseMs: 10000, maxMs: 300000, resetMs: 600000 };

@@ -1,5 +1,6 @@
 // The image pulls of the node, with limits on their rate and number. Credentials are tried in turn, and long pulls are logged.
 // Invariant: every taken slot is released; the intent is on disk before the kubelet calls PullImage.
+
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
@@ -8,10 +9,10 @@ import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageCredentials, PullCredentials } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
-import { type PullRate, PullRateError } from "./pull-limits.js";
-import { type PullTurns } from "./pull-turns.js";
-import { PullProgress } from "./pull-progress.js";
 import { countsAsPullFailure, PullFailure } from "./pull-failure.js";
+import { type PullRate, PullRateError } from "./pull-limits.js";
+import { PullProgress } from "./pull-progress.js";
+import { type PullTurns } from "./pull-turns.js";
 
 export interface PullsDeps {
   cri: Pick<CriClient, "pullImage">;

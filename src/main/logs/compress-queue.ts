@@ -2,13 +2,14 @@
 // (manifests) waits for it.
 // Invariant: a log is queued once, however often it is rotated. After a failure the next rotation finds the uncompressed files again by
 // their names.
+
 import { basename, dirname, join } from "node:path";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { NotRegularFileError, statUntrusted } from "../../shared/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { filesToCompress } from "./plan-rotation.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 
 /** The part of the tasks pool that is needed here. */
 export type RunCompress = (

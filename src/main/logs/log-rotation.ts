@@ -2,21 +2,22 @@
 // are full. The tasks pool compresses them.
 // Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
 // longer than one call to the runtime may take; nothing runs after stop().
+
 import { basename, dirname, join } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { Limiter } from "../../shared/cri/limiter.js";
 import { onLogFile } from "../../shared/container-logs/own-log-link.js";
+import { Limiter } from "../../shared/cri/limiter.js";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { NotRegularFileError, openUntrusted, statUntrusted } from "../../shared/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { LoopShare } from "../../shared/turns/loop-share.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
 import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
-import { type RunningLog } from "./running-logs.js";
 import { rotateLog } from "./rotate.js";
+import { type RunningLog } from "./running-logs.js";
 import { WriteWatch } from "./write-watch.js";
-import { LoopShare } from "../../shared/turns/loop-share.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface LogRotationSettings {
   /** Bytes. */

@@ -2,13 +2,14 @@
 // disk space, so it works on a full disk.
 // Invariant: no line is lost. Until the runtime has reopened the log it writes to the renamed file. If the call fails, the file gets its
 // old name back, unless the runtime has created a new file meanwhile.
+
 import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
-import { planRotation } from "./plan-rotation.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
+import { planRotation } from "./plan-rotation.js";
 
 /** The runtime did not open a new file; `restored`: the file has its old name again. */
 function reopenLogError(path: string, restored: boolean, cause: unknown): OperatorError {

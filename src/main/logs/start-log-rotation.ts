@@ -1,4 +1,5 @@
 // Joins log rotation to the node: which containers run, the runtime, the tasks pool and the metrics.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
@@ -6,8 +7,8 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { LogRotation, type LogRotationSettings } from "./log-rotation.js";
-import { runningLogs } from "./running-logs.js";
 import { containerLogMetrics } from "./metrics.js";
+import { runningLogs } from "./running-logs.js";
 
 export interface StartLogRotationOptions {
   settings: LogRotationSettings & { podLogsDir: string };

@@ -1,10 +1,11 @@
 // The cluster's data for pods of this node, as the sync path uses it. Absent on a stand-alone node.
 // Invariant: every wait for the API server has a signal. An object is read only for a pod that refers to it
 // (NodeRestriction), and released when the pod is removed.
+
 import type { ApiClient } from "../../shared/api/client/port.js";
-import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
 import type { LabelSelector } from "../../shared/api/gen/meta.js";
 import type { Node } from "../../shared/api/node.js";
+import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodClaims } from "./pod-claims.js";
 

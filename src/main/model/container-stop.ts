@@ -1,4 +1,5 @@
 // The stop of a container: its grace period and its stop signal.
+
 import type { Pod, Probe } from "../../shared/api/pod.js";
 import { boundedSeconds } from "../../shared/clock/durations.js";
 

@@ -1,9 +1,10 @@
 // Back-off between restarts of a crashing container. The first restart is immediate; then the delay doubles from 10 s to 5 min. A healthy
 // run resets it. Time comes in with every call, so the rule runs under virtual time. Entries are in memory only. After its own restart, the
 // kubelet starts a crashing container once more without delay, as upstream does.
+
+import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
-import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import { goJson } from "./go-json.js";
 

@@ -1,8 +1,9 @@
 // Downward API values for environment variables and volumes: fields of the pod and resources of its containers.
-import { containerNamed } from "../../shared/api/per-spec.js";
+
 import type { Quantity } from "../../shared/api/meta.js";
-import { milliValue } from "../../shared/api/quantity.js";
+import { containerNamed } from "../../shared/api/per-spec.js";
 import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
+import { milliValue } from "../../shared/api/quantity.js";
 import { quote } from "../../shared/text/quote.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
 

@@ -1,6 +1,7 @@
 // $(NAME) references in environment values, commands and arguments.
 // Invariant: the work is linear in any text of a pod's author; the text that references add is bounded.
 // Values may refer to values that were expanded before, so that forty lines of environment could mean terabytes.
+
 import { CreateContainerConfigError } from "./container-config-error.js";
 
 const DOLLAR = "$".charCodeAt(0);

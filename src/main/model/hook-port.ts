@@ -1,4 +1,5 @@
 // The thread that sends the requests of httpGet hooks, as the runtime verbs call it.
+
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 
 export interface HookPort {

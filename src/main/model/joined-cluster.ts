@@ -1,7 +1,7 @@
 // The cluster connection, for components that need it for all their work.
 
-import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
+import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
 
 /** @throws OperatorError */
 export function joined(access: ClusterAccess | undefined): ClusterObjects {

@@ -1,10 +1,11 @@
 // Labels and annotations of CRI objects, and the container hash in them. A restarted kubelet, crictl and monitoring find a pod's sandboxes
 // and containers by them. So keys and values equal upstream's, byte for byte.
+
 import type { Container, Pod } from "../../shared/api/pod.js";
-import { goJson } from "./go-json.js";
 import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
-import { containerHash } from "./container-hash.js";
 import { handlerJson, portJson } from "./api-json.js";
+import { containerHash } from "./container-hash.js";
+import { goJson } from "./go-json.js";
 
 export const labelKeys = {
   podName: "io.kubernetes.pod.name",

@@ -1,4 +1,5 @@
 // Small views on the sandboxes and containers that the runtime has of a pod.
+
 import {
   ContainerState,
   PodSandboxState,

@@ -1,5 +1,6 @@
 // Paths that other programs rely on: container logs, and the layout of the kubelet's root directory. `kubectl logs` and log collectors find
 // container logs by name alone. They never change.
+
 import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/api/meta.js";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";

@@ -1,9 +1,10 @@
 // The pod phase: counters over the containers' API statuses, then the first rule that matches.
-import { statusesByName } from "./statuses-by-name.js";
-import { isSidecar, type Container, type PodSpec } from "../../shared/api/pod.js";
+
 import type { ApiContainerStatus, PodPhase } from "../../shared/api/pod-status.js";
+import { isSidecar, type Container, type PodSpec } from "../../shared/api/pod.js";
 import type { RestartGates } from "./restart.js";
 import { defaultRestartGates, restartsAfterExit } from "./restart.js";
+import { statusesByName } from "./statuses-by-name.js";
 
 export const restartingAllReason = "RestartingAllContainers";
 

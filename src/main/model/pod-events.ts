@@ -1,8 +1,9 @@
 // The events of the pods of this node, as one typed stream. To see what happens when a pod is admitted or removed, search for the event's
 // name. The subscribers are the only listeners.
 // Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones receive the event.
-import type { Pod } from "../../shared/api/pod.js";
+
 import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { Pod } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodFailure } from "./refusal.js";

@@ -1,7 +1,8 @@
 // Allocated and actuated CPU and memory of a pod: both may differ from the spec, which has the desired ones. Pure.
 // Other resources cannot be resized and are always those of the spec.
-import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
+
 import { perSpec } from "../../shared/api/per-spec.js";
+import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import { compareQuantities, maxQuantity, printQuantity } from "../../shared/api/quantity.js";
 
 const RESIZABLE = ["cpu", "memory"] as const;

@@ -1,4 +1,5 @@
 // Why a pod may not run on this node, or a resize is not granted.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
 
 export interface Refusal {

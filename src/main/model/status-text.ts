@@ -1,6 +1,7 @@
 // The JSON of a large status, made once: the comparison with the last status and the server's threads use the same text. The status of a pod
 // with ten thousand containers is a megabyte.
 // Invariant: a status never changes. Texts of small statuses are not kept: a node may have thousands of ended pods.
+
 import type { PodStatus } from "../../shared/api/pod-status.js";
 
 /** Characters from which on a text is kept as long as its status. */

@@ -1,4 +1,5 @@
 // The node's resolver settings for pods. The host's file is parsed again only when it changed.
+
 import { readFile, stat } from "node:fs/promises";
 import type { NodeDns } from "./pod-dns.js";
 import { parseResolvConf } from "./resolv-conf.js";

@@ -1,9 +1,10 @@
 // A pod's resolver configuration: its DNS policy over the node's resolver file and the cluster's DNS.
-import { quote } from "../../shared/text/quote.js";
+
 import { isIPv6 } from "node:net";
 import { type Pod, podDescription } from "../../shared/api/pod.js";
-import { mergeOptions } from "./resolv-conf.js";
+import { quote } from "../../shared/text/quote.js";
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_DOMAIN, MAX_SEARCHES } from "./resolv-conf-problem.js";
+import { mergeOptions } from "./resolv-conf.js";
 
 export interface PodDns {
   servers: string[];

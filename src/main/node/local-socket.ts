@@ -1,6 +1,7 @@
 // Unix sockets of gRPC services that programs on this node use, and the rate limit of their calls.
-import type { Server } from "@grpc/grpc-js";
+
 import { mkdir } from "node:fs/promises";
+import type { Server } from "@grpc/grpc-js";
 import type { BoundSocket } from "../../shared/net/private-socket.js";
 import { bindGrpc } from "../../shared/plugins/bind-grpc.js";
 

@@ -1,14 +1,15 @@
 // After the start, warns once, by events of the Node, of machine settings that affect pods. They are a resolver file beyond the limits for
 // pods, and memory-backed volumes that the kernel may swap to disk. Loaded when it runs.
-import type { EventReason } from "../../shared/api/event-reasons.js";
+
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { mount, unmount } from "../../shared/os/mount.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { parseResolvConf } from "../network/resolv-conf.js";
 import { resolvConfProblem } from "../network/resolv-conf-problem.js";
+import { parseResolvConf } from "../network/resolv-conf.js";
 import { swapDevices } from "./swap.js";
 
 export interface MachineSettings {

@@ -1,4 +1,5 @@
 // Facts of the machine that limit pods: CPUs for shares and quotas, memory for OOM scores, and swap.
+
 import { access, readdir, readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // Constants of this node and build, set once at start by one thread (main): kubelet_node_name, kubernetes_build_info,
 // kubelet_cgroup_version. A second thread that set them would make them 2.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface BuildInfo {

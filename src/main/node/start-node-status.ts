@@ -1,22 +1,23 @@
 // Starts the node-status thread, sends it main's facts, and gives main the Node object of the API server. Loaded only
 // when there is a kubeconfig.
 // Invariant: nothing here is waited for by the sync path.
+
 import type { ClientConfig } from "../../shared/api/client/config.js";
-import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeConfigReport } from "../../shared/api/config-source.js";
+import { printQuantity } from "../../shared/api/quantity.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { printQuantity } from "../../shared/api/quantity.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { EventRecorder } from "../model/event-recorder.js";
+import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { NodeResources } from "../resources/node-capacity.js";
+import { NodeStatusThread } from "../threads/node-status-thread.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { GatheredFacts } from "./node-facts.js";
-import { NodeStatusThread } from "../threads/node-status-thread.js";
-import { type NodeStatusSettings, nodeStatusInit } from "./node-status-init.js";
 import { watchNodeImages } from "./node-images.js";
+import { type NodeStatusSettings, nodeStatusInit } from "./node-status-init.js";
 
 export interface NodeStatusLinkDeps {
   nodeName: string;

@@ -1,14 +1,16 @@
 // Collects a plan: stops, starts or the waits that come before them, and the earliest moment to plan again.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
+import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 import type { Container } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
-import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { EventInput } from "../model/event-recorder.js";
-import { restartCountOf } from "../model/paths.js";
+import { quote } from "../../shared/text/quote.js";
+import { graceSeconds } from "../model/container-stop.js";
 import { crashBackoffKey, crashLoopMessage } from "../model/crash-backoff.js";
-import type { StartFailure } from "../model/synced-pod.js";
-import type { PlanInput } from "./plan-context.js";
+import type { EventInput } from "../model/event-recorder.js";
+import { nanosToMs, podIPsOf } from "../model/observed-containers.js";
+import { restartCountOf } from "../model/paths.js";
 import { mayStart } from "../model/restart.js";
 import type {
   BackoffStep,
@@ -18,9 +20,8 @@ import type {
   PlannedEvent,
   StartContainerStep,
 } from "../model/step.js";
-import { nanosToMs, podIPsOf } from "../model/observed-containers.js";
-import { graceSeconds } from "../model/container-stop.js";
-import { quote } from "../../shared/text/quote.js";
+import type { StartFailure } from "../model/synced-pod.js";
+import type { PlanInput } from "./plan-context.js";
 
 const PULL_FAILURES: ReadonlySet<string> = new Set([
   "ErrImagePull",

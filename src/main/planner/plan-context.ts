@@ -1,12 +1,13 @@
 // The input of the planner, with its memory of completed steps, and small queries that several plan functions use.
+
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { type ObservedPod } from "../../shared/cri/observed-pod.js";
-import { type ResizeView } from "../model/pod-resources.js";
-import { annotationKeys } from "../model/labels.js";
 import { containerHash } from "../model/container-hash.js";
-import type { ProbeResults } from "../model/probe-results.js";
 import type { CrashBackoff } from "../model/crash-backoff.js";
+import { annotationKeys } from "../model/labels.js";
+import { type ResizeView } from "../model/pod-resources.js";
+import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
 import type { StartFailure } from "../model/synced-pod.js";
 import type { RestartMemory } from "./restart-memory.js";

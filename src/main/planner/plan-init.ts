@@ -1,11 +1,12 @@
 // Init containers and sidecars: the one that runs next. Pure.
+
 import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { newestIn, newestOf } from "../model/observed-containers.js";
+import { restartsAfterProbeKill } from "../model/restart.js";
 import { killReason } from "./kill-reason.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { startReason } from "./plan-context.js";
-import { restartsAfterProbeKill } from "../model/restart.js";
-import { newestIn, newestOf } from "../model/observed-containers.js";
 
 /** A pod with more init containers starts sidecars that need not be waited for in one pass: a pass reads the whole pod. */
 const MANY = 64;

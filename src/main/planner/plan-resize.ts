@@ -1,16 +1,17 @@
 // Running containers whose CPU and memory differ from their allocation, and the way they get it. They get it in place, or by a restart if
 // their resizePolicy requires one (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
-import { isSidecar, type Container } from "../../shared/api/pod.js";
+
 import { containersOf } from "../../shared/api/pod-containers.js";
+import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { newestIn, newestOf } from "../model/observed-containers.js";
 import { changedResources } from "../model/pod-resources.js";
+import type { ResizedContainer } from "../model/step.js";
 import { isPositive } from "../resources/pod-requests.js";
 import { killReason } from "./kill-reason.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { type PlanInput } from "./plan-context.js";
 import { resizeChanges } from "./resize-changes.js";
-import type { ResizedContainer } from "../model/step.js";
-import { newestIn, newestOf } from "../model/observed-containers.js";
 
 /** Plans what can be done in place. Containers that are being stopped get their values at the next start. */
 export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): void {

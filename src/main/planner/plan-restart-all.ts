@@ -1,14 +1,15 @@
 // The restart rule RestartAllContainers. Every container of the pod is stopped and removed, and the sandbox stays. Then the pod starts
 // again with its first init container. Invariant: the container whose exit fired the rule is removed last, so that another kubelet can
 // continue; until then no container starts.
-import { type Container } from "../../shared/api/pod.js";
+
 import { containersOf } from "../../shared/api/pod-containers.js";
+import { type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { PlanBuilder } from "./plan-builder.js";
-import { asksRestartAll } from "../model/restart.js";
-import { nextToStop } from "./stop-order.js";
-import type { RemoveContainerStep } from "../model/step.js";
 import { isAlive, newestIn } from "../model/observed-containers.js";
+import { asksRestartAll } from "../model/restart.js";
+import type { RemoveContainerStep } from "../model/step.js";
+import type { PlanBuilder } from "./plan-builder.js";
+import { nextToStop } from "./stop-order.js";
 
 export interface RestartAllTrigger {
   container: Container;

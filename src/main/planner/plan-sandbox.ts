@@ -1,11 +1,12 @@
 // A pod whose sandbox can't be used any more: remaining containers stop; then a new sandbox is created, if a container
 // will run in it.
+
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PlanBuilder } from "./plan-builder.js";
+import { isAlive, newestOf, readySandboxes } from "../model/observed-containers.js";
 import { restartPossible } from "../model/restart.js";
 import { type SandboxNeed, type SandboxNeedReason } from "../model/sandbox-need.js";
+import type { PlanBuilder } from "./plan-builder.js";
 import { nextToStop } from "./stop-order.js";
-import { isAlive, newestOf, readySandboxes } from "../model/observed-containers.js";
 
 const REASONS: Readonly<Record<SandboxNeedReason, string>> = {
   Current: "the sandbox is current",

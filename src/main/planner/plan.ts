@@ -1,24 +1,25 @@
 // The planner: the next steps for a pod that should run, from its definition and the runtime's state.
 // Pure. It converges: after its steps succeeded, the next plan has fewer steps, and none once the pod matches its
 // definition.
+
 import { containerNamed } from "../../shared/api/per-spec.js";
-import { type Container } from "../../shared/api/pod.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
+import { type Container } from "../../shared/api/pod.js";
 import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { graceSeconds, MIN_STOP_SECONDS } from "../model/container-stop.js";
+import { isAlive, newestOf, newestIn } from "../model/observed-containers.js";
+import { needsNewSandbox } from "../model/sandbox-need.js";
+import type { Plan } from "../model/step.js";
 import { killReason } from "./kill-reason.js";
 import { PlanBuilder } from "./plan-builder.js";
 import { startReason, type PlanInput } from "./plan-context.js";
 import { planInit } from "./plan-init.js";
-import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
 import { planResize } from "./plan-resize.js";
+import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
 import { planNewSandbox } from "./plan-sandbox.js";
-import { needsNewSandbox } from "../model/sandbox-need.js";
-import { nextToStop } from "./stop-order.js";
 import { preStopsAhead } from "./pre-stops-ahead.js";
-import type { Plan } from "../model/step.js";
-import { isAlive, newestOf, newestIn } from "../model/observed-containers.js";
-import { graceSeconds, MIN_STOP_SECONDS } from "../model/container-stop.js";
 import { pruneSteps } from "./prune-steps.js";
+import { nextToStop } from "./stop-order.js";
 
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);

@@ -1,16 +1,17 @@
 // The probe results on disk, for the next kubelet: a Ready pod stays Ready until a probe changes it.
 // Invariant: the file is never more than one write behind; a disk that fails costs a warning and nothing else.
 // Not synced to disk: no container outlives the machine.
+
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ProbeKind, ProbeVerdict } from "../../shared/contracts/prober.js";
 import { PROBE_KINDS } from "../../shared/contracts/prober.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { decodeKills, type KillsOnDisk, type ProbeKills } from "./probe-kills.js";
 import type { ContainerVerdicts, Verdicts } from "./verdicts.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 
 /** Verdicts that come within this of a write go together into the next. */
 const SPACING_MS = 100;

@@ -1,15 +1,16 @@
 // The probes on main: sends the prober thread its probes, stores their results, and reports changes.
 // Invariant: results are those of running containers or of ones the runtime still has; a record of an outdated
 // probe is dropped and counted; readiness never comes back while the pod is being terminated.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../shared/contracts/prober.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { EventRecorder, EventInput } from "../model/event-recorder.js";
-import type { ProbeCheckpoint } from "./checkpoint.js";
 import type { ProbedPodState } from "../model/probe-port.js";
 import type { ProberPort } from "../model/prober-port.js";
+import type { ProbeCheckpoint } from "./checkpoint.js";
 import type { ProbeKills } from "./probe-kills.js";
 import type { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";

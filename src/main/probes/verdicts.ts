@@ -1,4 +1,5 @@
 // The latest probe results by container id: the state behind ProbeResults and its checkpoint.
+
 import type { ProbeKind, ProbeVerdict } from "../../shared/contracts/prober.js";
 import type { ProbeResults } from "../model/probe-results.js";
 

@@ -2,15 +2,16 @@
 //   before a container has started only its startup probe runs, afterwards liveness and readiness;
 //   a verdict of startup, and a liveness Failure, holds until the container is another one;
 //   while the pod is being terminated only readiness runs, until its containers have stopped.
+
 import { isSidecar, type Container, type Pod, type Probe } from "../../shared/api/pod.js";
 import type { ProbeKind, ProbeSpec } from "../../shared/contracts/prober.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ExpansionBudget } from "../model/expand.js";
+import { nanosToMs, newestOf } from "../model/observed-containers.js";
 import { podIPs } from "../model/pod-ips.js";
 import type { ProbedPodState } from "../model/probe-port.js";
 import type { ProbeResults } from "../model/probe-results.js";
-import { nanosToMs, newestOf } from "../model/observed-containers.js";
 import { resolveAction } from "./resolve-action.js";
 
 /** A probe without the fields that the manager adds: its generation and its earlier result. */

@@ -1,11 +1,12 @@
 // Linux resource values as they go to the runtime: of one container (CRI LinuxContainerResources), and of a whole pod.
+
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { milliValue, type QuantityLike } from "../../shared/api/quantity.js";
 import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US } from "./cpu.js";
-import { hugePageLimits } from "./page-sizes.js";
 import { memoryHigh, reservedMemory, swapLimit, type MemoryQos, type Swap } from "./memory-values.js";
 import { oomScoreAdj } from "./oom-score.js";
+import { hugePageLimits } from "./page-sizes.js";
 import { bytesOf, isPositive } from "./pod-requests.js";
 import { qosClass } from "./qos.js";
 

@@ -1,5 +1,6 @@
 // Capacity and allocatable of the node. Pure, except for reading the huge page pools.
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
+
 import { readFile } from "node:fs/promises";
 import type { EvictionThreshold, EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/api/quantity.js";

@@ -1,4 +1,5 @@
 // Current capacity and allocatable of the node: the machine's resources, and the devices of plugins, which may change.
+
 import type { ExactQuantity } from "../../shared/api/quantity.js";
 import type { NodeResources } from "./node-capacity.js";
 

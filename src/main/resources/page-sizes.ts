@@ -1,5 +1,6 @@
 // Page sizes of the kernel. Huge page sizes are converted from resource names ("hugepages-2Mi") and the host's directories to the kernel's
 // names ("2MB").
+
 import { readdir } from "node:fs/promises";
 import type { ResourceList } from "../../shared/api/pod.js";
 import { parseQuantity, value, type QuantityLike } from "../../shared/api/quantity.js";

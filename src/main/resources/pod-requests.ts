@@ -1,6 +1,7 @@
 // Sums of a pod's requests and limits, with its overhead and its pod-level resources.
-import type { Pod, ResourceList } from "../../shared/api/pod.js";
+
 import { aggregate } from "../../shared/api/aggregate-resources.js";
+import type { Pod, ResourceList } from "../../shared/api/pod.js";
 import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 
 /** Resource name to exact quantity. A missing name means that no container requests the resource. */

@@ -1,11 +1,12 @@
 // Removes the remains of a terminated pod from this machine: volumes first, then cgroup, directories, logs and links.
+
 import { readlink, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
+import { unlessGone } from "../../shared/errors/unless-gone.js";
 import { entriesOf, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { podLogDirectory, podOfLogDirectory } from "../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { unlessGone } from "../../shared/errors/unless-gone.js";
 import { removeFiles } from "./remove-files.js";
 
 /**

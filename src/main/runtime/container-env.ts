@@ -1,15 +1,16 @@
 // The environment of one container. Reads each ConfigMap, Secret and file that it refers to once, in parallel.
+
+import type { ResourceList } from "../../shared/api/meta.js";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
+import { textOfBytes } from "../../shared/text/escaped-bytes.js";
 import { type ClusterObjects, type ClusterAccess } from "../model/cluster-access.js";
-import { joined } from "../model/joined-cluster.js";
-import type { VolumePlace } from "../volumes/place.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
+import { joined } from "../model/joined-cluster.js";
 import { inNodeOrder } from "../model/pod-ips.js";
+import type { VolumePlace } from "../volumes/place.js";
 import { containerEnv, type EnvSources } from "./config/env.js";
 import { EnvFiles } from "./env-files.js";
 import type { NodeRuntime, NodeFacts } from "./node-runtime.js";
-import type { ResourceList } from "../../shared/api/meta.js";
-import { textOfBytes } from "../../shared/text/escaped-bytes.js";
 import { serviceEnv } from "./service-env.js";
 
 export interface ContainerEnvRequest {

@@ -1,16 +1,17 @@
 // The kubelet's files for a container: /etc/hosts and the termination log.
+
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { etcHostsPath, terminationLogPath } from "../../shared/api/pod-paths.js";
 import type { Container, Pod } from "../../shared/api/pod.js";
-import { openUntrusted, readWhole, writeUntrusted } from "../../shared/fs/untrusted-file.js";
-import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
-import { podHostname } from "../network/pod-hostname.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { openUntrusted, readWhole, writeUntrusted } from "../../shared/fs/untrusted-file.js";
 import { hostsFileMode, podDirMode, terminationLogMode } from "../model/root-directory.js";
 import { StartContainerError } from "../model/step-errors.js";
+import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
+import { podHostname } from "../network/pod-hostname.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { etcHostsPath, terminationLogPath } from "../../shared/api/pod-paths.js";
 
 /** Bytes of the node's own hosts file, which pods with hostNetwork get a copy of. Lists of blocked names have several megabytes. */
 export const LONGEST_HOSTS = 64 * 1024 * 1024;

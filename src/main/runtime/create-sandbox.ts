@@ -1,14 +1,15 @@
 // RunPodSandbox: the pod's namespaces, network and pause process, and the PodSandboxConfig that describes them.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { CriError } from "../../shared/cri/errors.js";
-import { podDns } from "../network/pod-dns.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { CreateSandboxStep } from "../model/step.js";
+import { podDns } from "../network/pod-dns.js";
+import { isCriticalPod } from "../resources/oom-score.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { checkedRuntimeHandler } from "./runtime-handlers.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { isCriticalPod } from "../resources/oom-score.js";
 import { sandboxSettings } from "./sandbox-settings.js";
 
 /** Rejects with CriError, or what made the settings impossible. */

@@ -1,24 +1,25 @@
 // The doer: executes the planner's steps, one verb per file. It keeps prepared data of a pod until the pod has ended.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { prepareClaims } from "../model/pod-claims.js";
 import type { PodResources } from "../model/pod-resources.js";
+import { traced } from "../model/pod-trace.js";
 import { StartContainerError } from "../model/step-errors.js";
 import type { StartContainerStep, Step } from "../model/step.js";
-import { traced } from "../model/pod-trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox } from "./create-sandbox.js";
-import { ImagesAhead } from "./images-ahead.js";
-import { prepareClaims } from "../model/pod-claims.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
+import { ImagesAhead } from "./images-ahead.js";
 import { killContainer, runPreStopAhead, Stopping } from "./kill-container.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { PodLogFiles } from "./pod-log-files.js";
 import { fitCgroup, preparePod, type PodEnvironment } from "./pod-environment.js";
+import { PodLogFiles } from "./pod-log-files.js";
 import { startContainer } from "./start-container.js";
-import { outgrown, resizeContainers } from "./update-container.js";
 import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
+import { outgrown, resizeContainers } from "./update-container.js";
 
 export class Doer {
   constructor(

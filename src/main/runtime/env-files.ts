@@ -1,7 +1,8 @@
 // The files with environment variables (fileKeyRef) of one container. A container may have thousands of variables from one file.
 // Invariant: a file is read and parsed once for successive variables, and the memory for files has a limit.
-import { quote } from "../../shared/text/quote.js";
+
 import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";
+import { quote } from "../../shared/text/quote.js";
 import { openSubPath } from "../../shared/volume-calls/sub-path.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";

@@ -1,11 +1,12 @@
 // Gets the images of a pod's first containers while its sandbox is being made: neither needs the other.
 // Invariant: at most AHEAD images are under way that no container has claimed. A pod may have ten thousand containers.
+
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { repeatedConfig } from "./config/sandbox-config.js";
-import { sandboxSettings } from "./sandbox-settings.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
+import { sandboxSettings } from "./sandbox-settings.js";
 
 const AHEAD = 32;
 

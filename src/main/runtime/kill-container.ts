@@ -1,8 +1,11 @@
 // StopContainer, preceded by the Killing event and the preStop hook, both once per container; hook and stop
 // share one deadline.
+
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { CriNotFoundError } from "../../shared/cri/errors.js";
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
+import { MIN_STOP_SECONDS } from "../model/container-stop.js";
 import type { KillContainerStep, PreStopStep } from "../model/step.js";
 import {
   containerFromAnnotations,
@@ -14,8 +17,6 @@ import {
 } from "./hooks/hook-target.js";
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { MIN_STOP_SECONDS } from "../model/container-stop.js";
-import { CriNotFoundError } from "../../shared/cri/errors.js";
 
 /** Progress of stopping the containers of one pod. */
 export class Stopping {

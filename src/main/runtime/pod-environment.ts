@@ -1,17 +1,18 @@
 // Prepares the machine for a pod before its first container: directories, cgroup, volumes. In parallel, once per pod and process;
 // every part is idempotent, so that a repetition is harmless.
+
 import { mkdir } from "node:fs/promises";
+import { firstDirectories } from "../../shared/api/pod-paths.js";
 import type { Pod } from "../../shared/api/pod.js";
+import { PodCgroupError, PodDirectoriesError } from "../model/environment-errors.js";
+import { podLogDirectory } from "../model/paths.js";
+import { traced } from "../model/pod-trace.js";
+import { podDirMode } from "../model/root-directory.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { PodCgroup } from "../resources/cgroups/cgroup-manager.js";
-import { traced } from "../model/pod-trace.js";
 import type { VolumePlace } from "../volumes/place.js";
-import { podLogDirectory } from "../model/paths.js";
-import { podDirMode } from "../model/root-directory.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodLogFiles } from "./pod-log-files.js";
-import { PodCgroupError, PodDirectoriesError } from "../model/environment-errors.js";
-import { firstDirectories } from "../../shared/api/pod-paths.js";
 
 export interface PodEnvironment {
   cgroup: PodCgroup;

@@ -1,4 +1,5 @@
 // Reads the facts of this machine that the configurations of containers depend on.
+
 import { printQuantity } from "../../shared/api/quantity.js";
 import { hasSwapController, type CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { readFileLabel } from "../../shared/os/se-linux.js";

@@ -1,35 +1,36 @@
 // One container from its definition to running: image, configuration, CreateContainer, StartContainer, log link.
-import type { EventReason } from "../../shared/api/event-reasons.js";
+
 import { mkdir, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { CriError, CriUnavailableError } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { errorText } from "../../shared/log/error-text.js";
-import { traced } from "../model/pod-trace.js";
-import type { StartContainerStep } from "../model/step.js";
-import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
-import { StartContainerError } from "../model/step-errors.js";
+import type { ReadyImage } from "../images/image-puller.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
-import { containerConfig } from "./config/container-config.js";
 import { ExpansionBudget } from "../model/expand.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "../model/paths.js";
+import { traced } from "../model/pod-trace.js";
 import { seccompProfileRoot } from "../model/root-directory.js";
+import { StartContainerError } from "../model/step-errors.js";
+import type { StartContainerStep } from "../model/step.js";
+import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
+import { containerConfig } from "./config/container-config.js";
 import { containerDevices, containerMounts, volumeSubPath } from "./config/mounts.js";
+import { repeatedConfig } from "./config/sandbox-config.js";
 import { environmentOf } from "./container-env.js";
 import { makeLogFolder, makeTerminationLog, writeHostsFile } from "./container-files.js";
 import { grantedEnv, grantedResources } from "./granted.js";
-import type { ReadyImage } from "../images/image-puller.js";
 import { explainRefusal, fetchImageVolumes, imageMountCount } from "./image-volumes.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { canMountRecursiveReadOnly } from "./recursive-read-only.js";
-import { repeatedConfig } from "./config/sandbox-config.js";
 import { sandboxSettings } from "./sandbox-settings.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Container kinds as metrics name them. */
 const METRIC_KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;

@@ -1,8 +1,9 @@
 // Stops and removals: StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
+
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../model/step.js";
-import type { NodeRuntime } from "./node-runtime.js";
 import { unlessGone } from "./kill-container.js";
+import type { NodeRuntime } from "./node-runtime.js";
 
 export async function stopSandbox(
   runtime: NodeRuntime,

@@ -2,6 +2,7 @@
 // Invariant: the pod's cgroup never has less than its containers have together: it grows before them and shrinks after
 // them; no memory limit is set below the current usage; the runtime gets a new size of the pod before its cgroup
 // changes, and may refuse it. Every part may be repeated.
+
 import { containerNamed } from "../../shared/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
@@ -15,12 +16,12 @@ import {
   withResources,
   type PodResources,
 } from "../model/pod-resources.js";
-import { sandboxResources } from "../resources/sandbox-resources.js";
-import { UNLIMITED_QUOTA } from "../resources/cpu.js";
+import { ResizeError } from "../model/resize-error.js";
 import type { ResizeContainersStep } from "../model/step.js";
+import { UNLIMITED_QUOTA } from "../resources/cpu.js";
+import { sandboxResources } from "../resources/sandbox-resources.js";
 import { containerResourceOptions, grantedResources } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { ResizeError } from "../model/resize-error.js";
 
 const UNLIMITED_MEMORY = -1n;
 

@@ -5,15 +5,16 @@
 // Invariant: nothing is delivered before the node is known to the cluster; no pod counts as removed before the whole set is here; mirror pods are
 // not pods to run;
 // a definition or spec that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
-import { sameJson } from "../../shared/api/same-json.js";
-import type { Pod } from "../../shared/api/pod.js";
+
 import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { Pod } from "../../shared/api/pod.js";
+import { sameJson } from "../../shared/api/same-json.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
+import { slimPod } from "../model/slim-pod.js";
 import type { ApiView } from "../status/manager/api-view.js";
 import { isMirrorPod } from "../status/manager/api-view.js";
-import { slimPod } from "../model/slim-pod.js";
 import type { DefinitionBudget } from "./definition-budget.js";
 import type { PodChanges } from "./pod-changes.js";
 

@@ -1,10 +1,11 @@
 // A manifest's way through the tasks pool. Its deadline depends on its size. Any failure in the end is reported as a ManifestError, like
 // any other fault of the manifest.
-import type { Pod } from "../../shared/api/pod.js";
+
 import { ManifestError, type ManifestWarning } from "../../shared/api/manifest/violation.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../shared/contracts/tasks.js";
-import type { FormerUids } from "./former-uids.js";
 import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../threads/tasks-pool.js";
+import type { FormerUids } from "./former-uids.js";
 
 /** As upstream: larger manifests are refused, from a file or from a URL. */
 export const MANIFEST_LIMIT = 10 * 1024 * 1024;

@@ -1,8 +1,9 @@
 // How many bytes of definitions that no decision was made about may be in memory. A pod's author chooses their size, and any number of pods may
 // be bound to the node at once. A definition beyond the budget is dropped and read again, alone, when those before it are admitted or over.
 // Invariant: a pod whose definition was kept stays kept; pods of ordinary size wait for none of the large ones; one definition is read at a time.
-import type { Pod } from "../../shared/api/pod.js";
+
 import { isNotFound } from "../../shared/api/client/errors.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";

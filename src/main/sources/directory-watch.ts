@@ -1,11 +1,12 @@
 // Keeps an inotify watch on one folder. The folder may be missing or replaced, and the node may have no watches left.
 // Invariant: after every (re)start of the watch `onRestart` triggers a full scan, since events before it were missed.
+
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import type { Logger } from "../../shared/log/logger.js";
 
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 20_000;

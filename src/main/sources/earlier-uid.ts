@@ -2,12 +2,13 @@
 // a new UID would restart the pod's containers.
 // Invariant: a UID is taken over only for the same definition. A runtime keeps too little of a definition for a comparison. So the manifest
 // must also be older than the PodSandbox. The pod was then started from exactly this content.
-import type { Container, PodSandbox } from "../../shared/cri/gen/runtime.v1.js";
-import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import type { Container as ContainerSpec, Pod } from "../../shared/api/pod.js";
-import { annotationKeys, labelKeys } from "../model/labels.js";
+import type { Container, PodSandbox } from "../../shared/cri/gen/runtime.v1.js";
+import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { containerHash } from "../model/container-hash.js";
+import { annotationKeys, labelKeys } from "../model/labels.js";
 
 const CONFIG_SOURCE = "kubernetes.io/config.source";
 export const CONFIG_HASH = "kubernetes.io/config.hash";

@@ -1,11 +1,17 @@
 // Static pods of a file or folder (staticPodPath). inotify reports changes at once; a scan every fileCheckFrequency finds missed ones. Only
 // names come from here; reading is the ManifestFile's, parsing the tasks pool's.
+
 import { setMaxListeners } from "node:events";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { NativeBindingError, isOsCallError } from "../../shared/os/errors.js";
+import { IN, Inotify, type InotifyEvent } from "../../shared/os/inotify.js";
+import { Loop } from "../../shared/turns/loop.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
@@ -13,11 +19,6 @@ import { ManifestSet } from "./manifest-set.js";
 import { unreadable, type ManifestState, type Refusal } from "./manifest-state.js";
 import type { PodChanges } from "./pod-changes.js";
 import { StaticPodUids, type StaticPodUidsOptions } from "./static-pod-uids.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { Loop } from "../../shared/turns/loop.js";
-import { NativeBindingError, isOsCallError } from "../../shared/os/errors.js";
-import { IN, Inotify, type InotifyEvent } from "../../shared/os/inotify.js";
 
 export interface FileSourceOptions {
   /** File or folder; it need not exist. */

@@ -1,4 +1,5 @@
 // One GET on a connection of its own, to a server that the operator named: certificates are verified. The whole response is in memory.
+
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { messageOf } from "../../shared/errors/thrown.js";

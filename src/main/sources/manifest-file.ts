@@ -7,8 +7,9 @@
 //            └──▶ broken ──┘   reported once per content; the last good pods stay as long as the file exists
 //
 // Always holds: one examination at a time; the same content is decoded and reported once; a removed file has no pods.
-import type { Pod } from "../../shared/api/pod.js";
+
 import { ManifestError, warningText, type ManifestWarning } from "../../shared/api/manifest/violation.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { decodeInPool, LATE_TRIES, type DecodeOptions } from "./decode-job.js";

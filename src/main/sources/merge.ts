@@ -2,6 +2,7 @@
 //
 // Invariant: a UID is owned by one source at a time; removes come before adds, so that a changed pod's old UID is
 // removed before its new one is added; config.seen is set once per UID and grows in the order of the adds.
+
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import { withoutTrailing } from "../../shared/text/without-trailing.js";

@@ -1,4 +1,5 @@
 // Metrics of the manifests of static pods.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface ManifestMetrics {

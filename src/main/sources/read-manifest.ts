@@ -1,9 +1,10 @@
 // Reads one manifest file and never blocks. It opens only regular files, with O_NONBLOCK. So a FIFO that replaces the file between two
 // calls cannot block the source.
+
 import { constants } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
-import { MANIFEST_LIMIT } from "./decode-job.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import { MANIFEST_LIMIT } from "./decode-job.js";
 
 /** Changes whenever the file's content or its readability may have changed. */
 export type FileSignature = string;

@@ -1,19 +1,20 @@
 // Makes the configured pod sources and merges their pods into one ordered stream of changes.
-import type { Clock } from "../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+
 import type { Pod } from "../../shared/api/pod.js";
-import type { TasksPool } from "../threads/tasks-pool.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { Deferred } from "../../shared/turns/deferred.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { FileSource } from "./file-source.js";
-import type { ManifestState } from "./manifest-state.js";
 import { FormerUids } from "./former-uids.js";
 import { HttpSource } from "./http-source.js";
+import type { ManifestState } from "./manifest-state.js";
 import type { PodSourceName } from "./merge.js";
 import { PodChanges, type PodChangeLoop } from "./pod-changes.js";
-import type { SubmittedSource } from "./submitted/submitted-source.js";
 import type { StaticPodUidsOptions } from "./static-pod-uids.js";
+import type { SubmittedSource } from "./submitted/submitted-source.js";
 
 export interface SourcesOptions {
   /** File or folder of manifests; absent or "" means no file source. */

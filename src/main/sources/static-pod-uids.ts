@@ -2,13 +2,14 @@
 // the UIDs that were taken over, by the UID that the kubelet computes from the definition.
 // Invariant: a UID is taken over only in the first whole set of a kubelet's life; it is on disk before a pod is delivered with it; a
 // node where no other kubelet ran reads one folder and asks the runtime nothing.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { readState, writeState } from "../../shared/fs/state-file.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { PodChanges } from "./pod-changes.js";
 import { CONFIG_HASH, earlierUid, type RunningPods } from "./earlier-uid.js";
+import type { PodChanges } from "./pod-changes.js";
 
 const AGAIN_MS = 1000;
 const VERSION = 1;

@@ -1,12 +1,13 @@
 // Before anything starts, checks that the kubeconfig and the files that it names can be read. So an operator sees one error and an exit
 // status. The first request to the API server shows whether it accepts them.
+
 import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";
 import { KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
-import { renewedCertificate } from "../node/certificates/certificate-files.js";
-import type { NodeObjectSettings } from "../command/views/node.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import type { NodeObjectSettings } from "../command/views/node.js";
+import { renewedCertificate } from "../node/certificates/certificate-files.js";
 
 export interface ClusterFiles {
   /** "": stand-alone. */

@@ -1,10 +1,11 @@
 // Stand-alone or in a cluster: without --kubeconfig the kubelet creates no API clients and logs that once. With it, the files of the
 // connection must exist and be valid. The kubelet reports their problems before it starts any thread. Authentication and authorization by
 // webhook are possible only in a cluster.
+
 import { stat } from "node:fs/promises";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ClusterFiles } from "./check-kubeconfigs.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
 
 const STAND_ALONE = "leave out --kubeconfig and --bootstrap-kubeconfig to run stand-alone on static pods";
 

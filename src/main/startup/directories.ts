@@ -1,10 +1,11 @@
 // The kubelet's directories, under upstream's names, because other tools depend on them; and the shared mount of the root directory.
+
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 import { podsDirectory } from "../../shared/api/pod-paths.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 
 export interface Directories {
   root: string;

@@ -1,19 +1,20 @@
 // --dynamic-config-dir while the node runs. A separate process validates a changed configuration. Then the kubelet
 // applies it in place or by a restart.
+
 import { systemClock } from "../../shared/clock/clock.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { BoardReader } from "../../shared/queue/board.js";
+import type { RunningAgent } from "../agent/agent.js";
+import { lateThreads } from "../threads/late-threads.js";
+import type { NodeThreads } from "../threads/node-threads.js";
+import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { differences, type Examination } from "./dynamic-config/examine.js";
 import { followConfiguration, type FollowedConfig } from "./dynamic-config/follow.js";
 import { configMetrics } from "./dynamic-config/metrics.js";
-import type { ConfigFiles } from "./dynamic-config/config-files.js";
-import { lateThreads } from "../threads/late-threads.js";
-import type { RunningAgent } from "../agent/agent.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { Logging } from "./process/logging.js";
-import type { NodeThreads } from "../threads/node-threads.js";
-import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
 import { examineApart, ExaminationError } from "./examine-apart.js";
+import type { Logging } from "./process/logging.js";
+import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
 
 export interface FollowDeps {
   dynamic: DynamicConfig;

@@ -1,16 +1,17 @@
 // --dynamic-config-dir at start: which configuration this start reads, out of the files and the checkpoints.
+
 import { systemClock } from "../../shared/clock/clock.js";
 import { createLogger, type Logger } from "../../shared/log/logger.js";
 import { readConfigSources } from "../command/agent-flags.js";
 import { readCommandLine } from "../command/command-line.js";
 import type { CommandIo } from "../command/settings.js";
-import { commandIo } from "./process/command-io.js";
+import { ClusterSource } from "./dynamic-config/cluster-source.js";
+import { ioOf } from "./dynamic-config/config-io.js";
 import type { ConfigEvent, DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { examine } from "./dynamic-config/examine.js";
-import { ioOf } from "./dynamic-config/config-io.js";
-import { ClusterSource } from "./dynamic-config/cluster-source.js";
 import { LocalSource } from "./dynamic-config/local-source.js";
 import { prepareConfiguration } from "./dynamic-config/prepare.js";
+import { commandIo } from "./process/command-io.js";
 
 export interface DynamicStart {
   dynamic: DynamicConfig;

@@ -1,9 +1,10 @@
 // Entry of the process that examines a configuration for a running kubelet. The main thread must not do a large parse. Reads {argv, files}
 // from standard input, writes an Examination to standard output.
+
 import { text } from "node:stream/consumers";
-import { commandIo } from "./process/command-io.js";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import { examine } from "./dynamic-config/examine.js";
+import { commandIo } from "./process/command-io.js";
 
 // Not at the top level: the bundle's modules are functions.
 async function main(): Promise<void> {

@@ -1,4 +1,5 @@
 // kubernetes_feature_enabled: every feature gate with its stage and state, created at the first scrape.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { GATES, type Gate, type GateName } from "../command/gates/table.js";
 

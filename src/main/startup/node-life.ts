@@ -1,36 +1,37 @@
 // Start and stop of the kubelet. The start takes the lock file and checks the machine. Then it starts threads, the sync path and the link
 // to systemd. It waits for a stop request, a restart or a fatal error, then stops everything in reverse order.
 // Invariant: containers keep running after every kind of stop.
+
 import { hostname } from "node:os";
 import { systemClock, type Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { enableNativeHistograms, ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
-import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import type { RunningTracing } from "../../shared/tracing/start-tracing.js";
+import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
+import { nodeSettingsOf } from "../agent/node-settings.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
-import { checkCluster } from "./cluster.js";
-import { checkServerAuth } from "./server-auth.js";
-import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
-import { shareRootDirectory } from "./shared-root.js";
-import type { FollowDeps } from "./dynamic-follow.js";
-import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
-import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
-import type { Logging } from "./process/logging.js";
-import { watchGates } from "./gate-metrics.js";
-import { nodeName } from "./node-identity.js";
-import { nodeSettingsOf } from "../agent/node-settings.js";
+import { checkSwap } from "../node/swap.js";
 import { NodeThreads } from "../threads/node-threads.js";
 import { spawnWorkerThread } from "../threads/spawn-worker.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import type { ThreadFacts } from "../threads/thread-host.js";
 import { tracesIn } from "../threads/traced-threads.js";
-import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
+import { checkCluster } from "./cluster.js";
+import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
+import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
+import type { FollowDeps } from "./dynamic-follow.js";
+import { watchGates } from "./gate-metrics.js";
+import { nodeName } from "./node-identity.js";
+import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
+import type { Logging } from "./process/logging.js";
 import { checkPermissions } from "./process/permissions.js";
-import { runOnce } from "./run-once.js";
+import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
 import type { StopRequest } from "./process/signals.js";
-import { checkSwap } from "../node/swap.js";
+import { runOnce } from "./run-once.js";
+import { checkServerAuth } from "./server-auth.js";
+import { shareRootDirectory } from "./shared-root.js";
 import { linkToSystemd } from "./systemd/systemd.js";
 import { watchdogInterval } from "./systemd/watchdog.js";
 

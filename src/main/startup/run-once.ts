@@ -1,5 +1,6 @@
 // --runonce: starts the pods of all sources, waits until each runs or has exited, logs the results and exits. Pods are
 // left running.
+
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RunningAgent } from "../agent/agent.js";

@@ -1,19 +1,20 @@
 // Runs a node with its settings: the log starts before everything, then the node; its end decides about a restart.
+
 import { systemClock } from "../../shared/clock/clock.js";
+import { setV8Flags } from "../../shared/code/v8-flags.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { type Logger, verbose } from "../../shared/log/logger.js";
+import type { LoggingConfig } from "../../shared/log/logging-config.js";
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
-import { nameProcess } from "./process/process-name.js";
-import { setV8Flags } from "../../shared/code/v8-flags.js";
-import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
-import { startLogging, type Logging } from "./process/logging.js";
-import { logStart } from "./process/start-lines.js";
-import { live, type Outcome } from "./node-life.js";
-import { listenForStop } from "./process/signals.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { LoggingConfig } from "../../shared/log/logging-config.js";
 import type { LoggingSettings } from "../command/views/logging.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
+import { live, type Outcome } from "./node-life.js";
+import { startLogging, type Logging } from "./process/logging.js";
+import { nameProcess } from "./process/process-name.js";
+import { listenForStop } from "./process/signals.js";
+import { logStart } from "./process/start-lines.js";
 /** What is secret has a mode of its own. */
 const UMASK = 0o022;
 /** Time limit for writing the last lines before the process exits. */

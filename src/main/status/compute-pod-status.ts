@@ -1,8 +1,7 @@
 // The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
 // yields the same status, and a status computed from itself does not change.
-import { statusesByName } from "../model/statuses-by-name.js";
+
 import { containerNamed } from "../../shared/api/per-spec.js";
-import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import {
   isConditionTrue,
   type ApiContainerStatus,
@@ -11,21 +10,23 @@ import {
   type QOSClass,
   type ResourceStatus,
 } from "../../shared/api/pod-status.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
+import { apiTime } from "../../shared/api/time.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PodResources } from "../model/pod-resources.js";
-import { type RestartGates, defaultRestartGates } from "../model/restart.js";
-import { needsNewSandbox } from "../model/sandbox-need.js";
-import type { RestartingAll } from "../model/step.js";
-import { podConditions, type ConditionVerdict } from "./conditions.js";
-import { podLevelResources } from "./pod-level-resources.js";
-import { type ContainerGroup, type GroupInput, type StartError, containerStatuses } from "./container-status.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isFinalPhase, podPhase, restartingAllReason } from "../model/phase.js";
 import { ipFields, podIPs } from "../model/pod-ips.js";
+import type { PodResources } from "../model/pod-resources.js";
 import { type ProbeResults, noProbeResults } from "../model/probe-results.js";
-import { limitMessages } from "./termination-message.js";
-import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";
+import { type RestartGates, defaultRestartGates } from "../model/restart.js";
+import { needsNewSandbox } from "../model/sandbox-need.js";
+import { statusesByName } from "../model/statuses-by-name.js";
+import type { RestartingAll } from "../model/step.js";
+import { podConditions, type ConditionVerdict } from "./conditions.js";
+import { type ContainerGroup, type GroupInput, type StartError, containerStatuses } from "./container-status.js";
+import { podLevelResources } from "./pod-level-resources.js";
+import { limitMessages } from "./termination-message.js";
 
 export interface StatusInput {
   pod: Pod;

@@ -1,20 +1,21 @@
 // Converts one CRI container to an API container status, without other containers and probes.
-import type { Container, VolumeMount } from "../../shared/api/pod.js";
-import { sameJson } from "../../shared/api/same-json.js";
+
 import type {
   ApiContainerStatus,
   ContainerState,
   ContainerStateTerminated,
   VolumeMountStatus,
 } from "../../shared/api/pod-status.js";
+import type { Container, VolumeMount } from "../../shared/api/pod.js";
+import { sameJson } from "../../shared/api/same-json.js";
+import { apiTimeFromNanos } from "../../shared/api/time.js";
 import type { ContainerStatus, Mount } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PodResources } from "../model/pod-resources.js";
 import { restartCountOf } from "../model/paths.js";
+import type { PodResources } from "../model/pod-resources.js";
 import { signalName } from "../model/stop-signals.js";
 import { containerResources } from "./container-resources.js";
 import { joinMessages } from "./termination-message.js";
-import { apiTimeFromNanos } from "../../shared/api/time.js";
 
 export interface StateInput {
   container: Container;

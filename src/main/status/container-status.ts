@@ -1,14 +1,15 @@
 // API statuses of a group of containers (init, regular or ephemeral), with values carried over from the previous
 // status. Invariant: a termination once observed is never lost here.
-import { statusesByName } from "../model/statuses-by-name.js";
-import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
+
 import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-status.js";
+import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
 import { type ContainerStatus, ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
-import type { PodResources } from "../model/pod-resources.js";
-import { type RestartGates, mayStart } from "../model/restart.js";
-import { earlierState, lostContainer, mountsShown, observedStatus } from "./container-state.js";
 import { restartingAllReason } from "../model/phase.js";
+import type { PodResources } from "../model/pod-resources.js";
 import type { ProbeResults } from "../model/probe-results.js";
+import { type RestartGates, mayStart } from "../model/restart.js";
+import { statusesByName } from "../model/statuses-by-name.js";
+import { earlierState, lostContainer, mountsShown, observedStatus } from "./container-state.js";
 
 /** Reason why the last sync did not start a container: the waiting reason and its text. */
 export interface StartError {

@@ -1,9 +1,10 @@
 // The status of a terminated pod: every container must show a termination, and the phase a verdict.
-import { isSidecar, type Pod } from "../../shared/api/pod.js";
+
 import type { ApiContainerStatus, PodStatus } from "../../shared/api/pod-status.js";
+import { isSidecar, type Pod } from "../../shared/api/pod.js";
+import { isFinalPhase } from "../model/phase.js";
 import { podConditions } from "./conditions.js";
 import { lostContainer, lostWhenTerminated } from "./container-state.js";
-import { isFinalPhase } from "../model/phase.js";
 
 /**
  * Turns the last computed status into the final one. Call once all containers are stopped and none will start again.

@@ -1,11 +1,12 @@
 // The addresses in status.hostIPs. Until the Node was read they are those of the machine's interfaces; from then on
 // they are the Node's, of every origin (--node-ip, its name, a cloud provider).
+
 import { isIP, isIPv6 } from "node:net";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { formatIP } from "../model/format-ip.js";
 import type { EventInput, EventRecorder } from "../model/event-recorder.js";
+import { formatIP } from "../model/format-ip.js";
 import { isFinalPhase } from "../model/phase.js";
 
 export interface HostIPsChange {

@@ -1,5 +1,6 @@
 // The end of a container's output, from its log in the format of CRI or of the Docker Engine. After a rotation shortly before the exit, the
 // earlier lines are in the newest rotated file. That file is never compressed.
+
 import { basename, dirname } from "node:path";
 import { parseJsonRecord } from "../../shared/container-logs/json-record.js";
 import { onLogFile } from "../../shared/container-logs/own-log-link.js";

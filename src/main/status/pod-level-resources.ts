@@ -1,7 +1,8 @@
 // status.resources and status.allocatedResources of a pod as a whole (gate InPlacePodLevelResourcesVerticalScaling). Pure.
 // Upstream reads the pod's cgroup back; here they are the values that the kubelet wrote to it last, which rounding has not changed.
-import type { Pod, ResourceList } from "../../shared/api/pod.js";
+
 import type { PodPhase, PodStatus } from "../../shared/api/pod-status.js";
+import type { Pod, ResourceList } from "../../shared/api/pod.js";
 import { milliValue, printQuantity, type ExactQuantity } from "../../shared/api/quantity.js";
 import { withResources, type PodResources } from "../model/pod-resources.js";
 import { podCgroupLimits } from "../resources/cgroups/cgroup-limits.js";

@@ -1,28 +1,29 @@
 // The statuses of all pods of the node. A change of a pod computes its status; batches are published to the server thread. Invariant: a
 // published pod is the newest computed one. Equal statuses are published once. An exit is never published without the container's
 // termination message. The final status of a pod is published before the pod is removed.
-import { isStaticPod, type Pod, podDescription } from "../../shared/api/pod.js";
+
 import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../shared/api/pod-status.js";
+import { isStaticPod, type Pod, podDescription } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
-import type { HostIPsChange } from "./host-ips.js";
+import type { PodDelta } from "../model/pod-delta.js";
+import type { PodEventStream } from "../model/pod-events.js";
 import type { PodResources } from "../model/pod-resources.js";
-import type { ConditionVerdict } from "./conditions.js";
-import type { StartError } from "./container-status.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import type { PodFailure } from "../model/refusal.js";
 import type { RestartGates } from "../model/restart.js";
+import { statusText } from "../model/status-text.js";
 import type { RestartingAll } from "../model/step.js";
 import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
+import type { ConditionVerdict } from "./conditions.js";
+import type { StartError } from "./container-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
-import { statusText } from "../model/status-text.js";
+import type { HostIPsChange } from "./host-ips.js";
 import { withForeign } from "./manager/shown-status.js";
-import type { ProbeResults } from "../model/probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";
-import type { PodFailure } from "../model/refusal.js";
-import type { PodEventStream } from "../model/pod-events.js";
-import type { PodDelta } from "../model/pod-delta.js";
 
 export interface PodStatusesDeps {
   clock: Clock;

@@ -1,18 +1,19 @@
 // Reads the termination messages of exited containers: their termination message file, else the end of their log.
 // Read once per container, kept while the runtime has the container; files are read by main asynchronously, never more
 // than their tail.
+
 import { join } from "node:path";
+import { containersDirectory } from "../../shared/api/pod-paths.js";
 import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import { readTail } from "../../shared/fs/untrusted-file.js";
-import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { containersDirectory } from "../../shared/api/pod-paths.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { annotationKeys } from "../model/labels.js";
 import { podLogDirectory } from "../model/paths.js";
-import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 import { outputTail } from "./output-tail.js";
+import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 
 export class TerminationReader {
   private readonly messages = new Map<string, Map<string, string>>();

@@ -1,4 +1,5 @@
 // Alarms of a pod: one timer at a time, the active deadline, and the deadline of a stop.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 
 const DAY_MS = 86_400_000;

@@ -1,13 +1,14 @@
 // Events of failed steps and passes of a pod worker: one reason per cause, as upstream.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { CriUnavailableError } from "../../shared/cri/errors.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { PodCgroupError, PodDirectoriesError } from "../model/environment-errors.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { DynamicResourcesError } from "../model/pod-claims.js";
-import { PodCgroupError, PodDirectoriesError } from "../model/environment-errors.js";
-import { InspectionError } from "./pod-cache.js";
 import type { Step } from "../model/step.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { InspectionError } from "./pod-cache.js";
 import { NetworkNotReadyError } from "./require-network.js";
 
 /** Records what belongs to the failed step. An unavailable runtime is no event of the pod. */

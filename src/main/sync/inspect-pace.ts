@@ -2,6 +2,7 @@
 // after each would read all of them each time.
 // Invariant: each request reaches the pleg thread, merged with others of its pod: at once while the pod has few containers or a pass waits
 // for it, and within LONGEST_MS otherwise.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { InspectHint, InspectRequest } from "../../shared/contracts/pleg.js";
 

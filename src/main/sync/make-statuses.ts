@@ -1,6 +1,7 @@
 // Makes the statuses of pods with the parts of the sync path that they show.
-import type { Pod } from "../../shared/api/pod.js";
+
 import type { ResourceStatus } from "../../shared/api/pod-status.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";

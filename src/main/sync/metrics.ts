@@ -1,4 +1,5 @@
 // Pods and containers as the sync path counts them, under upstream's names (kubelet_*). Main thread only.
+
 import type { Counter, Gauge, Histogram } from "../../shared/metrics/prom.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 

@@ -1,7 +1,8 @@
 // The reactions of the sync path's own components to pod events. Their order, and that of other subscribers, is in pod-events.ts.
-import type { PodSubscriber, PodSubscriberName } from "../model/pod-events.js";
+
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
+import type { PodSubscriber, PodSubscriberName } from "../model/pod-events.js";
 import type { PlanEvents } from "../planner/plan-events.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";

@@ -1,5 +1,6 @@
 // The results of a pod worker's passes: records, resizes and statuses take them, and the pod events follow from them. The metrics count each
 // pass under its operation.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { PodEventStream } from "../model/pod-events.js";

@@ -1,17 +1,18 @@
 // Handles a failed pass of a pod worker. It reports the failure and delays the next pass by a back-off that grows with each failure in a
 // row.
 // Invariant: an absent runtime counts as no failure of the pod; its return, or a new definition, ends the wait.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { CriUnavailableError } from "../../shared/cri/errors.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { Backoff } from "../../shared/turns/backoff.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { recordPassFailure } from "./failure-events.js";
-import { faultField } from "./user-made-failures.js";
 import { InspectionError } from "./pod-cache.js";
 import { RETRY } from "./step-runner.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { Backoff } from "../../shared/turns/backoff.js";
+import { faultField } from "./user-made-failures.js";
 
 export interface PassRetryDeps {
   clock: Clock;

@@ -1,6 +1,7 @@
 // The times of a pod worker's passes. A poke during a pass adds one more pass, and a failed pass is retried after a back-off. A pod that
 // nothing pokes is synced every `resyncMs`, until it has ended.
 // Invariant: after stop() and end() no pass is due.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { PassRetry } from "./pass-retry.js";
 

@@ -1,5 +1,6 @@
 // Main's copy of the runtime's state, sent by the pleg thread. A component that changes a pod increments the pod
 // generation; records with an older generation are stale: dropped and counted, never used.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectHint, PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

@@ -1,19 +1,20 @@
 // The termination of one pod: because of its verdict (completed, rejected, failed), or because no source wants it any
 // more. Invariant: the first cause stays; deadlines only move earlier; no stop is sent before its deadline is
 // persisted; and the final status of the pod is reported once.
-import { invariant } from "../../shared/errors/invariant.js";
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { invariant } from "../../shared/errors/invariant.js";
 import { isAlive } from "../model/observed-containers.js";
 import type { ProbedPodState } from "../model/probe-port.js";
 import type { Plan } from "../model/step.js";
-import { isUp, planEnd, planTermination } from "../planner/plan-termination.js";
 import type { PodEnd, PodWorkerState, SyncedPod, TerminationRequest } from "../model/synced-pod.js";
+import { isUp, planEnd, planTermination } from "../planner/plan-termination.js";
 import type { PassSchedule } from "./pass-schedule.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { RefusedRemovals } from "./refused-removals.js";
 import type { StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
-import { RefusedRemovals } from "./refused-removals.js";
 import { tracedEnd } from "./sync-span.js";
 import { Waiters } from "./waiters.js";
 

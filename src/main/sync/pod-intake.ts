@@ -1,6 +1,7 @@
 // A source desires a pod, or has changed its definition: records, admission, volumes and status take it over.
-import type { Pod } from "../../shared/api/pod.js";
+
 import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { Pod } from "../../shared/api/pod.js";
 import { apiTime } from "../../shared/api/time.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
@@ -12,9 +13,9 @@ import type { PodEnd, PodWorkerState } from "../model/synced-pod.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { outgrown } from "../runtime/update-container.js";
 import type { PodStatuses } from "../status/pod-statuses.js";
+import { earlierEnd } from "./earlier-end.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { type PodRecord } from "./pod-record.js";
-import { earlierEnd } from "./earlier-end.js";
 import type { PodState } from "./pod-state.js";
 
 interface PodIntakeDeps {

@@ -2,24 +2,25 @@
 // The runtime has everything else. A failed write loses only the record. A record from before the machine's last boot is removed, because
 // its pod no longer runs.
 // Invariant: a pod that was not admitted has no file, since nothing of it is on the node; the sum of all files is bounded (docs/adr/0080).
+
 import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Pod } from "../../shared/api/pod.js";
+import { apiTime } from "../../shared/api/time.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { unlessGone } from "../../shared/errors/unless-gone.js";
 import { atomicWrite } from "../../shared/fs/atomic-write.js";
 import { readState, removeLeftovers, stateText } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { mapAtMost } from "../../shared/turns/map-at-most.js";
-import type { PodStatus } from "../../shared/api/pod-status.js";
-import { decodeRecord, isNeeded, onClock, type PodRecord, runsAgain, withoutDefinition } from "./pod-record.js";
-import type { TerminationRequest } from "../model/synced-pod.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { unlessGone } from "../../shared/errors/unless-gone.js";
-import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import type { TerminationRequest } from "../model/synced-pod.js";
+import { decodeRecord, isNeeded, onClock, type PodRecord, runsAgain, withoutDefinition } from "./pod-record.js";
 
 const SUFFIX = ".json";
 

@@ -1,5 +1,6 @@
 // What is known of the pods of this node: events, workers, observed states, records, allocations. It is made before everything that reads it.
 // PodSync, which acts on it, is made last.
+
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -11,9 +12,9 @@ import { Allocations } from "../resources/allocation/allocations.js";
 import type { PlegThread } from "../threads/pleg-thread.js";
 import type { ClusterPods } from "./cluster-pods.js";
 import { PodCache } from "./pod-cache.js";
-import { podsUsingNode } from "./pods-using-node.js";
 import { PodRecords } from "./pod-records.js";
 import { PodTable } from "./pod-table.js";
+import { podsUsingNode } from "./pods-using-node.js";
 
 export interface PodStateDeps {
   rootDir: string;

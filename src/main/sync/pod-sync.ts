@@ -1,7 +1,7 @@
 // Acts on the pods of this node: workers, loop, statuses, admission in turns. It is made last, of all that it uses.
-import type { BackoffOptions } from "../model/crash-backoff.js";
-import type { Pod } from "../../shared/api/pod.js";
+
 import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -13,9 +13,10 @@ import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission } from "../admission/node-admission.js";
 import { Resizes, type ResizesDeps } from "../admission/resizes.js";
 import { podsWithLogs } from "../collection/pods-with-logs.js";
+import type { BackoffOptions } from "../model/crash-backoff.js";
 import { isFinalPhase } from "../model/phase.js";
-import type { PodSubscriberName } from "../model/pod-events.js";
 import type { PodDelta } from "../model/pod-delta.js";
+import type { PodSubscriberName } from "../model/pod-events.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
 import { isEnding } from "../model/synced-pod.js";

@@ -1,15 +1,16 @@
 // Makes the collaborators of each pod worker.
-import type { BackoffOptions } from "../model/crash-backoff.js";
-import { Limiter } from "../../shared/cri/limiter.js";
+
 import type { Clock } from "../../shared/clock/clock.js";
+import { Limiter } from "../../shared/cri/limiter.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
+import type { BackoffOptions } from "../model/crash-backoff.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
-import { Doer } from "../runtime/doer.js";
 import { DoerOnDemand } from "../runtime/doer-on-demand.js";
+import { Doer } from "../runtime/doer.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { PodLogFiles } from "../runtime/pod-log-files.js";
 import type { PassReports } from "./pass-reports.js";

@@ -1,16 +1,17 @@
 // The collaborators of a pod worker.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
-import type { Logger } from "../../shared/log/logger.js";
 import type { Limiter } from "../../shared/cri/limiter.js";
+import type { Logger } from "../../shared/log/logger.js";
 import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
+import type { BackoffOptions } from "../model/crash-backoff.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
-import type { BackoffOptions } from "../model/crash-backoff.js";
 import type { DoerOnDemand } from "../runtime/doer-on-demand.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodCache } from "./pod-cache.js";

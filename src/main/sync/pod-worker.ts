@@ -11,20 +11,21 @@
 // Invariant: passes of one pod never overlap; a pod that was failed never runs again; terminating is never left but
 // for terminated; deadlines only move earlier; no stop is sent before its deadline is kept; every failure is either
 // retried by a timer or woken by the runtime's return.
-import { invariant } from "../../shared/errors/invariant.js";
+
 import { type Pod, podDescription } from "../../shared/api/pod.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { operationOf } from "./pass-operation.js";
+import { invariant } from "../../shared/errors/invariant.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
-import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
-import { effectiveGraceSeconds } from "../planner/plan-termination.js";
-import { PassSchedule } from "./pass-schedule.js";
-import { PassRetry } from "./pass-retry.js";
-import { PodEnding, type EndingWorker } from "./pod-ending.js";
 import type { PodEnd, PodWorkerState, TerminationRequest } from "../model/synced-pod.js";
-import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { effectiveGraceSeconds } from "../planner/plan-termination.js";
+import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
+import { operationOf } from "./pass-operation.js";
+import { PassRetry } from "./pass-retry.js";
+import { PassSchedule } from "./pass-schedule.js";
+import { PodEnding, type EndingWorker } from "./pod-ending.js";
 import { runsAgain } from "./pod-record.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
 import { StepRunner } from "./step-runner.js";
 import { SyncPass, type SyncingWorker } from "./sync-pass.js";
 import { SyncTrace, type UpdateType } from "./sync-span.js";

@@ -1,19 +1,20 @@
 // Begins, changes and ends the pod workers of the node: one per UID, and one at a time per full name. Invariant: two pods with one full name never run together. The
 // second waits for the termination of the first. A pod that comes back while it is terminating starts again after its removal. An error of
 // one pod does not keep waiting pods from starting.
+
 import { isStaticPod, type Pod, podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
-import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodEventStream } from "../model/pod-events.js";
 import type { PodFailure } from "../model/refusal.js";
 import type { TerminationRequest } from "../model/synced-pod.js";
+import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodIntake } from "./pod-intake.js";
 import type { PodTable } from "./pod-table.js";
-import { PodWorker } from "./pod-worker.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { PodWorker } from "./pod-worker.js";
 
 export interface PodWorkersDeps {
   pods: PodTable;

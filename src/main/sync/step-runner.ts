@@ -2,24 +2,25 @@
 // inspected.
 // Invariant: a failed container start or a refused resize is recorded and waits, while the pod's other containers continue. After a step
 // with an unknown outcome the pod is relisted before the next plan.
+
+import { AbortBranches } from "../../shared/abort/branches.js";
 import { containerNamed } from "../../shared/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import { sameJson } from "../../shared/api/same-json.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { factsOf } from "../model/error-facts.js";
-import { StartContainerError } from "../model/step-errors.js";
-import { ResizeError } from "../model/resize-error.js";
-import { CrashBackoff } from "../model/crash-backoff.js";
-import { recordStepFailure } from "./failure-events.js";
-import { faultField } from "./user-made-failures.js";
-import type { StartFailure, SyncedPod } from "../model/synced-pod.js";
-import { stepDecision } from "../planner/step-decision.js";
-import type { PodWorkerDeps } from "./pod-worker-port.js";
-import { RestartMemory } from "../planner/restart-memory.js";
-import { describeStep, type Step } from "../model/step.js";
-import { AbortBranches } from "../../shared/abort/branches.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
+import { CrashBackoff } from "../model/crash-backoff.js";
+import { factsOf } from "../model/error-facts.js";
+import { ResizeError } from "../model/resize-error.js";
+import { StartContainerError } from "../model/step-errors.js";
+import { describeStep, type Step } from "../model/step.js";
+import type { StartFailure, SyncedPod } from "../model/synced-pod.js";
+import { RestartMemory } from "../planner/restart-memory.js";
+import { stepDecision } from "../planner/step-decision.js";
+import { recordStepFailure } from "./failure-events.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { faultField } from "./user-made-failures.js";
 
 /** A call failed: the next inspection must list everything. */
 const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];

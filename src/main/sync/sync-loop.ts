@@ -1,11 +1,12 @@
 // The syncLoop dispatches changes of the sources and records of the pleg thread to the pod workers. It also terminates orphaned pods.
 // Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of one pod reaches no
 // other pod. The containers of a pod whose change failed are not removed as orphans.
+
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { boundedSeconds } from "../../shared/clock/durations.js";
-import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../shared/contracts/thread-ops.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
+import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../shared/contracts/thread-ops.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";

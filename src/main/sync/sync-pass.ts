@@ -1,14 +1,15 @@
 // One pass over a pod that may run: observe it, plan, report its state, run the steps of the plan.
 // Invariant: no sidecar is stopped before the deadline of its termination is persisted.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isAlive } from "../model/observed-containers.js";
 import type { Plan } from "../model/step.js";
 import type { SyncedPod } from "../model/synced-pod.js";
 import { planPod } from "../planner/plan.js";
-import { requireNetwork } from "./require-network.js";
 import { CgroupWatch } from "./cgroup-watch.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { requireNetwork } from "./require-network.js";
 import type { StepRunner } from "./step-runner.js";
 
 /** The part of a pod worker that a sync uses. */

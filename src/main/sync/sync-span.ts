@@ -1,5 +1,6 @@
 // Spans of a pod's syncs, with upstream's names and attributes. Each begins a trace, because another pod may have caused the sync.
 // Invariant: a span ends at the latest when the termination of the pod begins or its worker stops.
+
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { traced, tracer, type Attributes, type OpenSpan } from "../../shared/tracing/tracing.js";

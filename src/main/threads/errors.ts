@@ -1,4 +1,5 @@
 // Errors that end the supervision of a thread. Both reject start() if the thread never ran.
+
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 
 /** The supervisor will not start the thread again. */

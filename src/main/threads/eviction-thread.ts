@@ -1,5 +1,6 @@
 // Main's side of the eviction thread: it gets all pods at each start and changes in order afterwards. Its records are
 // passed to main's side of eviction, which is loaded with the thread's first start.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
   EvictionControl,
@@ -11,13 +12,13 @@ import type {
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
+import { parseEviction } from "../command/rules/parse-eviction.js";
 import type { EvictionThreadPort } from "../eviction/eviction.js";
-import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { EvictionOwner } from "./thread-owner.js";
-import { parseEviction } from "../command/rules/parse-eviction.js";
 
 /** A thread that hangs is ended sooner; one on a busy machine is not. */
 const SNAPSHOT_MS = 60_000;

@@ -1,7 +1,8 @@
 // One start of a worker thread: its Worker, ports and rings, from new to exit. The supervisor makes one after the other.
 // Invariant: onExit is called exactly once, and last; the first failure is the one reported; ports are closed by then.
-import { expose } from "comlink";
+
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { expose } from "comlink";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type {
   ExitCause,
@@ -11,14 +12,14 @@ import type {
   ThreadInit,
   WorkerMessage,
 } from "../../shared/contracts/thread.js";
-import type { ThreadLogging } from "../../shared/log/logging-config.js";
 import { errorText } from "../../shared/log/error-text.js";
+import type { ThreadLogging } from "../../shared/log/logging-config.js";
 import type { BoardBuffers } from "../../shared/queue/board.js";
 import { LAYOUT_VERSION } from "../../shared/queue/layout.js";
 import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
 import { portEndpoint } from "../../shared/thread/endpoint.js";
-import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { serializeError } from "../../shared/thread/errors.js";
+import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import type { SpawnedWorker, SpawnWorker } from "./spawn-worker.js";
 

@@ -1,5 +1,6 @@
 // The image-gc thread as main runs it. Invariant: grants end with the thread that got them; no thread runs before
 // the sync path can answer its upcalls.
+
 import type { FreedImages, ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";

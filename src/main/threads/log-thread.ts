@@ -2,17 +2,18 @@
 // they and their supervisor log through it.
 // Invariant: each logging thread has one ring for the life of the process; its lines outlive both the thread that logged them and the log
 // thread; while there is no log thread they wait in the rings.
+
 import { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
-import type { LoggingConfig, ThreadLogging } from "../../shared/log/logging-config.js";
 import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
-import { openOutput } from "../../shared/log/open-output.js";
+import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { ThreadLogs } from "../../shared/log/logger.js";
+import type { LoggingConfig, ThreadLogging } from "../../shared/log/logging-config.js";
+import { openOutput } from "../../shared/log/open-output.js";
 import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
 import { createRecentLines } from "../../shared/queue/recent-lines.js";
 import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/queue/ring.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 import { Backoff } from "../../shared/turns/backoff.js";
 
 export interface LogThreadOptions {

@@ -1,4 +1,5 @@
 // The node-status thread as main runs it: given all facts at each start, and again whenever they change.
+
 import type {
   NodeFacts,
   NodeStatusControl,
@@ -6,9 +7,9 @@ import type {
   NodeStatusUpcalls,
 } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadHost } from "./thread-host.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import type { ThreadHost } from "./thread-host.js";
 
 export interface NodeStatusThreadOptions {
   context: ThreadHost<"node-status">;

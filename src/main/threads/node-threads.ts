@@ -1,20 +1,21 @@
 // The node's threads. They start before main loads the sync path, and load at the same time on another core.
 // Invariant: no thread starts its work before the sync path can handle its upcalls.
+
 import type { Clock } from "../../shared/clock/clock.js";
+import { CodeLoads } from "../../shared/code/v8-flags.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { CodeLoads } from "../../shared/code/v8-flags.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
-import type { NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
 import type { Breakable } from "./breakable.js";
 import { isThreadStopped } from "./errors.js";
+import { MetricSources } from "./metric-sources.js";
 import { ServerThreads } from "./server-threads.js";
 import { SharedTexts } from "./shared-texts.js";
 import type { SpawnWorker } from "./spawn-worker.js";
 import { ThreadContext } from "./thread-context.js";
+import type { NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import { rowOf, THREAD_TABLE, WORKERS, type MadeThreads, type ThreadRow, type WorkerName } from "./thread-table.js";
-import { MetricSources } from "./metric-sources.js";
 
 export interface NodeThreadsOptions {
   facts: ThreadFacts;

@@ -2,6 +2,7 @@
 // turns. A piece that does not arrive is sent again, with newer values where there are some (docs/adr/0080).
 // Invariant: pieces are sent one after the other; the newest value of every pod arrives at last while the thread runs; no value is held
 // while the thread is away.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";

@@ -1,4 +1,5 @@
 // The probes of pods on both threads that run them. Each thread takes its own part of a pod.
+
 import type { ProbedPod } from "../../shared/contracts/prober.js";
 import type { ProberPort } from "../model/prober-port.js";
 

@@ -1,4 +1,5 @@
 // The User-Agent of probes over HTTP and gRPC.
+
 import { KUBERNETES_VERSION } from "../command/version.js";
 
 /** "kube-probe/1.36" */

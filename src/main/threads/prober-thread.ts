@@ -1,5 +1,6 @@
 // The prober thread as main runs it, and what it has in common with the peers thread. A thread starts with the first pod that has probes
 // for it. It gets the whole set at each start and changes in order afterwards. The probe manager receives its records.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import {
   probeThreadOf,
@@ -9,16 +10,16 @@ import {
   type ProbeRecord,
 } from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { Remote } from "../../shared/thread/remote-calls.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
-import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
+import type { ProberPort } from "../model/prober-port.js";
 import { PodDeltas } from "./pod-deltas.js";
+import { probeUserAgent } from "./probe-user-agent.js";
 import { readRecords } from "./read-records.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { ProberPort } from "../model/prober-port.js";
-import { probeUserAgent } from "./probe-user-agent.js";
 
 /** The threads that run probes (docs/adr/0075): `probeThreadOf` says which one runs a probe. */
 type ProbeThreadName = ReturnType<typeof probeThreadOf>;

@@ -1,6 +1,7 @@
 // Reads the records that a worker pushes into its ring.
 // Invariant: a record that was not handled ends its thread, because no other record repeats it; the next start has a fresh ring and reports
 // everything again.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { Codec } from "../../shared/queue/codec.js";

@@ -1,5 +1,6 @@
 // Restart delay of a thread that exited. Exponential back-off with jitter; a healthy run resets it.
 // Invariant: at most maxRestarts restarts lie between two healthy runs.
+
 import { backoffMs } from "../../shared/turns/backoff.js";
 
 export interface RestartOptions {

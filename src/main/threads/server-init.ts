@@ -1,4 +1,5 @@
 // Makes the init data of the servers' threads from the settings, and their upcalls to main.
+
 import { NO_MANIFESTS } from "../../shared/contracts/manifest-facts.js";
 import { adminSocketOf } from "../../shared/contracts/nodelet.js";
 import type {

@@ -1,8 +1,10 @@
 // A server's thread as main runs it: gets every pod at its start, and changes in order afterwards. Two threads are of this kind: `server`, and
 // `secure-server` for port 10250 (docs/adr/0081).
+
 import { transfer } from "comlink";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type {
   ConfigzBodies,
   PodText,
@@ -11,17 +13,16 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
-import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import type { PodDelta } from "../model/pod-delta.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { PodTexts } from "./pod-texts.js";
-import { ThreadValues } from "./thread-values.js";
 import type { SharedTexts } from "./shared-texts.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { PodDelta } from "../model/pod-delta.js";
+import { ThreadValues } from "./thread-values.js";
 
 export interface ServerThreadOptions {
   name: ServerThreadName;

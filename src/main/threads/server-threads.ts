@@ -1,4 +1,5 @@
 // The threads that serve HTTP: each has its own copy of the pods and of the configuration (docs/adr/0081).
+
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { ConfigzBodies } from "../../shared/contracts/server.js";
 import type { PodDelta } from "../model/pod-delta.js";

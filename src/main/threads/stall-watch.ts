@@ -1,6 +1,7 @@
 // Detects a thread whose board stamp is stale: its event loop does not turn. A check that itself runs late (the process
 // was stopped, the machine was paused, main was busy) proves nothing: the threads slept too and get one period to stamp
 // again.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { BoardReader } from "../../shared/queue/board.js";
 

@@ -1,15 +1,16 @@
 // Keeps one dedicated worker thread running: starts, watches, restarts and stops it (docs/adr/0004).
 // Invariant: at most one generation runs; after an exit the supervisor rejects every pending call before it calls
 // onExit; it calls onRunning at each start with fresh rings, and the owner sends its whole snapshot again.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
+import type { ThreadFault } from "../../shared/faults/thread-fault.js";
 import { loggingFor, type Logger } from "../../shared/log/logger.js";
 import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from "../../shared/queue/board.js";
 import type { RingBuffers } from "../../shared/queue/ring.js";
 import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
-import type { ThreadFault } from "../../shared/faults/thread-fault.js";
-import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
+import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import { isThreadStopped, ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";

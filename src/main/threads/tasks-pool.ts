@@ -1,14 +1,15 @@
 // The piscina pool for short CPU-heavy jobs that must not run on main and need no thread of their own. Every job has a deadline. A job that
 // passes its deadline loses its thread: piscina terminates the thread and starts another. So a hung or hostile job costs only its own
 // caller an error.
+
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
-import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
+import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
+import { messageOf, abortReason } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { Turns } from "./turns.js";
-import { messageOf, abortReason } from "../../shared/errors/thrown.js";
 
 /** The job ran longer than its caller allowed; its thread was ended. */
 export class TaskDeadlineError extends Error {

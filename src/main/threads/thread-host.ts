@@ -1,15 +1,16 @@
 // The collaborators of a thread's class on main. No class imports the table that lists it.
+
+import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import type { Settings } from "../command/settings.js";
-import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
+import type { Breakable } from "./breakable.js";
+import type { SharedTexts } from "./shared-texts.js";
 import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { SharedTexts } from "./shared-texts.js";
-import type { Breakable } from "./breakable.js";
 
 /** Options that the table decides; the class adds its init data, upcalls and snapshots. */
 export type TableOptions = Omit<

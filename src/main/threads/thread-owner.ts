@@ -1,14 +1,15 @@
 // Main's side of the contracts of its threads: what their records and questions come to. MainThreadOwner (agent/thread-owner.ts)
 // implements it.
+
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
+import type { ImageGcUpcalls, UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";
-import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
-import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
-import type { ImageGcUpcalls, UnusedImage } from "../../shared/contracts/image-gc.js";
+import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { Eviction } from "../eviction/eviction.js";
 
 export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;

@@ -1,6 +1,7 @@
 // Jobs of which only one may run at a time. Kinds of jobs take turns, and within a kind its owners take turns. An owner with a hundred jobs
 // delays each other owner by one job. A hundred owners with jobs of one kind delay another kind by one job.
 // Invariant: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job ends.
+
 import { abortReason } from "../../shared/errors/thrown.js";
 
 interface Waiter {

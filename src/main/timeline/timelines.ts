@@ -1,11 +1,12 @@
 // Timelines of the node's pods, and of the pods that were removed last. Main thread; the server thread requests one at
 // a time. Invariant: the stored data is bounded for any pods.
+
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
-import { type EndStage, type PodTrace } from "../model/pod-trace.js";
 import { INIT_STAGE } from "../model/pod-start-sli.js";
+import { type EndStage, type PodTrace } from "../model/pod-trace.js";
 import { PodLife, endStage } from "./pod-life.js";
 
 /** Timelines of removed pods stay readable: operators often need them only after the removal. */

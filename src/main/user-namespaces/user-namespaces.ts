@@ -1,19 +1,20 @@
 // Allocates the ids of pods with hostUsers: false, persists them and releases them. Invariant: before the first allocation, all allocations
 // of earlier kubelets are known; a pod keeps its ids until it is removed; a pod with a damaged file delays no other pod, and its ids in the
 // runtime are allocated to none.
+
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
-import type { Pod } from "../../shared/api/pod.js";
-import { isSafePodUid } from "../../shared/api/pod-uid.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
 import { podsDirectory, usernsPath } from "../../shared/api/pod-paths.js";
+import { isSafePodUid } from "../../shared/api/pod-uid.js";
+import type { Pod } from "../../shared/api/pod.js";
+import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { asError } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
-import type { ObservedIds } from "./observed-ids.js";
-import { asError } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 import { writeMappings, readMappings } from "./mapping-file.js";
+import type { ObservedIds } from "./observed-ids.js";
 
 export interface UserNamespacesOptions {
   rootDir: string;

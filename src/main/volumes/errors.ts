@@ -1,4 +1,5 @@
 // Errors of volumes, one class per cause. Each message names the pod, the volume and the remedy.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { VolumeError } from "./volume-error.js";

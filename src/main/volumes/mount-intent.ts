@@ -1,10 +1,11 @@
 // The mount record. The kubelet writes it to disk before a mount and removes it after the unmount. So after a crash at any instruction a
 // restarted kubelet recognises its own present or former mount.
+
 import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { asDiskFull } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 
 /** The mounts that the kubelet makes for pods: file system types, and "bind" for any directory of the node. */
 const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;

@@ -1,4 +1,5 @@
 // Unmounting the kubelet's own mounts below a pod's directory.
+
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { readMountsWithin, type Mount } from "../../shared/fs/mountinfo.js";

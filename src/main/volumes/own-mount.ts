@@ -1,9 +1,10 @@
 // Filesystems that the kubelet mounts itself as volumes.
 // Invariant: the mount record is on disk before the mount and is deleted after the unmount. A mount without a record but of
 // the plugin's own kind is another kubelet's, and is unmounted with the volume. A mount of another kind stays.
+
 import { statfs } from "node:fs/promises";
-import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { isOsCallError } from "../../shared/os/errors.js";
+import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
 import { ForeignMountError, volumeBusyError } from "./errors.js";
 import {
   clearIntent,

@@ -1,9 +1,10 @@
 // Making and reading the directories of volumes. Their layout is in shared/api/pod-paths.ts.
+
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { podsDirectory } from "../../shared/api/pod-paths.js";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import { errorCode } from "../../shared/errors/error-code.js";
-import { podsDirectory } from "../../shared/api/pod-paths.js";
 import { namesOf } from "../../shared/fs/untrusted-folder.js";
 
 /** Mode of the directories above a volume. */

@@ -1,4 +1,5 @@
 // The place of a volume for a container: a path on the node, an image or a device.
+
 import type { ImageVolumeSource } from "../../shared/api/volume.js";
 
 export type VolumePlace = HostPlace | ImagePlace | DevicePlace;

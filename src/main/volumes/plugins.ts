@@ -1,13 +1,14 @@
 // Every kind of volume that the kubelet mounts; a new kind is one folder and one entry in this list. A kind that needs the cluster is
 // listed only on a node that joins one. Its code is loaded for the first pod that uses it.
+
 import type { VolumeProjection } from "../../shared/api/volume.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { hostPathPlugin } from "./host-path/plugin.js";
 import { imagePlugin } from "./image/plugin.js";
-import { type VolumePlugin } from "./plugin.js";
 import { lazyPlugin } from "./lazy-plugin.js";
 import type { ObjectVolumeDeps } from "./object-volume/object-volume.js";
+import { type VolumePlugin } from "./plugin.js";
 import type { VolumeManagerOptions } from "./volume-manager-options.js";
 
 /** `cluster` is absent on a stand-alone node. */

@@ -1,5 +1,6 @@
 // Annotations of persistent volumes that predate fields: mount options, and the group that may use the volume's files.
 // Invariant: plugins read the mount options of a persistent volume only here.
+
 import type { PersistentVolume } from "../../shared/api/objects.js";
 
 const MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options";

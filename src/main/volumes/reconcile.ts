@@ -1,15 +1,8 @@
 // Compares the mount records of an earlier kubelet with the mount table, once, before anything is deleted.
 // Invariant: this file removes only records, and only those of mounts that never happened; directories and mounts stay for set-up and
 // teardown.
+
 import { stat } from "node:fs/promises";
-import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { VolumeMetrics } from "./metrics.js";
-import { clearIntent, readIntent } from "./mount-intent.js";
-import { asMountPoint } from "./mounts.js";
-import * as paths from "./paths.js";
-import type { SetUpVolume } from "./world/actual-state.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 import {
   MOUNT_POINT,
   devicesDirectory,
@@ -18,6 +11,14 @@ import {
   podsDirectory,
   volumesDirectory,
 } from "../../shared/api/pod-paths.js";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { VolumeMetrics } from "./metrics.js";
+import { clearIntent, readIntent } from "./mount-intent.js";
+import { asMountPoint } from "./mounts.js";
+import * as paths from "./paths.js";
+import type { SetUpVolume } from "./world/actual-state.js";
 
 export interface ReconcileDeps {
   rootDir: string;

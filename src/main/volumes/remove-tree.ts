@@ -2,14 +2,15 @@
 // Invariant: nothing is removed through a mount; a mount found inside stops the removal.
 // The kernel refuses to remove a mount point (EBUSY) before it checks whether a directory is empty (ENOTEMPTY). After
 // ENOTEMPTY the walk may therefore enter the directory, without reading the mount table.
+
 import { opendir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { unlessGone } from "../../shared/errors/unless-gone.js";
+import { entriesOf } from "../../shared/fs/untrusted-folder.js";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
-import { entriesOf } from "../../shared/fs/untrusted-folder.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { unlessGone } from "../../shared/errors/unless-gone.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;

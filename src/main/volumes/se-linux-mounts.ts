@@ -1,14 +1,15 @@
 // The SELinux label that a volume is mounted with as a whole (mount option "context"), instead of relabelling its files.
 // Only if the node has SELinux, plugin and access mode support it, and no two pods need different labels. KEP-1710.
 // Invariant: pods that use a volume at the same time have one label, or the second is refused.
+
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { Mount } from "../../shared/fs/mountinfo.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { FileLabel } from "../../shared/os/se-linux.js";
 import { mountsAt } from "./mounts.js";
 import { seLinuxMountMetrics, type SELinuxMountMetrics } from "./se-linux-metrics.js";
-import { usersOfVolume } from "./volume-users.js";
 import { VolumeError } from "./volume-error.js";
+import { usersOfVolume } from "./volume-users.js";
 
 export interface LabelledVolume {
   /** For metrics: "kubernetes.io/iscsi", "kubernetes.io/csi/<driver>". */

@@ -1,10 +1,11 @@
 // subPath mounts. A container may have written that part of the volume. So it is bind-mounted to a place that only the kubelet can change.
 // Invariant: the runtime never resolves a path that a container controls.
+
 import { mkdir } from "node:fs/promises";
+import { subPathsDirectory } from "../../shared/api/pod-paths.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { isMountPoint, unmount } from "./mounts.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
-import { subPathsDirectory } from "../../shared/api/pod-paths.js";
 
 export interface SubPathRequest {
   podUid: string;

@@ -1,15 +1,6 @@
 // Tears down the volumes of one pod, each by itself. A volume that is busy or hangs delays only itself and the pod's directory. The volumes
 // to tear down are read from disk, because the pod may be from an earlier kubelet.
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { volumeOperationPendingError } from "./errors.js";
-import { unmount } from "./mounts.js";
-import * as paths from "./paths.js";
-import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
-import { removeEmpty, removeTree } from "./remove-tree.js";
-import { volumeKey, type ActualState } from "./world/actual-state.js";
-import type { VolumeOperations } from "./world/operations.js";
-import { asError } from "../../shared/errors/thrown.js";
+
 import {
   devicesDirectory,
   pluginDirectoryName,
@@ -19,6 +10,16 @@ import {
   subPathsDirectory,
   volumesDirectory,
 } from "../../shared/api/pod-paths.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { asError } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { volumeOperationPendingError } from "./errors.js";
+import { unmount } from "./mounts.js";
+import * as paths from "./paths.js";
+import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
+import { removeEmpty, removeTree } from "./remove-tree.js";
+import { volumeKey, type ActualState } from "./world/actual-state.js";
+import type { VolumeOperations } from "./world/operations.js";
 
 /** Time for which one call waits for a volume; the teardown continues, and the next call finds it pending or done. */
 const PATIENCE_MS = 15_000;

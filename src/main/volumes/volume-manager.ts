@@ -3,32 +3,33 @@
 // only volumes that a container uses are set up; nothing is deleted before the volumes of an earlier kubelet were
 // compared with the mount table; a pod's directory is removed only after its volumes are torn down; no volume waits for
 // another.
-import { moduleLogger } from "../../shared/log/logger.js";
-import type { Pod } from "../../shared/api/pod.js";
+
+import { podDirectory } from "../../shared/api/pod-paths.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
+import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { moduleLogger } from "../../shared/log/logger.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { factsOf } from "../model/error-facts.js";
 import { VolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";
+import { measured } from "./measured.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
-import { measured } from "./measured.js";
 import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { volumePlugins } from "./plugins.js";
-import type { VolumeManagerOptions } from "./volume-manager-options.js";
 import { reconcile } from "./reconcile.js";
 import { removeOwnTree } from "./remove-tree.js";
 import { prepareSubPath, type SubPathRequest } from "./sub-path.js";
 import { tearDownVolumes } from "./tear-down.js";
-import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
+import type { VolumeManagerOptions } from "./volume-manager-options.js";
 import { ActualState, volumeKey } from "./world/actual-state.js";
 import { DesiredState, type WantedVolume } from "./world/desired-state.js";
 import { VolumeOperations } from "./world/operations.js";
 import { Refresher, refreshVolumes } from "./world/refresher.js";
 import { takingOver } from "./world/taking-over.js";
 import { notReady, emitNotReady, waitForVolumes } from "./world/wait-for-volumes.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { podDirectory } from "../../shared/api/pod-paths.js";
 
 export interface VolumeManager {
   /**

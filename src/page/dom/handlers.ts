@@ -1,4 +1,5 @@
 // Listeners of fields. There is one function per listener of a view, so that an update of the page does not replace it.
+
 import type { Handler } from "./vnode.js";
 
 const inputs = new WeakMap<(text: string) => void, Handler>();

@@ -1,5 +1,6 @@
 // Makes the children of an element equal to a list of values. It keeps existing elements, so that focus, selection and
 // scroll positions survive an update.
+
 import type { Handler, Props, VNode } from "./vnode.js";
 
 const SVG = "http://www.w3.org/2000/svg";

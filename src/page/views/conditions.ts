@@ -1,4 +1,5 @@
 // Conditions of a pod or the node. Pure.
+
 import { timeOf } from "../../cli/output/amounts.js";
 import type { NodeCondition } from "../../shared/api/node.js";
 import type { PodCondition } from "../../shared/api/pod-status.js";

@@ -1,4 +1,5 @@
 // The effective configuration with the origin of each value. Pure.
+
 import { configLines, type Configz } from "../../cli/config-lines.js";
 import { h, type VNode } from "../dom/vnode.js";
 import { badge, filterField, note, section } from "./parts.js";

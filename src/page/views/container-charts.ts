@@ -1,6 +1,7 @@
 // CPU and memory of each container over time, against its limits. Pure.
-import type { ContainerView } from "../../cli/why/input.js";
+
 import { bytes } from "../../cli/output/amounts.js";
+import type { ContainerView } from "../../cli/why/input.js";
 import { h, type VNode } from "../dom/vnode.js";
 import type { PodSample } from "../usage-history.js";
 import { chartsOf, type Chart, type TimeView } from "./charts.js";

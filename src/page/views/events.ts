@@ -1,4 +1,5 @@
 // Events about a pod or the node, newest first. Pure.
+
 import { timeOf } from "../../cli/output/amounts.js";
 import type { Event } from "../../shared/api/event.js";
 import type { VNode } from "../dom/vnode.js";

@@ -1,4 +1,5 @@
 // The top of the page: the node, the age of the data, the views, and what is wrong. Pure.
+
 import { duration, moment, since } from "../../cli/output/amounts.js";
 import { problemsOf } from "../../cli/problems.js";
 import type { ShownPod } from "../../cli/why/seen-pod.js";

@@ -1,4 +1,5 @@
 // The images of the runtime and the pods that use them. Pure.
+
 import { bytes } from "../../cli/output/amounts.js";
 import type { NodeletImages } from "../../shared/contracts/nodelet.js";
 import { h, type VNode } from "../dom/vnode.js";

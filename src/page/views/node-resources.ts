@@ -1,4 +1,5 @@
 // What the node has, what pods may use, and what they request. Pure.
+
 import { bytes } from "../../cli/output/amounts.js";
 import type { NodeCondition } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,6 +1,7 @@
 // The node: usage, machine, runtime, API server, certificates, resources, conditions, events, threads and their queues. Pure.
-import { apiServerFails, isLate } from "../../cli/problems.js";
+
 import { duration, moment, since } from "../../cli/output/amounts.js";
+import { apiServerFails, isLate } from "../../cli/problems.js";
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletStatus, ThreadFacts } from "../../shared/contracts/nodelet.js";

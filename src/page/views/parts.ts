@@ -1,4 +1,5 @@
 // Parts that several views use: badges, addresses, facts, fields, empty states. Pure.
+
 import { duration, moment } from "../../cli/output/amounts.js";
 import type { Tone } from "../../cli/pods/tone.js";
 import { onInput } from "../dom/handlers.js";

@@ -1,4 +1,5 @@
 // The list of pods with their live state and usage. Pure.
+
 import { duration } from "../../cli/output/amounts.js";
 import { h, type VNode } from "../dom/vnode.js";
 import { addresses, age, badge, filterField, section } from "./parts.js";

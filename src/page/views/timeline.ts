@@ -1,4 +1,5 @@
 // The steps of a pod's start as bars. Pure.
+
 import type { PodTimeline, TimelineStage } from "../../shared/contracts/timeline.js";
 import { h, type VNode } from "../dom/vnode.js";
 

@@ -1,4 +1,5 @@
 // CPU and memory of pods and containers, against their limits. Pure.
+
 import { bytes } from "../../cli/output/amounts.js";
 import { aggregate } from "../../shared/api/aggregate-resources.js";
 import type { ResourceList } from "../../shared/api/meta.js";

@@ -2,6 +2,7 @@
 // converts the annotations of API pods to fields; static pods may have nothing but annotations.
 // Invariant: validation, admission and the container's configuration read profiles only here. Source:
 // https://kubernetes.io/docs/tutorials/security/apparmor/, pkg/security/apparmor/helpers.go
+
 import type { AppArmorProfile, Container, Pod } from "./pod.js";
 
 /** The name of a container follows. */

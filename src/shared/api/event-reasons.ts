@@ -2,6 +2,7 @@
 // table, so no component can emit another reason. docs/reference/events.md is made of it, too. A running kubelet does not load it: only its
 // type is imported. Names are upstream's, of Kubernetes 1.36:
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
+
 import type { EventType } from "./event.js";
 
 interface ReasonRow {

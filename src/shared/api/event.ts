@@ -1,4 +1,5 @@
 // The v1 Event object, as the node agent writes it (core/v1; the events.k8s.io fields that share the object).
+
 import type * as core from "./gen/core.js";
 import type { Time } from "./meta.js";
 

@@ -1,4 +1,5 @@
 // Names of resources that are not Kubernetes' own: "example.com/gpu".
+
 import { isQualifiedName } from "./manifest/formats.js";
 
 const QUOTA_PREFIX = "requests.";

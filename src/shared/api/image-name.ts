@@ -1,5 +1,6 @@
 // References to images ("registry.example:5000/team/app:1.2@sha256:…") taken apart.
 // Grammar: https://github.com/distribution/reference (the API's and every runtime's).
+
 import type { PullPolicy } from "./pod.js";
 
 export interface ImageName {

@@ -1,4 +1,5 @@
 // Label selectors (meta/v1), as objects name other objects by their labels.
+
 import type { LabelSelector } from "./gen/meta.js";
 
 /** An empty selector matches everything, an absent one nothing. An unknown operator matches nothing. */

@@ -1,5 +1,6 @@
 // Matches a node selector term with this node. Pods select nodes by it, and persistent volumes restrict their nodes.
 // Source: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
+
 import type { NodeSelectorTerm } from "./objects.js";
 
 type Requirement = NonNullable<NodeSelectorTerm["matchExpressions"]>[number];

@@ -1,5 +1,6 @@
 // The Node object (core/v1), as the kubelet reads and writes its own, where that says more than the generated types.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/node-v1/
+
 import type * as core from "./gen/core.js";
 import type { ConditionStatus } from "./pod-status.js";
 

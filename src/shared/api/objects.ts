@@ -1,4 +1,5 @@
 // Objects of the API that pods refer to, where a node agent says more about them than the generated types.
+
 import type * as certificates from "./gen/certificates.js";
 import type * as core from "./gen/core.js";
 import type * as meta from "./gen/meta.js";

@@ -1,5 +1,6 @@
 // Values of a whole pod that the work on each of its containers needs, computed once per spec. A pod may have ten thousand containers.
 // Invariant: a spec never changes; another version of the pod has another spec.
+
 import type { Container, PodSpec } from "./pod.js";
 
 /** `compute` runs once per spec, and again only if it threw. */

@@ -1,7 +1,8 @@
 // The layout of a pod's directory, <rootDir>/pods/<UID>. It is upstream's: CSI drivers, node tools and another kubelet rely on it.
 // Invariant: no other file joins these names, and no path contains a UID that is unsafe as a path element.
-import type { Volume } from "./volume.js";
+
 import { isSafePodUid, safePodUid } from "./pod-uid.js";
+import type { Volume } from "./volume.js";
 
 export function podsDirectory(rootDir: string): string {
   return `${rootDir}/pods`;

@@ -1,4 +1,5 @@
 // Pod status (core/v1), as the kubelet computes and reports it, where that says more than the generated types.
+
 import type * as core from "./gen/core.js";
 
 export type {

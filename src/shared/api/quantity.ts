@@ -1,6 +1,7 @@
 // Resource quantities ("100m", "128Mi", "1e3") as an exact bigint count of billionths. Sums of requests decide QoS
 // class, cgroup values and admission, and a rounding of 1 would change a pod's class. Format:
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+
 import type { Quantity } from "./meta.js";
 
 /** Print format of a quantity: suffixes m, k, M, …; suffixes Ki, Mi, …; or an exponent (e3). */

@@ -1,5 +1,6 @@
 // Marks on a pod as the kubelet shows it (/pods, the nodelet command, the status page): its containers are being stopped although the API
 // does not delete it, or it has ended and only its object is left. The API server never gets them.
+
 import type { Pod } from "./pod.js";
 
 const MARK = "nodelet.dev/termination";

@@ -1,5 +1,6 @@
 // Times as the API writes them, RFC 3339 in UTC:
 // https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#time-v1-meta
+
 import type { Time } from "./meta.js";
 
 /** meta/v1 Time: milliseconds since the epoch to "2026-11-21T06:30:00Z". */

@@ -1,8 +1,9 @@
 // Which cgroup hierarchies this machine offers: v1 (one mount per controller set), v2 (one mount for all) or hybrid
 // (v1 controllers beside a v2 tree that has none; treated as v1, as the runtimes do).
+
 import { readFile, stat } from "node:fs/promises";
-import { parseMountinfo, type Mount } from "../fs/mountinfo.js";
 import { OperatorError } from "../errors/operator-error.js";
+import { parseMountinfo, type Mount } from "../fs/mountinfo.js";
 
 /** A v1 hierarchy. Named ones ("name=systemd") have that name as their only controller. */
 export interface V1Hierarchy {

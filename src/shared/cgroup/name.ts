@@ -1,5 +1,6 @@
 // A cgroup's logical path (["kubepods", "burstable", "podUID"]) and its two spellings: plain directories (cgroupfs) and nested systemd
 // slices. In a slice "-" separates levels, so inside an element it becomes "_".
+
 import type { QOSClass } from "../api/pod-status.js";
 import { safePodUid } from "../api/pod-uid.js";
 

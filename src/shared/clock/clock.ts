@@ -1,7 +1,8 @@
 // The one place that touches timers and wall time. Everything else takes a Clock, so that tests run under virtual time.
 // Invariant: a timer never fires early, however long; a delay that is no number is refused, since Node would fire at once.
-import { InvalidDurationError } from "./durations.js";
+
 import { abortReason } from "../errors/thrown.js";
+import { InvalidDurationError } from "./durations.js";
 
 /** A pending timer. `cancel` is idempotent. */
 export interface Timer {

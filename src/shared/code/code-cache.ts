@@ -3,6 +3,7 @@
 // flags. V8's tag (cachedDataVersionTag) cannot serve as the name. It differs between processors on which the same cache works, and
 // packages are built on another machine (docs/adr/0062).
 // Invariant: V8 gets only undamaged bytes. It checks their version itself, but a damaged cache crashes it.
+
 import { crc32 } from "node:zlib";
 
 /** CRC-32 of what follows, and padding: V8 copies data that is not aligned. */

@@ -3,6 +3,7 @@
 // other flags each thread compiles Node's modules again (docs/adr/0070). So flags that V8 compares are set only while
 // no code is loaded.
 // Invariant: while a thread starts, the flags that V8 compares have V8's defaults.
+
 import { setFlagsFromString } from "node:v8";
 
 /** MiB of a worker thread's young generation: two semi-spaces of 1 MiB, and 1 MiB for large new objects. */

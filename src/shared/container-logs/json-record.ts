@@ -1,5 +1,6 @@
 // One line of a log that the Docker Engine writes ({"log":"text\n","stream":"stdout","time":"…"}), as upstream's kubelet decodes it: names of
 // fields in any case, unknown ones ignored, null and absent alike.
+
 import { parseJson } from "../text/parse-json.js";
 
 /** Bytes of one line; longer ones are passed over. The Engine cuts the output into parts of 16 KiB. */

@@ -1,6 +1,7 @@
 // The link that cri-dockerd makes in the place of a container's log: it leads to the file that the Docker Engine writes.
 // Invariant: a link is followed only to a regular file <ID>-json.log in a folder <ID>, where ID is the id of the very container. So a pod
 // that plants links in log folders reads no file of the node and no other container's log, wherever its links lead.
+
 import { readlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { NotRegularFileError } from "../fs/untrusted-file.js";

@@ -1,6 +1,7 @@
 // The dockershim thread's contract: a CRI v1 server over the Docker Engine API (docs/docker.md).
 // Invariant: the thread keeps no state that the Engine, the checkpoints below `rootDir` and the log files do not have.
 // It may restart at any time without an effect on containers.
+
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
 /** Init data of the thread. Durations are milliseconds. */

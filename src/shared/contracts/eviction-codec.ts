@@ -1,4 +1,5 @@
 // Binary form of the eviction thread's records: protobuf wire primitives.
+
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { EVICTION_SIGNALS } from "../api/eviction-threshold.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";

@@ -3,6 +3,7 @@
 // Invariant: every order has the UID and generation of the pod, and main drops and counts outdated orders. One order at a time (of local
 // limits: one per pod, several pods at once). The next order follows when main has reported the pods' termination or sent a newer
 // generation, or after 30 s.
+
 import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshold.js";
 import type { QOSClass } from "../api/pod-status.js";
 import type { ExactQuantity } from "../api/quantity.js";

@@ -1,6 +1,7 @@
 // The image-gc thread's contract. The thread proposes, main grants, the thread removes (docs/adr/0017).
 // Invariant: the thread removes only images that were granted to its generation; no pull and no container starts to use
 // a granted image before its release; every answer that needs main's full picture is undefined until main has one.
+
 import type { ContainerImage } from "../api/node.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 

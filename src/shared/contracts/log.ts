@@ -1,6 +1,7 @@
 // Between main and the log thread. The log thread is not one of the supervised threads, because those log through it.
 // It starts before them, loads few modules, and has no calls. Lines come through one ring per logging thread; flushes
 // are confirmed in shared memory.
+
 import type { LogWordsBuffer } from "../queue/log-words.js";
 import type { RecentLinesBuffer } from "../queue/recent-lines.js";
 import type { RingBuffers } from "../queue/ring.js";

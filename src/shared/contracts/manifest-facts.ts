@@ -1,6 +1,7 @@
 // What the kubelet knows about each manifest of its static pods: refused, shadowed and warned ones with the reason. Main sends it to the
 // servers' threads after each change, so that it is shown while main hangs.
 // Invariant: bounded by NodeManifests.items and by the lengths of texts; it has no value of a variable, command or annotation.
+
 import type { ViolationReason } from "../api/manifest/violation.js";
 
 /** A file of staticPodPath, the URL of staticPodURL, or a manifest that a client sent to the manifest API. */

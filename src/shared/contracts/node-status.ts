@@ -1,11 +1,12 @@
 // The node-status thread's contract: it maintains the Node object and the node's lease by itself. Main sends the facts
 // that only main has, and receives the state of the API server (docs/adr/0024).
 // Invariant: facts are sent whole, the newest last; a fact that main does not know yet is undefined, never a guess.
-import type { EventReason } from "../api/event-reasons.js";
+
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
-import type { ContainerImage, Node, Taint } from "../api/node.js";
-import type { EventType } from "../api/event.js";
 import type { ConfigMapReference, NodeConfigReport } from "../api/config-source.js";
+import type { EventReason } from "../api/event-reasons.js";
+import type { EventType } from "../api/event.js";
+import type { ContainerImage, Node, Taint } from "../api/node.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { RuntimeDetails } from "./pleg.js";
 

@@ -1,11 +1,12 @@
 // The answers behind the socket of the nodelet command, beside the routes that the ports have, too. Our own format; moments are
 // milliseconds since the epoch. Every list is bounded by the number of pods, of containers, or of kept events.
+
 import { join } from "node:path";
 import type { Event } from "../api/event.js";
 import type { NodeCondition } from "../api/node.js";
 import type { ThreadState } from "../queue/board.js";
-import type { NodeManifests } from "./manifest-facts.js";
 import type { DockershimNetwork } from "./dockershim.js";
+import type { NodeManifests } from "./manifest-facts.js";
 import type { Pressure } from "./node-status.js";
 import type { RuntimeState } from "./pleg.js";
 

@@ -1,4 +1,5 @@
 // Binary form of the prober's records: protobuf wire primitives.
+
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { PROBE_KINDS, type ProbeOutcome, type ProbeRecord, type ProbeVerdict } from "./prober.js";
 import { RecordError } from "./record-error.js";

@@ -1,6 +1,7 @@
 // The contract of the prober and peers threads: the probes that they run, and their record of each run.
 // Main sends a pod's whole set at a time, so that the next set repairs a missed one. Every record names the container
 // and the generation of its probe, and main drops and counts outdated records.
+
 import type { GetAction } from "../http/client/get-action.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 

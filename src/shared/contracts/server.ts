@@ -1,11 +1,12 @@
 // The control interface of the threads that serve HTTP. Each serves pods from its own copy, so /pods works even while main is stuck.
 // After every (re)start main calls startPods, sends all pods in pieces (applyPods), calls openPorts, then sends changes, in order.
+
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
+import type { Event } from "../api/event.js";
 import type { TlsVersion } from "../api/tls-names.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
 import type { UnusedImage } from "./image-gc.js";
-import type { Event } from "../api/event.js";
 import type { NodeManifests } from "./manifest-facts.js";
 import type { ManifestCall, ManifestReply } from "./manifests.js";
 import type { DockerFacts, NodeFacts, PodFacts, RestartReply } from "./nodelet.js";

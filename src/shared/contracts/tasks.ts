@@ -1,5 +1,6 @@
 // The tasks pool's contract: the functions a pool thread runs, by name, each from one job to one result.
 // Jobs and results are plain data. A function never throws for bad input: its result has the errors.
+
 import type { ManifestViolation, ManifestWarning } from "../api/manifest/violation.js";
 import type { Pod } from "../api/pod.js";
 

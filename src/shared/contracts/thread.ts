@@ -5,11 +5,12 @@
 //      └──────────────┴───────── any failure, at any point ─────────┴──────────────┴──────────► exited(reason)
 //
 // A restart begins at spawned again with the next generation, fresh rings and fresh ports.
+
 import type { MessagePort } from "node:worker_threads";
+import type { ThreadFault } from "../faults/thread-fault.js";
 import type { ThreadLogging } from "../log/logging-config.js";
 import type { BoardBuffers } from "../queue/board.js";
 import type { RingBuffers } from "../queue/ring.js";
-import type { ThreadFault } from "../faults/thread-fault.js";
 import type { TracingConfig } from "../tracing/tracing-config.js";
 
 /** The workerData of a worker. */

@@ -1,11 +1,12 @@
 // One CRI call in progress: its deadline, and the data to describe its failure afterwards.
+
 import type { ServiceError } from "@grpc/grpc-js";
-import { codeName, CriError, criError, type CriCode } from "./errors.js";
-import { QueueTimeoutError } from "./limiter.js";
-import type { CriVerb } from "./verbs.js";
 import { plainDetails } from "../errors/grpc-details.js";
 import { messageOf } from "../errors/thrown.js";
+import { codeName, CriError, criError, type CriCode } from "./errors.js";
+import { QueueTimeoutError } from "./limiter.js";
 import { subjectOf } from "./request-subject.js";
+import type { CriVerb } from "./verbs.js";
 
 export interface Attempt {
   readonly verb: CriVerb;

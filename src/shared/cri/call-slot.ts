@@ -1,4 +1,5 @@
 // The places of the calls of one CRI verb: how many run at once, and how long each waits and takes.
+
 import type { Clock, Timer } from "../clock/clock.js";
 import type { Attempt } from "./attempt.js";
 import { Limiter } from "./limiter.js";

@@ -1,6 +1,7 @@
 // Spans of CRI calls: one span for each call, with the name of its rpc. The runtime gets the context in the metadata,
 // as from upstream's kubelet.
 // Invariant: a call without tracing sends no extra metadata.
+
 import { Metadata } from "@grpc/grpc-js";
 import { errorCode } from "../errors/error-code.js";
 import { tracer, traced, type OpenSpan, type SpanSettings } from "../tracing/tracing.js";

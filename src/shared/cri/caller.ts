@@ -1,20 +1,23 @@
 // Makes CRI calls: waits for a slot, sends, watches abort and connection, checks the reply, reports the call.
 // Invariants: every failure leaves as a CriError; every timer, listener and slot of a call is given back when it ends.
+
 import type { CallOptions as GrpcOptions, Client, Metadata } from "@grpc/grpc-js";
 import { systemClock, type Clock, type Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
+import { asError } from "../errors/thrown.js";
 import { faultPoint } from "../faults/fault-points.js";
+import type { OpenSpan } from "../tracing/tracing.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
-import { subjectOf } from "./request-subject.js";
+import { callPlaces, CallSlot, type CallPlaces } from "./call-slot.js";
 import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
 import { CriChannel } from "./channel.js";
 import { deadlineFor, finishMsOf, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
 import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
-import { callPlaces, CallSlot, type CallPlaces } from "./call-slot.js";
 import { QueueTimeoutError } from "./limiter.js";
 import type { ListsByPartsOptions } from "./lists-by-parts.js";
 import type { ReplyCheck } from "./reply-checks.js";
+import { subjectOf } from "./request-subject.js";
 import {
   isCriVerb,
   OPERATIONS,
@@ -25,8 +28,6 @@ import {
   type StreamCall,
   type UnaryCall,
 } from "./verbs.js";
-import { asError } from "../errors/thrown.js";
-import type { OpenSpan } from "../tracing/tracing.js";
 
 /** One finished call, for metrics and logs. */
 interface CallRecord {

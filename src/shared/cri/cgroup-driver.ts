@@ -1,4 +1,5 @@
 // Which cgroup driver to use: the runtime's word where it offers RuntimeConfig, else the configuration's.
+
 import type { Clock } from "../clock/clock.js";
 import { CriCancelledError, CriUnimplementedError } from "./errors.js";
 import { CgroupDriver } from "./gen/runtime.v1.js";

@@ -1,5 +1,6 @@
 // The CRI client: every rpc of RuntimeService and ImageService as a typed method with deadline, abort, limit and checks.
 // Loading this file loads gRPC; threads that only need types or error classes import verbs.ts, errors.ts or gen/ types.
+
 import { Caller, type CriClientOptions } from "./caller.js";
 import {
   AttachRequest,
@@ -46,6 +47,7 @@ import {
   UpdateRuntimeConfigRequest,
   VersionRequest,
 } from "./gen/runtime.v1.js";
+import { listsByParts } from "./lists-by-parts.js";
 import {
   checkContainerStatus,
   checkCreateContainer,
@@ -56,7 +58,6 @@ import {
   checkStatus,
   checkUrl,
 } from "./reply-checks.js";
-import { listsByParts } from "./lists-by-parts.js";
 import { streamedLists } from "./streamed-lists.js";
 import type { CriCalls } from "./verbs.js";
 

@@ -1,5 +1,6 @@
 // Time limits of each CRI verb: its deadline, and how long it may finish after an abort. The deadlines are the contract of
 // runtimeRequestTimeout.
+
 import { LONGEST_SECONDS } from "../clock/durations.js";
 import type { CriVerb } from "./verbs.js";
 

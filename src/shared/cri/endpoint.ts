@@ -1,4 +1,5 @@
 // The runtime endpoint of flag and config field: "unix:///run/containerd/containerd.sock".
+
 import { quote } from "../text/quote.js";
 
 /** Longest path that fits sockaddr_un with its closing NUL (unix(7)). */

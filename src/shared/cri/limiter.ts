@@ -1,8 +1,9 @@
 // Limits the parallel calls of one verb. Waiters are served in the order of arrival, urgent ones before all others; an aborted waiter
 // leaves the queue. A released slot always goes to the next waiter before a new call.
+
 import type { Clock } from "../clock/clock.js";
-import { WaitingLine } from "../turns/waiting-line.js";
 import { abortReason } from "../errors/thrown.js";
+import { WaitingLine } from "../turns/waiting-line.js";
 
 export class QueueTimeoutError extends Error {
   override readonly name = "QueueTimeoutError";

@@ -1,6 +1,7 @@
 // Lists of sandboxes and containers that do not fit into one message: a tenant chooses the size of a pod's labels and annotations. Such a
 // list is had pod by pod.
 // Invariant: a pod whose own part is too large is left out and reported; it hides no other pod.
+
 import { CriResourceExhaustedError } from "./errors.js";
 import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from "./gen/runtime.v1.js";
 import type { CallOptions, CriCalls } from "./verbs.js";

@@ -1,4 +1,5 @@
 // One pod as observed in the runtime at one moment. The pleg thread publishes it, and all other parts read it.
+
 import type { ContainerStatus, PodSandboxStatus } from "./gen/runtime.v1.js";
 
 /** Annotation of a container: where it sees its termination message file, which is one of its mounts. */

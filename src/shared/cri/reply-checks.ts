@@ -1,5 +1,6 @@
 // Checks a reply before the kubelet acts on it. A runtime that returns OK without an id would otherwise leave
 // containers behind that no call can name.
+
 import type {
   AttachResponse,
   ContainerStatusResponse,

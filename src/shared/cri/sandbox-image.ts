@@ -1,9 +1,10 @@
 // The image of the pods' sandboxes, as the runtime names it in its verbose status. Newer runtimes pin it; containerd
 // before 1.7 does not, and without it no pod starts.
-import type { CriClient } from "./client.js";
-import { CriError } from "./errors.js";
+
 import type { Logger } from "../log/logger.js";
 import { parseJson } from "../text/parse-json.js";
+import type { CriClient } from "./client.js";
+import { CriError } from "./errors.js";
 
 /** undefined if the runtime does not report it. */
 export async function sandboxImage(cri: Pick<CriClient, "status">, log: Logger): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 // List calls through the streams of CRI 1.36 (gate CRIListStreaming): a list that does not fit into one message arrives in parts.
 // Invariant: a runtime without the stream of a list gets one request for that stream; from then on the unary call is
 // used.
+
 import { criError, CriUnimplementedError } from "./errors.js";
 import type { CallOptions, CriCalls, CriVerb } from "./verbs.js";
 

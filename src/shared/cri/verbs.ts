@@ -1,4 +1,5 @@
 // The verbs of CRI: their types, derived from the generated service definitions, and their names in metrics.
+
 import type { DeepPartial, ImageServiceService, RuntimeServiceService } from "./gen/runtime.v1.js";
 
 type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;

@@ -2,11 +2,12 @@
 // registries and of the API server, and for drivers and tools of volumes.
 // Invariant: the program and its children end at the deadline, on abort, and when they print too much. Its standard output
 // may be secret and is in no message.
+
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";
-import { faultPoint } from "../faults/fault-points.js";
-import { abortReason, asError } from "../errors/thrown.js";
 import { errorCode } from "../errors/error-code.js";
+import { abortReason, asError } from "../errors/thrown.js";
+import { faultPoint } from "../faults/fault-points.js";
 import { ProgramFailedError } from "./program-errors.js";
 
 /** Upstream's deadline for credential provider plugins; client-go sets none, and would wait for ever. */

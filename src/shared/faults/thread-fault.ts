@@ -1,4 +1,5 @@
 // The faults that a thread can be ordered to commit on itself. thread/faults.ts commits them.
+
 import type { FaultPoint } from "./fault-points.js";
 
 /** `hang`: a busy loop without end. `heap`: a leak, beside the thread's other work, until its heap limit. */

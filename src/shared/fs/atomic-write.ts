@@ -1,5 +1,6 @@
 // Writes a file completely or not at all. It writes and fsyncs a temporary file beside the target, renames it over the
 // target, and fsyncs the folder. Neither a crash nor a full disk leaves half a file under the real name.
+
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";

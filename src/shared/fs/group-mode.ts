@@ -1,5 +1,6 @@
 // The mode bits that fsGroup adds. The group may read (and write) files and enter directories, whose new files inherit the group.
 // Invariant: no bit is removed.
+
 import { constants } from "node:fs";
 
 const READ_WRITE = 0o660;

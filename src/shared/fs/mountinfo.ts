@@ -1,4 +1,5 @@
 // /proc/<pid>/mountinfo as data. Format: proc_pid_mountinfo(5).
+
 import { readFile } from "node:fs/promises";
 import { sharedRead } from "../turns/shared-read.js";
 

@@ -1,11 +1,12 @@
 // Versioned JSON state on disk. A file that cannot be read is set aside under another name with a warning. It is never deleted and never
 // stops the kubelet, because runtime, mounts and cgroups are authoritative, not the file.
+
 import { readdir, readFile, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../clock/clock.js";
+import { errorCode } from "../errors/error-code.js";
 import type { Logger } from "../log/logger.js";
 import { atomicWrite, type AtomicWriteOptions, isTemporaryName } from "./atomic-write.js";
-import { errorCode } from "../errors/error-code.js";
 
 /** Between the name of a file that was set aside and the time of that. */
 const ASIDE = ".corrupt-";

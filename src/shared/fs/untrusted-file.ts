@@ -3,9 +3,10 @@
 // can have effects of its own. Therefore O_PATH, which opens nothing, gets the inode. Its kind is checked, and then
 // this inode is opened. So a rename between the two steps has no effect. Reads end at a limit of the caller, not at
 // the size the file had.
+
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
-import { errorCode } from "../errors/error-code.js";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
+import { errorCode } from "../errors/error-code.js";
 import { OperatorError } from "../errors/operator-error.js";
 
 /** Node does not name the flag. */

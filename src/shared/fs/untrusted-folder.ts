@@ -2,6 +2,7 @@
 // Invariant: no symbolic link in the folder's place is followed. So no call leads to another pod's files or to a mount
 // that does not respond. A listing holds a bounded number of names, for any number of entries, and other work runs
 // between its parts.
+
 import { constants, type Dirent } from "node:fs";
 import { open, opendir, readdir, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";

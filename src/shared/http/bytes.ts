@@ -1,5 +1,6 @@
 // Byte strings: texts in which each character is one byte (latin1). URLs and headers are handled in them, because Go's client handles
 // bytes; what a person reads is decoded at the end.
+
 import { quote } from "../text/quote.js";
 
 /** The UTF-8 bytes of `text`. */

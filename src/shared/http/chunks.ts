@@ -1,5 +1,6 @@
 // Reads a body in chunks (RFC 9112, section 7.1) with the limits of Go's net/http: chunk lines end with "\r\n" and have at most 4 KiB,
 // what is no data is at most 16 KiB more than twice the data, trailers have at most 4 KiB.
+
 import { trimBlanksEnd } from "./bytes.js";
 import { FieldLines } from "./field-lines.js";
 import { Lines, withoutCr } from "./lines.js";

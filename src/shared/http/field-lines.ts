@@ -1,6 +1,7 @@
 // Header fields, line by line, as Go's net/textproto reads them, for requests, responses and trailers: lines may end with "\n" alone and may
 // be folded (https://pkg.go.dev/net/textproto#Reader.ReadMIMEHeader). Invariant: nothing is kept here but the line that the next one may
 // continue.
+
 import { quoteBytes, trimBlanks } from "./bytes.js";
 
 /** A token, RFC 9110 section 5.6.2, or one with spaces in it, which net/textproto bears. */

@@ -1,5 +1,6 @@
 // The Host of a request, parsed once: the name of an authority as RFC 3986 has it, with an optional port.
 // Invariant: a text that two parsers could read differently is no host.
+
 import { isIPv4, isIPv6 } from "node:net";
 
 export interface Host {

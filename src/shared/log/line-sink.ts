@@ -1,11 +1,12 @@
 // Output of a thread's log lines: its ring to the log thread, or standard error without a log thread.
 // Invariant: writing never blocks and never throws. A line without room in the ring is dropped and counted. The next line with room is
 // preceded by one with the number of lost lines.
+
 import { destination } from "pino";
 import type { Clock } from "../clock/clock.js";
-import { RECORD_INFO, RECORD_SEVERE } from "./line-record.js";
-import { RingProducer, type RingBuffers } from "../queue/ring.js";
 import { OperatorError } from "../errors/operator-error.js";
+import { RingProducer, type RingBuffers } from "../queue/ring.js";
+import { RECORD_INFO, RECORD_SEVERE } from "./line-record.js";
 
 export interface LineSink {
   /** `severe`: a warning or worse. `line` ends in a line feed. */

@@ -1,5 +1,6 @@
 // The loggers of a thread: pino's interface, klog's shapes and verbosity.
 // Invariant: a call that is not written costs one check of the verbosity; a written one never blocks the thread.
+
 import { RecentLines } from "../queue/recent-lines.js";
 import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
 import { MODULE, ROOM, ThreadLog, type Logger, type LoggerOptions, type Marked } from "./thread-log.js";

@@ -1,5 +1,6 @@
 // Opens a file descriptor for the log. A write to a full pipe, terminal or socket returns 0 and does not block the thread. Node's exit
 // waits for threads inside a call, so a reader that does not read could otherwise block it.
+
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 

@@ -1,11 +1,12 @@
 // A log line in klog's format, for people and for tools that parse a kubelet's log.
 //   I1121 09:46:13.123456   12345 sync-loop] "Message" err="…" pod="ns/name" count=3
 // The module is in the place of klog's file:line. Times are local, as klog's are.
-import { errorText } from "./error-text.js";
-import { quote } from "../text/quote.js";
-import { escapedLines } from "../text/printable.js";
-import { ERROR_LEVEL, FATAL_LEVEL, WARN_LEVEL } from "./verbosity.js";
+
 import { replaceAscii } from "../text/linear.js";
+import { escapedLines } from "../text/printable.js";
+import { quote } from "../text/quote.js";
+import { errorText } from "./error-text.js";
+import { ERROR_LEVEL, FATAL_LEVEL, WARN_LEVEL } from "./verbosity.js";
 
 export interface TextLine {
   /** pino's level number. */

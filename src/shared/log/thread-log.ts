@@ -1,5 +1,6 @@
 // The common part of all loggers of one thread: level, format and destination of lines. pino provides the interface and formats JSON;
 // this file formats text lines itself.
+
 import { format } from "node:util";
 import { pino, type Logger as PinoLogger } from "pino";
 import { systemClock, type Clock } from "../clock/clock.js";
@@ -7,6 +8,7 @@ import { LogWords } from "../queue/log-words.js";
 import { errorText } from "./error-text.js";
 import { FLUSH_DEADLINE_MS, RingSink, StderrSink, type LineSink, logBlockedError } from "./line-sink.js";
 import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
+import { moduleVerbosity } from "./module-verbosity.js";
 import { textLine, withPriority } from "./text-line.js";
 import {
   ERROR_LEVEL,
@@ -19,7 +21,6 @@ import {
   verbosityOfName,
   WARN_LEVEL,
 } from "./verbosity.js";
-import { moduleVerbosity } from "./module-verbosity.js";
 import { WallMicros } from "./wall-micros.js";
 
 export type Logger = PinoLogger;

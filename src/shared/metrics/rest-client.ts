@@ -1,4 +1,5 @@
 // Metrics of calls to the API server: rest_client_*. One instance per thread that calls it.
+
 import type { Clock } from "../clock/clock.js";
 import type { ThreadRegistry } from "./thread-registry.js";
 import { transportMetrics, type TransportMetrics } from "./transport.js";

@@ -1,4 +1,5 @@
 // Metrics of CRI calls: kubelet_runtime_operations_*. One instance per thread that calls the runtime.
+
 import { exponentialBuckets, type ThreadRegistry } from "./thread-registry.js";
 
 export interface RuntimeCall {

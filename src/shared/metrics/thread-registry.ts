@@ -1,5 +1,6 @@
 // One metrics registry per thread. Each thread counts its own metrics; no memory is shared. The server thread requests
 // a snapshot from each thread and adds them up. Making a metric twice under one name returns the first one.
+
 import { prom, type Counter, type Gauge, type Histogram, type Registry } from "./prom.js";
 import type { MetricFamily, MetricSample, MetricSnapshot, MetricType, NativeSeries } from "./snapshot.js";
 

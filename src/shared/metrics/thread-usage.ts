@@ -1,9 +1,10 @@
 // Usage of this thread itself: processor time as the kernel counts it, memory as its V8 heap has it. The rest of the process's figures
 // belongs to V8's helper threads, the log thread, the pool and native libraries.
-import { readFile } from "node:fs/promises";
+
 import { readlinkSync } from "node:fs";
-import { isMainThread } from "node:worker_threads";
+import { readFile } from "node:fs/promises";
 import { getHeapStatistics } from "node:v8";
+import { isMainThread } from "node:worker_threads";
 import type { ThreadRegistry } from "./thread-registry.js";
 
 /** USER_HZ: the same on every Linux that Node runs on. */

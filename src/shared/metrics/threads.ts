@@ -1,5 +1,6 @@
 // Our own metrics of nodelet: queues, threads, stale messages. Each carries the name of its queue or thread, so that
 // adding up the threads' snapshots keeps them apart.
+
 import type { Counter } from "./prom.js";
 import type { ThreadRegistry } from "./thread-registry.js";
 

@@ -1,5 +1,6 @@
 // Connections to servers of pods: made for one run, reset at its end. After an ordinary close a connection stays in TIME_WAIT for a minute, and a
 // node makes hundreds per second.
+
 import { connect, isIP, isIPv6, type Socket } from "node:net";
 import { LookupError, PodLookups } from "./pod-lookups.js";
 

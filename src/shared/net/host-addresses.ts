@@ -1,4 +1,5 @@
 // Which of the machine's addresses are the node's. Pure: interfaces and routes are handed in.
+
 import { isIPv4 } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
 

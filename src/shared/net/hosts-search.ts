@@ -1,5 +1,6 @@
 // Finds names in a hosts file of any size (lists of blocked names have tens of megabytes).
 // Invariant: memory is one part of the file and the results; a file is read once for a name until it changes.
+
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { isIP } from "node:net";
 

@@ -1,8 +1,9 @@
 // Datagrams to a unix socket, by path or abstract name: Node has stream sockets of this family only.
 // A send never blocks; a receiver whose queue is full makes it fail with EAGAIN.
+
 import { endianness } from "node:os";
-import { libc } from "./libc.js";
 import { OperatorError } from "../errors/operator-error.js";
+import { libc } from "./libc.js";
 
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;

@@ -1,6 +1,7 @@
 // Reads a directory in pieces, from a position that is a number. Another thread, with another descriptor of the same
 // directory, can continue there. Node's Dir has no position. Invariant: an entry that exists from beginning to end is
 // returned once; one that comes or is removed meanwhile, once or never.
+
 import { libc } from "./libc.js";
 
 /** The kernel's kinds of entries; a file system may not report them. */

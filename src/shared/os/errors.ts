@@ -1,4 +1,5 @@
 // Errors of system calls: the kernel refused a call, or the native binding is missing.
+
 import { getSystemErrorName } from "node:util";
 import { messageOf } from "../errors/thrown.js";
 

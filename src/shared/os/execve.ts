@@ -1,6 +1,7 @@
 // Replaces the program of this process: the pid stays, so systemd sees no restart. All threads end without notice: the
 // caller has stopped them and flushed its logs. Memory, timers and handlers of this process are lost; niceness, limits,
 // oom_score_adj and ignored signals stay.
+
 import { readdirSync } from "node:fs";
 import { isOsCallError } from "./errors.js";
 import { libc } from "./libc.js";

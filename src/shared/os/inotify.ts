@@ -1,5 +1,6 @@
 // inotify(7) with all its events: Node's fs.watch has no IN_OPEN.
 // The descriptor is part of the event loop's own epoll set: no thread waits for it, nothing is polled.
+
 import { endianness } from "node:os";
 import { faultPoint } from "../faults/fault-points.js";
 import { libc } from "./libc.js";

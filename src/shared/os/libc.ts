@@ -1,9 +1,10 @@
 // The C functions that Node lacks. This is the only place that declares them.
 // Invariant: constants and layouts used in this room are those of 64-bit little-endian Linux (x64, arm64), where they
 // are the same; every failed call becomes an OsCallError with the errno of that very call.
+
+import { createRequire } from "node:module";
 import type koffi from "koffi";
 import { OsCallError, NativeBindingError } from "./errors.js";
-import { createRequire } from "node:module";
 type Bytes = Uint8Array | null;
 
 /** Signatures as called from JavaScript; all return -1 on failure. */

@@ -1,5 +1,6 @@
 // malloc's free memory. Threads share one arena (MALLOC_ARENA_MAX=1), and glibc by itself gives back only the end of it. So a small
 // allocation keeps all free memory below it resident.
+
 import { libcOnPool } from "./libc.js";
 
 /**

@@ -1,4 +1,5 @@
 // mount(2) and umount2(2) without a mount program. Both run on libuv's pool: a slow file system does not stop the loop.
+
 import { libcOnPool } from "./libc.js";
 
 const MOUNT_FLAGS = {

@@ -1,5 +1,6 @@
 // setns(2): this thread in another network namespace, for the time of one function. Sockets that it makes stay there.
 // Invariant: the thread is back in its own namespace when the function has returned, or the thread ends.
+
 import { closeSync, openSync } from "node:fs";
 import { libc } from "./libc.js";
 

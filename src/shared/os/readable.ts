@@ -3,6 +3,7 @@
 // descriptor takes the pipe's number before that turn. No thread waits, callbacks run as for every socket (promises included), and an exit
 // or a terminated thread closes it in order. koffi's own poll handle was tried first: an event that arrives while Node cleans up aborts the
 // process.
+
 import { Socket } from "node:net";
 import { libc } from "./libc.js";
 

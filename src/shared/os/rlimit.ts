@@ -1,4 +1,5 @@
 // The limit of open files of this process (RLIMIT_NOFILE), read and set by prlimit(2).
+
 import { libc } from "./libc.js";
 
 const RLIMIT_NOFILE = 7;

@@ -1,4 +1,5 @@
 // Whether SELinux is enabled, and the label of container files in the policy (selinux(8), selabel's lxc_contexts).
+
 import { readFile, stat } from "node:fs/promises";
 import { errorCode } from "../errors/error-code.js";
 

@@ -1,4 +1,5 @@
 // A gRPC server on a unix socket that only root reaches. Loading this file loads gRPC.
+
 import { ServerCredentials, type Server } from "@grpc/grpc-js";
 import { bindPrivately, type BoundSocket } from "../net/private-socket.js";
 

@@ -1,5 +1,6 @@
 // Decodes a protobuf message with a bound on its fields. Millions of empty messages fit into a message of some megabytes, and each becomes an
 // object: without a bound they fill a thread's heap, or hold it for seconds.
+
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 class BoundedReader extends BinaryReader {

@@ -1,15 +1,16 @@
 // A connection to a node plugin's socket. Loading this file loads gRPC.
 // Invariant: every call has a deadline and returns or fails. The next call reaches a restarted plugin at once. A connection takes
 // microseconds, and a back-off would delay a pod.
+
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { Scope } from "../abort/scope.js";
 import { systemClock, type Clock, type Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
+import { plainDetails } from "../errors/grpc-details.js";
+import { messageOf } from "../errors/thrown.js";
 import { faultPoint } from "../faults/fault-points.js";
 import { boundedMessage } from "./bounded-reader.js";
 import { PluginCallError, STATUS } from "./call-error.js";
-import { plainDetails } from "../errors/grpc-details.js";
-import { messageOf } from "../errors/thrown.js";
 
 /** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. */
 export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;

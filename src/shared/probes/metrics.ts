@@ -1,5 +1,6 @@
 // Metrics of the probes: what upstream counts per container (for /metrics/probes), and how well the prober thread keeps
 // its schedule (for /metrics).
+
 import type { ProbeKind, ProbeOutcome } from "../contracts/prober.js";
 import type { ThreadRegistry } from "../metrics/thread-registry.js";
 

@@ -1,5 +1,6 @@
 // The timeout of one probe run. It measures the container's time: delays of this thread are added. A response that
 // waits in a socket for this thread is not late.
+
 import type { Clock, Timer } from "../clock/clock.js";
 import type { StallMeter } from "./stall-meter.js";
 

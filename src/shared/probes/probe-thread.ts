@@ -1,4 +1,5 @@
 // The wiring that the prober and peers threads have in common: schedule, queue to main, metrics.
+
 import { probeRecordCodec } from "../contracts/prober-codec.js";
 import type { ProberControl } from "../contracts/prober.js";
 import { ThreadRegistry } from "../metrics/thread-registry.js";

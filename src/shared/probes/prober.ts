@@ -6,16 +6,17 @@
 // Invariant: due times are multiples of the period from the first one on, so nothing drifts; two runs of one probe never
 // overlap (the due one is skipped and counted); a run begins late rather than count as failed; what main took back is
 // called off and says nothing any more; a pod whose probes sleep makes only its own probes late.
+
 import type { Clock } from "../clock/clock.js";
 import { goDuration } from "../clock/go-duration.js";
 import type { ProbedPod, ProbeKind, ProbeOutcome, ProbeRecord, ProbeSpec, ProbesDelta } from "../contracts/prober.js";
+import { messageOf } from "../errors/thrown.js";
 import type { Logger } from "../log/logger.js";
 import type { QueueWriter } from "../queue/queue-writer.js";
-import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
 import { FairTurns, type Turn } from "../turns/fair-turns.js";
 import { forEachIsolated } from "../turns/for-each-isolated.js";
+import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
 import { ProbeDeadline, type Milestone } from "./probe-deadline.js";
-import { StallMeter } from "./stall-meter.js";
 import {
   boundedText,
   ImpossibleProbeError,
@@ -24,9 +25,9 @@ import {
   type RunContext,
   type RunResult,
 } from "./run.js";
+import { StallMeter } from "./stall-meter.js";
 import { newTally, tallyRun, type Tally } from "./thresholds.js";
 import { TimerWheel } from "./timer-wheel.js";
-import { messageOf } from "../errors/thrown.js";
 
 export interface ProberDeps {
   clock: Clock;

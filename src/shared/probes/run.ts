@@ -1,4 +1,5 @@
 // Input and result of one probe run, for all kinds of probes. Every run has a deadline.
+
 import { OUTPUT_LIMIT_BYTES, type ProbeOutcome, type ProbeSpec } from "../contracts/prober.js";
 import type { ProbeDeadline } from "./probe-deadline.js";
 

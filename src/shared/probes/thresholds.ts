@@ -1,4 +1,5 @@
 // A probe's verdict changes after successThreshold or failureThreshold equal results in a row. Pure.
+
 import type { ProbeOutcome, ProbeVerdict } from "../contracts/prober.js";
 
 export interface Tally {

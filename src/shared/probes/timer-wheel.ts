@@ -1,7 +1,8 @@
 // Schedule of all probes: a hashed timer wheel. A thousand schedules need only one timer. Invariant: an item is called once per due time,
 // within WAKE_MS after it. Items of different slots are called in the order of their times.
-import { invariant } from "../errors/invariant.js";
+
 import type { Clock, Timer } from "../clock/clock.js";
+import { invariant } from "../errors/invariant.js";
 
 const SLOT_MS = 16;
 const SLOTS = 256;

@@ -1,9 +1,10 @@
 // The thread board: the last state that each thread reported. Every thread can read it without a message, so all
 // others see a thread that hangs.
 // Invariant: a slot is written by its own thread only; the supervisor writes it while that thread does not exist.
+
 import type { Clock } from "../clock/clock.js";
-import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
 import { InvariantError } from "../errors/invariant.js";
+import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
 
 /** States of a thread. The index is the word on the board. */
 const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;

@@ -2,6 +2,7 @@
 // Invariant: a sleeper raises its `wanted` flag, then compares the position it sleeps on; a ringer moves the position,
 // then reads the flag. Both orders are sequentially consistent, so one of the two always sees the other's write.
 // Neither a sleeping doorbell nor its re-check keeps the process alive.
+
 import type { Clock, Timer } from "../clock/clock.js";
 
 /** Longest time for which a lost wake-up stays unnoticed. */

@@ -1,5 +1,6 @@
 // Shared memory of the log: the present verbosity, and the numbers of requested and completed flushes. Invariant: only
 // main raises the verbosity and requests flushes; only the log thread marks a flush as completed.
+
 import { LOG_WORDS, LogWord, WORD_BYTES } from "./layout.js";
 
 /** Structured-cloneable; clones share the memory. */

@@ -1,6 +1,7 @@
 // Reads typed records from a ring on this thread's event loop.
 // Invariant: while running, the reader either is about to drain or sleeps on the doorbell; it drains until empty, but
 // never longer than its budget in one turn. So timers and sockets of the thread are not delayed.
+
 import { systemClock, type Clock } from "../clock/clock.js";
 import { faultPoint } from "../faults/fault-points.js";
 import type { Codec } from "./codec.js";

@@ -1,13 +1,14 @@
 // Pushes typed records into a ring without ever blocking, and reports the result of each. Invariant: records leave in the order of their
 // push, except that a coalesced one takes the older record's place. While a record is pending, none overtakes it. A record is in the ring,
 // pending here, or counted as dropped.
+
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";
 import { Doorbell } from "./doorbell.js";
 import { RingClosedError } from "./errors.js";
 import { RingWord } from "./layout.js";
-import type { RingProducer } from "./ring-producer.js";
 import { QueueError } from "./queue-error.js";
+import type { RingProducer } from "./ring-producer.js";
 
 /** Behaviour when the ring is full. */
 export type FullPolicy<T> =

@@ -1,6 +1,7 @@
 // The draining side of a ring. One thread, one consumer. Records are copied out in batches, into memory of their own.
 // Decoders may keep views, and text decoders refuse shared memory. The producer gets its room back before the first
 // record is handled.
+
 import { invariant } from "../errors/invariant.js";
 import { ring as ringBell } from "./doorbell.js";
 import { RingCorruptError } from "./errors.js";

@@ -1,10 +1,11 @@
 // The pushing side of a ring. One thread, one producer: two producers on one ring corrupt it.
+
 import { invariant } from "../errors/invariant.js";
 import { ring as ringBell } from "./doorbell.js";
 import { RingClosedError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
-import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
 import { QueueError } from "./queue-error.js";
+import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
 
 /**
  * An empty ring that has been filled this far starts again at its first byte. A ring that is drained often then touches

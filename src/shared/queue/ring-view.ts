@@ -2,6 +2,7 @@
 // Invariant: bytes in [head, tail) are whole records; only the producer moves tail, only the consumer moves head;
 // tail moves after the record's last byte is written, so a producer killed in mid-write has published nothing. A position's
 // bytes lie at (position - base) modulo the capacity.
+
 import { invariant } from "../errors/invariant.js";
 import { LAYOUT_VERSION, RECORD_HEADER_BYTES, RING_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
 import { QueueError } from "./queue-error.js";

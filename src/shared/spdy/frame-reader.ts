@@ -1,5 +1,6 @@
 // SPDY/3.1 frames as their bytes arrive: control frames whole, because they are small, data in parts. Invariant: a
 // frame of any length costs no more memory than a control frame may have.
+
 import { FLAG_FIN, FRAME_HEAD, SpdyError, VERSION } from "./frames.js";
 
 export interface SpdyFrameEvents {

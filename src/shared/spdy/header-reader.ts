@@ -2,9 +2,10 @@
 // block is inflated by itself, with the text before it as dictionary. So no decompressor lives as long as the
 // connection.
 // Invariant: one block is inflated to at most 64 KiB.
+
 import { constants, inflateRawSync } from "node:zlib";
-import { SpdyError } from "./frames.js";
 import { DICTIONARY } from "./dictionary.js";
+import { SpdyError } from "./frames.js";
 
 /** zlib's head, and the Adler-32 of the preset dictionary. */
 const ZLIB_HEAD = 6;

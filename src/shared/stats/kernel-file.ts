@@ -1,6 +1,7 @@
 // Reading small files that the kernel makes up: /sys/fs/cgroup and /proc. Synchronous on purpose: no read there waits
 // for a disk. A read takes 10 µs; through the thread pool it would take ten times as long (docs/adr/0029). Who reads
 // many of them takes breath in between (breath.ts).
+
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
 /** The file's text; undefined: there is none, or it cannot be read now. */

@@ -1,4 +1,5 @@
 // Facts of the machine that the pages show: memory and its modules, swap, CPUs, identities, process limits.
+
 import { cpus } from "node:os";
 import { keyed, type ListDirectories, oneNumber, type ReadText } from "./kernel-file.js";
 

@@ -1,5 +1,6 @@
 // Maps cgroups to pods by UID and QoS class, and to containers by the id in the directory's name. The remaining one is the pod's sandbox.
 // Both drivers' names are tried: only main knows the runtime's driver.
+
 import type { ApiContainerStatus, QOSClass } from "../api/pod-status.js";
 import type { Pod } from "../api/pod.js";
 import { parseCgroupRoot, podCgroupName, qosCgroupName, toCgroupfs, toSystemdPath } from "../cgroup/name.js";

@@ -1,4 +1,5 @@
 // Go's strconv.Quote: log readers parse values as Go writes them.
+
 import { replaceAscii } from "./linear.js";
 
 const SHORT: Readonly<Record<string, string>> = {

@@ -2,11 +2,12 @@
 // comlink brings an adapter for Node in a file that nodenext resolution cannot type; this is all we need of it.
 // Invariant: an error in a handler reaches `onLost` and leaves no other trace. The message is lost, and no other
 // repeats it: the thread at the worker's end has to start over (docs/adr/0040).
-import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
+
 import type { MessagePort, Transferable } from "node:worker_threads";
+import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
 import type { SerializedError } from "../contracts/thread.js";
-import { rebuildError, serializeError } from "./errors.js";
 import { faultPoint } from "../faults/fault-points.js";
+import { rebuildError, serializeError } from "./errors.js";
 
 interface DataEvent {
   data: unknown;

@@ -1,7 +1,8 @@
 // Calls into another thread, each with a deadline. With comlink alone they would stay pending for ever when that thread hangs or exits.
 // Invariant: every call settles, at the latest at its deadline, and at once when the connection ends.
-import { wrap } from "comlink";
+
 import type { MessagePort } from "node:worker_threads";
+import { wrap } from "comlink";
 import type { Clock } from "../clock/clock.js";
 import { portEndpoint } from "./endpoint.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "./errors.js";

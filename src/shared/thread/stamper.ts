@@ -1,4 +1,5 @@
 // Keeps a thread's board slot fresh: "my event loop turned just now, and it has been this late".
+
 import type { Clock } from "../clock/clock.js";
 import type { BoardWriter } from "../queue/board.js";
 import { heapRest } from "./heap-rest.js";

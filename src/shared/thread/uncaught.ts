@@ -2,6 +2,7 @@
 // stack and counted.
 // Invariant: more errors per minute than the limit terminate the thread. Its state can't be trusted then, and its next
 // start begins with a new state.
+
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
 

@@ -2,10 +2,11 @@
 // its own (worker.ts). Tests and simulations run it in main's.
 // Invariant: hello is the first message; the board is stamped from the first moment to the last; an error that ends the worker reaches
 // main as a fatal message before the exit.
-import type { ThreadFault } from "../faults/thread-fault.js";
+
 import { expose } from "comlink";
 import type { Clock } from "../clock/clock.js";
 import type { FatalCause, SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
+import type { ThreadFault } from "../faults/thread-fault.js";
 import type { Logger } from "../log/logger.js";
 import { BoardReader, BoardWriter } from "../queue/board.js";
 import { LAYOUT_VERSION } from "../queue/layout.js";

@@ -1,14 +1,15 @@
 // A worker in a thread of its own: what a worker's index.ts calls, and nothing else. The protocol is in worker-life.ts.
+
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { ThreadInit } from "../contracts/thread.js";
+import { OperatorError } from "../errors/operator-error.js";
 import { createLogger, flushLogger, type Logger } from "../log/logger.js";
 import { enableNativeHistograms } from "../metrics/thread-registry.js";
 import type { RunningTracing } from "../tracing/start-tracing.js";
 import { commitFault } from "./faults.js";
 import { UncaughtErrors, type UncaughtOrigin } from "./uncaught.js";
 import { WorkerLife, type StartWorker, type WorkerHost } from "./worker-life.js";
-import { OperatorError } from "../errors/operator-error.js";
 
 /**
  * Runs this thread as the worker `names`, or as the one of them that it was started for. Returns at once.

@@ -1,6 +1,7 @@
 // The tracer by OpenTelemetry: sampling, W3C trace context, batches sent by OTLP over gRPC (docs/adr/0053). Loaded only when tracing is on.
 // Invariant: no caller ever waits for the collector. Spans wait in a bounded queue; beyond it they are dropped, and the log says how
 // many. A flush at the end has a deadline.
+
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   diag,
@@ -34,8 +35,9 @@ import {
 import type { Clock } from "../clock/clock.js";
 import { asError } from "../errors/thrown.js";
 import type { Logger } from "../log/logger.js";
-import { AbandonableExporter } from "./span-export.js";
 import { ExportProblems } from "./export-problems.js";
+import { AbandonableExporter } from "./span-export.js";
+import { type TracingConfig } from "./tracing-config.js";
 import {
   failureText,
   type Attributes,
@@ -44,7 +46,6 @@ import {
   type SpanSettings,
   type Tracer,
 } from "./tracing.js";
-import { type TracingConfig } from "./tracing-config.js";
 
 /** Upstream's instrumentation scope. */
 const SCOPE = "k8s.io/kubernetes/pkg/kubelet";

@@ -1,4 +1,5 @@
 // Sends batches of spans by OTLP over gRPC, without TLS, as upstream does. Connects with the first batch.
+
 import { credentials } from "@grpc/grpc-js";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";

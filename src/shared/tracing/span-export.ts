@@ -1,5 +1,6 @@
 // An exporter that its owner can abandon: batches under way and later ones fail at once.
 // Without it the batches of a full queue would keep the thread alive for their whole timeouts after its end.
+
 import { ExportResultCode, type ExportResult } from "@opentelemetry/core";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 

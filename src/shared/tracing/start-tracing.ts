@@ -1,8 +1,9 @@
 // Creates the tracer of this thread. Loads OpenTelemetry, and nothing of it before.
+
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
-import { installTracer } from "./tracing.js";
 import { type TracingConfig } from "./tracing-config.js";
+import { installTracer } from "./tracing.js";
 
 export interface RunningTracing {
   /** Sends the last spans, for a second at most. */

@@ -1,5 +1,6 @@
 // The tracer of this thread, and how code begins spans without knowing OpenTelemetry (docs/adr/0053).
 // Invariant: while tracing is off nothing of OpenTelemetry is loaded, and a traced action costs one comparison.
+
 import { messageOf } from "../errors/thrown.js";
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;

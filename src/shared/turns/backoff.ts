@@ -1,5 +1,6 @@
 // Exponential back-off: each failure in a row waits longer than the one before, up to a limit.
 // Invariant: the wait is finite however many failures there were.
+
 import { invariant } from "../errors/invariant.js";
 
 export interface BackoffOptions {

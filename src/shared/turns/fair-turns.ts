@@ -2,8 +2,9 @@
 // round-robin between the owners that wait. Requests of one owner are served in the order of arrival.
 // Invariant: no turn is free while an owner that may have it waits. A waiting owner is served after at most one turn of each other owner of
 // its rank.
-import { WaitingLine, type Place } from "./waiting-line.js";
+
 import { abortReason } from "../errors/thrown.js";
+import { WaitingLine, type Place } from "./waiting-line.js";
 
 export interface FairTurnsOptions {
   /** Number of turns at once; undefined: no limit. */

@@ -1,6 +1,7 @@
 // A share of the thread's event loop for work of one kind, for example the syncs of all pods. Their sum in one round of the loop is
 // bounded, so that timers and sockets run in between.
 // Invariant: in each round at least one piece of work begins, and none begins once the share is used up.
+
 import type { Clock } from "../clock/clock.js";
 import { LoopYield } from "../queue/loop-yield.js";
 

@@ -4,6 +4,7 @@
 // MirrorManager have one due time per entry. QosUpdates, CpuReconciler, LocalWatch and Eviction have two kinds of
 // rounds. ImageGc has rounds in one queue with other calls. Settle and WatchedFiles have a settling time. Reflector
 // and EventStream keep connections open.
+
 import type { Clock, Timer } from "../clock/clock.js";
 
 export interface LoopOptions {

@@ -1,4 +1,5 @@
 // Asynchronous work on many items, a few at once.
+
 import { invariant } from "../errors/invariant.js";
 
 /**

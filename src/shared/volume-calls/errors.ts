@@ -1,4 +1,5 @@
 // Errors of filesystem calls on volumes.
+
 import type { HangableMount } from "./may-hang.js";
 
 /** A mount gave no response in time, or gave none the last time and rests. Worth another try later. */

@@ -1,5 +1,6 @@
 // One helper process: a child that makes one call at a time, and can be killed meanwhile. Invariant: every request gets
 // a result or an error; `gone` is reported once, when the process has exited.
+
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../errors/thrown.js";

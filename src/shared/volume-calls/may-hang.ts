@@ -1,6 +1,7 @@
 // Finds the mounts on which a system call may wait for ever: those of a server, driver or network disk.
 // Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table is the kernel's own
 // and never hangs.
+
 import { readlink as readLink } from "node:fs/promises";
 import { readMountTable, unescapeMountField } from "../fs/mountinfo.js";
 

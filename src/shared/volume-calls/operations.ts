@@ -1,5 +1,6 @@
 // Operations on files of a volume whose file system may never respond. An operation runs in this process if no such
 // file system is on its path, else in a helper process. Requests and results are plain data.
+
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../contracts/tasks.js";
 
 /** Of stat(2). */

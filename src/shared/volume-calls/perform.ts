@@ -1,4 +1,5 @@
 // Operations on files of volumes, by file system calls of this very process.
+
 import { chmod, chown, mkdir, open, opendir, stat, statfs } from "node:fs/promises";
 import { readTail } from "../fs/untrusted-file.js";
 import type { LocalName, Performer } from "./operations.js";

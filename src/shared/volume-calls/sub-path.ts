@@ -1,14 +1,15 @@
 // Sub paths: a part of a volume that a container may have written itself, symlinks included. The part is opened component by
 // component from handles on directories; the opened handle, not its name, is bind-mounted. Invariant: no link is followed by
 // the kernel; one that leads out of the volume is refused before anything behind it is touched.
+
 import { constants } from "node:fs";
 import { mkdir, open, readlink, realpath, rmdir, stat, unlink, type FileHandle } from "node:fs/promises";
 import { posix } from "node:path";
+import { errorCode } from "../errors/error-code.js";
+import { messageOf } from "../errors/thrown.js";
 import { mount } from "../os/mount.js";
 import { SubPathError } from "./errors.js";
 import type { BindSubPath } from "./operations.js";
-import { messageOf } from "../errors/thrown.js";
-import { errorCode } from "../errors/error-code.js";
 
 // O_PATH: a handle on the place itself, of any type; Node does not name the flag.
 const O_PATH = 0o10000000;

@@ -1,4 +1,5 @@
 // Literal ("|") and folded (">") scalars.
+
 import { isBlank, isBreak, isBreakOrEnd, isDigit } from "./characters.js";
 import type { Cursor } from "./cursor.js";
 import { token, type Token } from "./tokens.js";

@@ -2,6 +2,7 @@
 //
 // go-yaml reads blocks of 512 bytes, and only as far as it needs. What it never reads may be broken: a character that YAML does not
 // allow counts when its block is read.
+
 import { YamlError } from "./yaml-error.js";
 
 export interface SourceText {

@@ -1,4 +1,5 @@
 // Scalars in quotes, and plain ones: line breaks within them are folded.
+
 import { codes, isBlank, isBlankOrEnd, isBreak, isHexDigit } from "./characters.js";
 import type { Cursor } from "./cursor.js";
 import { token, type Token } from "./tokens.js";

@@ -1,4 +1,5 @@
 // JSON with integers as they are written: beyond 2^53 they become bigints.
+
 import {
   addItem,
   addMember,

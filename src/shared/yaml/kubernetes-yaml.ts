@@ -2,6 +2,7 @@
 // counts, as upstream has it.
 //
 // Nesting, aliases and merge keys are bounded as upstream bounds them; time and memory grow with the length of the text.
+
 import { Cursor } from "./cursor.js";
 import { sourceText } from "./encoding.js";
 import { looksLikeJson, parseExactJson, treeOfJson } from "./json.js";

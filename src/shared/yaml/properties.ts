@@ -1,4 +1,5 @@
 // Anchors, aliases, tags and directives.
+
 import { codes, isBlank, isBlankOrEnd, isBreakOrEnd, isDigit, isHexDigit, isWordCharacter } from "./characters.js";
 import type { Cursor } from "./cursor.js";
 import { token, type Token } from "./tokens.js";

@@ -3,6 +3,7 @@
 //
 // Works with a stack of its own: documents may be deep. An alias shares the value of its anchor. The steps that go-yaml takes to copy it are
 // counted, and bounded as go-yaml bounds them.
+
 import { AliasBudget } from "./alias-budget.js";
 import { keyText } from "./key-text.js";
 import type { AliasNode, ListNode, MapNode, Node, ScalarNode } from "./nodes.js";

@@ -1,4 +1,5 @@
 // Cuts a YAML 1.1 text into tokens, by the rules that go-yaml follows where the specification leaves a choice.
+
 import { scanBlockScalar } from "./block-scalar.js";
 import { BYTE_ORDER_MARK, codes, isBlank, isBlankOrEnd, isBreak } from "./characters.js";
 import type { Cursor } from "./cursor.js";

@@ -1,7 +1,8 @@
 // Errors that a CRI call answers with. A caller decides by the code: NotFound means removed, Unavailable means try again.
+
 import { status } from "@grpc/grpc-js";
-import { asError, messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import { asError, messageOf } from "../../shared/errors/thrown.js";
 
 export type FaultCode =
   | "NOT_FOUND"

@@ -1,4 +1,5 @@
 // The lists of CRI as streams, in parts. A list of a full node may be longer than one gRPC message.
+
 import type { StreamVerbs, UnaryMethod, Verbs } from "./call.js";
 
 /** Entries of one message. */

@@ -1,4 +1,5 @@
 // Small files of the node's operator and of our own, of a bounded size.
+
 import { openUntrusted, readWhole } from "../../shared/fs/untrusted-file.js";
 
 /** Rejects when the file is missing, no regular file, or longer than `maxBytes`. */

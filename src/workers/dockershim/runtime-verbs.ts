@@ -1,4 +1,5 @@
 // Verbs about the runtime itself.
+
 import { CgroupDriver, type RuntimeCondition } from "../../shared/cri/gen/runtime.v1.js";
 import type { Verbs } from "./call.js";
 import { toStatus } from "./fault.js";

@@ -1,7 +1,8 @@
 // The gRPC server on the unix socket: both services of CRI, each method a row of the verb tables. A method without a verb is
 // Unimplemented, as CRI's clients expect it of an older runtime.
-import { createServer, type Server as NetServer, type Socket } from "node:net";
+
 import { mkdir } from "node:fs/promises";
+import { createServer, type Server as NetServer, type Socket } from "node:net";
 import { dirname } from "node:path";
 import {
   Server,
@@ -13,9 +14,9 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { ImageServiceService, RuntimeServiceService } from "../../shared/cri/gen/runtime.v1.js";
+import { verbose, type Logger } from "../../shared/log/logger.js";
 import { bindPrivately, listenAt, type BoundSocket } from "../../shared/net/private-socket.js";
 import { boundedMessage } from "../../shared/plugins/bounded-reader.js";
-import { verbose, type Logger } from "../../shared/log/logger.js";
 import type { StreamMethod, StreamVerbs, UnaryMethod, Verbs } from "./call.js";
 import { Fault, toStatus } from "./fault.js";
 

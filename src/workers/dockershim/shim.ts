@@ -1,11 +1,13 @@
 // The parts that the verbs share, and the facts of the Engine.
-import type { DockershimInit } from "../../shared/contracts/dockershim.js";
+
 import type { Clock } from "../../shared/clock/clock.js";
+import type { DockershimInit } from "../../shared/contracts/dockershim.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { CgroupDriverName } from "./containers/cgroup-parent.js";
 import { lowestOomScoreAdj } from "./containers/oom-score.js";
-import { inspected, listed } from "./engine/containers.js";
 import { answered } from "./engine/answers.js";
+import { inspected, listed } from "./engine/containers.js";
 import { Engine, request } from "./engine/engine.js";
 import { Fault } from "./fault.js";
 import { Images } from "./images/images.js";
@@ -15,7 +17,6 @@ import { LOG_PATH_LABEL } from "./names.js";
 import { makeNetwork } from "./network/make-network.js";
 import type { PodNetwork } from "./network/pod-network.js";
 import { Checkpoints } from "./sandboxes/checkpoints.js";
-import type { CgroupDriverName } from "./containers/cgroup-parent.js";
 
 /** Members of the Engine's answer to /info that count here. */
 export interface EngineInfo {

@@ -1,4 +1,5 @@
 // Starts a CRI v1 server over the Docker Engine API (docs/docker.md).
+
 import type { DockershimControl, DockershimInit } from "../../shared/contracts/dockershim.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
@@ -12,8 +13,8 @@ import { dockershimMetrics } from "./metrics.js";
 import { runtimeVerbs } from "./runtime-verbs.js";
 import { sandboxVerbs } from "./sandboxes/verbs.js";
 import { CriServer } from "./server.js";
-import { statsVerbs } from "./stats/verbs.js";
 import { Shim } from "./shim.js";
+import { statsVerbs } from "./stats/verbs.js";
 import { Streaming } from "./streaming/verbs.js";
 
 export const startDockershim: StartWorker<DockershimControl, DockershimInit, object> = async (context) => {

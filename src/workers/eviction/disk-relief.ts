@@ -1,23 +1,24 @@
 // Relieves a short disk: removes unused containers and images, measures again, and only then evicts a pod. It takes seconds and runs in
 // parallel with the samples. If memory becomes short meanwhile, an eviction for memory comes first.
+
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
+import { value } from "../../shared/api/quantity.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import { EVICTION_MEASURE, EVICTION_RECLAIM } from "../../shared/contracts/thread-ops.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { value } from "../../shared/api/quantity.js";
 import type { Disks } from "./disks.js";
 import { measuredOf, reclaimsOf, type DiskLayout, type Reclaim } from "./layout.js";
 import { nodePressure, type Consumption } from "./messages.js";
 import type { Observations } from "./observe.js";
 import { graceOf, type Outbox } from "./outbox.js";
-import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
 import { partsOf } from "./pod-storage.js";
+import type { PodStore } from "./pod-store.js";
 import { rankByUsage, type Usage } from "./rank.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { metOf } from "./thresholds.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 /** Time limit of each way of reclaiming before a pod is evicted instead; main continues the reclaim. */
 const RECLAIM_WAIT_MS: Readonly<Record<Reclaim, number>> = { containers: 10_000, images: 20_000 };

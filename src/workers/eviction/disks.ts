@@ -1,5 +1,6 @@
 // Capacity and usage of the disks. A file system may not respond for long (network, failing disk). So each is measured
 // separately, one call at a time, and readers use the last result with its time.
+
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ImageFileSystems } from "../../shared/contracts/eviction.js";

@@ -1,4 +1,5 @@
 // Creates the thread's components, for its entry and for tests with a fake kernel.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import type { EvictionRecord } from "../../shared/contracts/eviction.js";
@@ -17,9 +18,9 @@ import { OomCounters } from "./oom/counters.js";
 import type { LogDevice } from "./oom/kernel-log.js";
 import { OomWatcher } from "./oom/watcher.js";
 import { Outbox } from "./outbox.js";
-import { PodStore } from "./pod-store.js";
 import { PodFigures } from "./pod-figures.js";
 import { PodRelief } from "./pod-relief.js";
+import { PodStore } from "./pod-store.js";
 import { RepeatedErrorLog } from "./repeated-error-log.js";
 import { WritableLayers, type LayersRuntime } from "./writable-layers.js";
 

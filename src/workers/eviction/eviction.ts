@@ -1,6 +1,7 @@
 // The eviction thread's rounds: sample, judge, report, and order one pod away at a time while a resource is short.
 // Invariant: a sample never waits longer than its own limit for a call that may hang (a disk, the runtime, main); one
 // order at a time; no pod is evicted by figures that are not fresh.
+
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod } from "../../shared/contracts/eviction.js";
@@ -15,12 +16,12 @@ import type { Machine, MachineLook } from "./machine.js";
 import { observe, type Observations } from "./observe.js";
 import type { Outbox } from "./outbox.js";
 import { disksNearlyShort, nextLookMs } from "./pace.js";
-import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
 import type { PodRelief } from "./pod-relief.js";
+import type { PodStore } from "./pod-store.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { effectiveThresholds, keyOf } from "./thresholds.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 /** Time for which a sample waits for disks; slower results count in the next one. */
 const DISK_WAIT_MS = 200;

@@ -1,13 +1,14 @@
 // Every ten seconds, measures the pods with limits on the node's disk, and evicts those above their limit. No threshold
 // has to be met.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";
+import { hasStorageLimit, breachOf, hasLocalLimit } from "./breach.js";
 import { type DiskLayout, layersOnNodeDisk } from "./layout.js";
 import { HARD_GRACE_SECONDS, type Outbox } from "./outbox.js";
-import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
 import { storageOf } from "./pod-storage.js";
-import { hasStorageLimit, breachOf, hasLocalLimit } from "./breach.js";
+import type { PodStore } from "./pod-store.js";
 
 const PERIOD_MS = 10_000;
 const WALK_MS = 2000;

@@ -1,5 +1,6 @@
 // One sample of memory and process ids: small kernel files, read at once. Files that are removed meanwhile are absent
 // from it, which is no failure.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
 import { parsePressure } from "../../shared/stats/cgroup/pressure.js";

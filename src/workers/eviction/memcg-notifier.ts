@@ -1,14 +1,15 @@
 // With kernelMemcgNotification on cgroup v1 the kernel notifies when memory use reaches a threshold. Then the next sample is taken at once.
 // The kernel's threshold depends on reclaimable memory, so it is set again every ten seconds. Only an optimisation: sampling continues
 // without it.
+
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
 import type { PodCgroups } from "../../shared/stats/pod-cgroups.js";
 import type { Observations } from "./observe.js";
+import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import { isMemory } from "./signals.js";
 import { unitsOf } from "./thresholds.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 const RENEW_MS = 10_000;
 /** Memory use that varies around the threshold notifies thousands of times a second. */

@@ -1,4 +1,5 @@
 // The status message and the event annotations of an eviction, with upstream's texts, which tools match.
+
 import type { EvictionSignal, EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";

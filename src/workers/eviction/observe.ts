@@ -1,4 +1,5 @@
 // The values of the eviction signals, from one sample of the machine.
+
 import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import type { FsFigures } from "../../shared/stats/fs-figures.js";
 import type { ProcessLimit } from "../../shared/stats/machine.js";

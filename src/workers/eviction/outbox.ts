@@ -1,4 +1,5 @@
 // The thread's messages to main: orders, pressures when they change, thresholds met now.
+
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { pressureBits, type EvictionPod, type EvictionRecord } from "../../shared/contracts/eviction.js";

@@ -1,5 +1,6 @@
 // Resource usage of pods: memory and processes from their cgroups, at once; disk from main's walks and the runtime,
 // which take longer. Unknown values are undefined, never 0.
+
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EvictionPod, EvictionUpcalls, PodDiskUsage } from "../../shared/contracts/eviction.js";

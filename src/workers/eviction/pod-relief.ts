@@ -1,5 +1,6 @@
 // Reaction to a shortage of memory or process ids: only an eviction helps. The eviction order is sent in the same pass
 // as the sample.
+
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { value } from "../../shared/api/quantity.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -7,8 +8,8 @@ import type { EvictionPod } from "../../shared/contracts/eviction.js";
 import { nodePressure, type Consumption } from "./messages.js";
 import type { Observations } from "./observe.js";
 import { graceOf, type Outbox } from "./outbox.js";
-import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
+import type { PodStore } from "./pod-store.js";
 import { rankByProcesses, rankByUsage } from "./rank.js";
 import { isMemory } from "./signals.js";
 

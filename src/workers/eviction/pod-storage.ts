@@ -1,4 +1,5 @@
 // A pod's usage of the node's disks, from main's walks and the runtime's figures of writable layers. Pure.
+
 import type { EvictionPod, PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { Measured } from "./layout.js";
 

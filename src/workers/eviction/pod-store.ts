@@ -1,4 +1,5 @@
 // The running pods, as main reports them, and the pods with an eviction order.
+
 import type { EvictionDelta, EvictionPod } from "../../shared/contracts/eviction.js";
 import { Orders } from "./orders.js";
 

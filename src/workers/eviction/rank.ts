@@ -1,4 +1,5 @@
 // Ranks pods for eviction. Pure; the order is total and does not depend on the order of the input.
+
 import type { EvictionPod } from "../../shared/contracts/eviction.js";
 
 /** A pod's use of the short resource; undefined: its use is unknown. */

@@ -1,4 +1,5 @@
 // Logs a repeated error once, and its end once.
+
 import type { Logger } from "../../shared/log/logger.js";
 
 export class RepeatedErrorLog {

@@ -1,4 +1,5 @@
 // The eviction signals: the resource that messages name, and the node condition.
+
 import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
 

@@ -1,7 +1,8 @@
 // Starts the rounds with the kernel's files, their queue and main.
+
 import { readCgroupMounts } from "../../shared/cgroup/mounts.js";
-import type { EvictionControl, EvictionInit, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import { evictionRecordCodec } from "../../shared/contracts/eviction-codec.js";
+import type { EvictionControl, EvictionInit, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";

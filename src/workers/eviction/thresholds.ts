@@ -1,4 +1,5 @@
 // The thresholds as they are compared: the configured ones, those derived from them, and the value of each in units.
+
 import type { EvictionSignal, EvictionThreshold, ThresholdValue } from "../../shared/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/api/quantity.js";
 import type { DiskLayout } from "./layout.js";

@@ -1,8 +1,9 @@
 // Image garbage collection: lists the images periodically, and records when each was seen and used. It removes images
 // that are too old and, when the disk is short, the least recently used ones.
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type {
   FreedImages,
   ImageGcEventReason,
@@ -12,16 +13,16 @@ import type {
 } from "../../shared/contracts/image-gc.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { CriNotFoundError } from "../../shared/cri/errors.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ImageGcMetrics, RemovalReason } from "./metrics.js";
-import { readImageFs, type StatFs } from "./image-fs.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
+import { traced } from "../../shared/tracing/tracing.js";
 import { byteSize } from "./byte-size.js";
+import { readImageFs, type StatFs } from "./image-fs.js";
+import type { ImageGcMetrics, RemovalReason } from "./metrics.js";
 import { ImageRecords, NEVER, recordKey, type ImageRecord, type ListedImage } from "./records.js";
 import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent } from "./selection.js";
-import { traced } from "../../shared/tracing/tracing.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { Remote } from "../../shared/thread/remote-calls.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
 
 export type ImageGcSettings = Pick<
   ImageGcInit,

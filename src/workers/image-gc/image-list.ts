@@ -1,4 +1,5 @@
 // The biggest images of the runtime, as the Node object lists them.
+
 import type { ContainerImage } from "../../shared/api/node.js";
 import type { CriClient } from "../../shared/cri/client.js";
 

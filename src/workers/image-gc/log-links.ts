@@ -1,13 +1,14 @@
 // Links to container logs (/var/log/containers) that lead nowhere: the logs went with their pod or by hand.
 // Invariant: the link of an existing container stays, as its log may be about to be created.
+
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock } from "../../shared/clock/clock.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { findHangable, readHangable } from "../../shared/volume-calls/may-hang.js";
-import type { Clock } from "../../shared/clock/clock.js";
 import { Loop } from "../../shared/turns/loop.js";
+import { findHangable, readHangable } from "../../shared/volume-calls/may-hang.js";
 
 interface LogLinksOptions {
   directory: string;

@@ -1,4 +1,5 @@
 // Metrics of image garbage collection.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 /** Why an image was removed: the disk was short, or the image was unused for imageMaximumGCAge. */

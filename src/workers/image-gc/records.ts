@@ -1,4 +1,5 @@
 // Records of each image: the times of its first detection and of its last use. Kept in memory.
+
 import type { ImageNames } from "../../shared/contracts/image-gc.js";
 
 export interface ImageRecord extends ImageNames {

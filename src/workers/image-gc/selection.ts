@@ -1,4 +1,5 @@
 // Which images may go, in which order, and how much is to be freed. Pure.
+
 import type { ImageRecord } from "./records.js";
 
 export interface ImageFs {

@@ -1,16 +1,17 @@
 // Starts image garbage collection and the care of log links with their CRI connection and main.
+
 import type { ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
 import { createCriClient } from "../../shared/cri/client.js";
-import { imageGcMetrics } from "./metrics.js";
+import { sandboxImage } from "../../shared/cri/sandbox-image.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
-import { biggestImages } from "./image-list.js";
+import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { containerImages } from "./container-images.js";
 import { ImageGc } from "./image-gc.js";
+import { biggestImages } from "./image-list.js";
 import { linkLoop } from "./log-links.js";
-import { sandboxImage } from "../../shared/cri/sandbox-image.js";
-import type { StartWorker } from "../../shared/thread/worker-life.js";
+import { imageGcMetrics } from "./metrics.js";
 
 export const startImageGc: StartWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls> = (context) => {
   const { init, log, clock, upcalls, generation } = context;

@@ -1,5 +1,6 @@
 // Entry of the log thread (shared/contracts/log.ts), the only thread that writes lines. It loads little, because every line of the start
 // waits for it. The port keeps it alive until main ends it.
+
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../shared/clock/clock.js";
 import type { LogInit, LogMessage } from "../../shared/contracts/log.js";

@@ -1,13 +1,14 @@
 // Moves lines from the threads' rings to standard error and output.
 // Invariant: a record leaves its ring when its line is written, in the info buffer, or counted as lost. Lines of one thread keep their
 // order. Bytes of two lines never mix. When the reader does not read, lines wait in the rings.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { LogInit } from "../../shared/contracts/log.js";
 import { RECORD_INFO } from "../../shared/log/line-record.js";
 import type { LogOutput } from "../../shared/log/open-output.js";
 import { Doorbell } from "../../shared/queue/doorbell.js";
-import { LogWords } from "../../shared/queue/log-words.js";
 import { RingWord } from "../../shared/queue/layout.js";
+import { LogWords } from "../../shared/queue/log-words.js";
 import { RecentLines } from "../../shared/queue/recent-lines.js";
 import { RingConsumer, type RingBuffers } from "../../shared/queue/ring.js";
 

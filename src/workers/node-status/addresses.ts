@@ -1,9 +1,10 @@
 // The node's addresses by upstream's rules: --node-ip, else the address of the node's name, else that of the default route. Addresses of a
 // cloud provider take precedence.
+
 import { isIP, isIPv4 } from "node:net";
 import type { NodeAddress } from "../../shared/api/node.js";
-import { nodeIPs, type Interfaces } from "../../shared/net/host-addresses.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
+import { nodeIPs, type Interfaces } from "../../shared/net/host-addresses.js";
 
 export interface AddressRules {
   hostname: string;

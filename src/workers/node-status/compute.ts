@@ -1,19 +1,20 @@
 // Computes the wanted Node from the present one and all known facts. Pure: the same input, the same Node.
 // Invariant: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
-import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/api/node.js";
-import type { ResourceList } from "../../shared/api/meta.js";
-import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import type { EventType } from "../../shared/api/event.js";
+import type { ResourceList } from "../../shared/api/meta.js";
+import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/api/node.js";
+import { apiTime } from "../../shared/api/time.js";
+import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
+import type { OperatorError } from "../../shared/errors/operator-error.js";
 import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork } from "./addresses.js";
 import { nextConditions, notReadyReasons } from "./conditions.js";
 import { withConfigReport } from "./config-report.js";
+import type { KubeletHealth } from "./health-monitor.js";
 import type { Machine } from "./machine.js";
 import { without } from "./registration.js";
-import type { KubeletHealth } from "./health-monitor.js";
-import { apiTime } from "../../shared/api/time.js";
 import { runtimeVersion } from "./runtime-version.js";
-import type { OperatorError } from "../../shared/errors/operator-error.js";
 
 const HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport";
 

@@ -1,5 +1,6 @@
 // The conditions of a node: message and transition time of each, and the Event that reports its change.
 // Invariant: conditions of others (NetworkUnavailable, a node problem detector's) stay as they are.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { NodeCondition } from "../../shared/api/node.js";
 import { PRESSURES, type Pressure, type RuntimeFacts } from "../../shared/contracts/node-status.js";

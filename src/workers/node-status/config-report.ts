@@ -1,5 +1,6 @@
 // The node's configurations in its Node object: the condition KubeletConfigOk and the annotation with the status. Pure.
 // Reasons and messages are upstream's, of Kubernetes 1.10; later versions have only status.config, which newer API servers drop.
+
 import {
   configMapLink,
   CONFIG_STATUS_ANNOTATION,

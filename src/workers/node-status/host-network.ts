@@ -1,5 +1,6 @@
 // Reads the machine's interfaces, its default route and the addresses of the node's name. This runs apart from the
 // heartbeat, because a resolver that hangs must not delay it.
+
 import { lookup } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";

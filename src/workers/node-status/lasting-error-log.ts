@@ -1,4 +1,5 @@
 // Logs an error that lasts: when it begins, when its text changes, once a minute, and when it is resolved.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 

@@ -1,18 +1,19 @@
 // The node's lease: "this node was alive at renewTime", renewed every quarter of its duration.
 // Invariant: it is renewed only while main is healthy (health-monitor.ts); each update starts from the result of the
 // previous one, without a read, because no other client writes the lease; before the Node exists there is no lease.
-import { LEASES } from "../../shared/api/client/kinds.js";
+
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
+import { LEASES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Lease } from "../../shared/api/gen/coordination.js";
+import { apiMicroTime } from "../../shared/api/time.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { LeaseMetrics } from "./metrics.js";
 import { Backoff } from "../../shared/turns/backoff.js";
-import { LastingErrorLog } from "./lasting-error-log.js";
-import { apiMicroTime } from "../../shared/api/time.js";
 import { Loop } from "../../shared/turns/loop.js";
+import { LastingErrorLog } from "./lasting-error-log.js";
+import type { LeaseMetrics } from "./metrics.js";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 /** Of the duration, from one renewal to the next. */

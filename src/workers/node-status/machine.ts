@@ -1,4 +1,5 @@
 // Data of the machine for nodeInfo: identities, kernel, distribution, swap. Read from the same files as cAdvisor's.
+
 import { readFile } from "node:fs/promises";
 import { release } from "node:os";
 

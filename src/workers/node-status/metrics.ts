@@ -1,4 +1,5 @@
 // Metrics of the node-status thread: heartbeats, and how long a new node took to be ready.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface LeaseMetrics {

@@ -1,5 +1,6 @@
 // The latest known Node: reports to main when it changes, when it becomes (un)schedulable, and its pod CIDRs.
 // Invariant: main gets one call per change; an older version never replaces a newer one.
+
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Node } from "../../shared/api/node.js";
 import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";

@@ -1,4 +1,5 @@
 // Creates the Node, or updates an existing one: repeated until it works, once per kubelet process.
+
 import { isAlreadyExists, isForbidden } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
@@ -9,9 +10,9 @@ import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { Backoff } from "../../shared/turns/backoff.js";
 import type { Computed } from "./compute.js";
+import { LastingErrorLog } from "./lasting-error-log.js";
 import { nodePatch } from "./patch.js";
 import { newNode, reconciled } from "./registration.js";
-import { LastingErrorLog } from "./lasting-error-log.js";
 
 export interface RegisterDeps {
   client: Pick<ApiClient, "get" | "create" | "patch">;

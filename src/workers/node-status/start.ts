@@ -1,17 +1,18 @@
 // Starts the node's heartbeat with its own connection to the API server, main and the board.
+
 import { access } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { createApiClient } from "../../shared/api/client/client.js";
 import { loadNodeConfig } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
-import { nodeStatusMetrics } from "./metrics.js";
 import { restClientMetrics } from "../../shared/metrics/rest-client.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { HostNetworkWatch } from "./host-network.js";
 import { readMachine } from "./machine.js";
+import { nodeStatusMetrics } from "./metrics.js";
 import { NodeStatusKeeper } from "./node-status.js";
 
 export const startNodeStatus: StartWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls> = async (context) => {

@@ -1,4 +1,5 @@
 // Time until a new node became ready, by stages: reported once, and only for a Node that this kubelet created.
+
 import type { NodeStartup } from "./metrics.js";
 
 export class StartupTimes {

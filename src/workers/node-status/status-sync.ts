@@ -1,6 +1,7 @@
 // Maintains the Node's status: registers the node, then computes its status periodically and sends the changes.
 // Invariant: one round at a time. The first waits for the lists of the runtime and the pods. So a restart of the kubelet does not set the
 // node NotReady. Events report only changes that the server has accepted.
+
 import { ApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
@@ -10,16 +11,16 @@ import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-stat
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { Loop } from "../../shared/turns/loop.js";
-import type { StatusMetrics } from "./metrics.js";
 import type { HostNetwork } from "./addresses.js";
 import { computeNode, type Computed } from "./compute.js";
+import type { KubeletHealth } from "./health-monitor.js";
+import { LastingErrorLog } from "./lasting-error-log.js";
 import type { Machine } from "./machine.js";
+import type { StatusMetrics } from "./metrics.js";
 import type { NodeView } from "./node-view.js";
 import { nodeChanged, nodePatch } from "./patch.js";
 import { register } from "./register.js";
 import type { StartupTimes } from "./startup-times.js";
-import { LastingErrorLog } from "./lasting-error-log.js";
-import type { KubeletHealth } from "./health-monitor.js";
 
 /** Time for which the first status waits for the runtime and the first relist. */
 const HOLD_MS = 5000;

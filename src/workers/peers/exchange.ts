@@ -1,5 +1,6 @@
 // One GET to a pod's server, and its response. Invariant: every request has its own connection, without proxy, keep-alive, compression or
 // certificate check; it ends with a reset. What is read of the server is bounded in bytes and processor time.
+
 import type { Socket } from "node:net";
 import { asError } from "../../shared/errors/thrown.js";
 import { HeaderError } from "../../shared/http/client/headers.js";

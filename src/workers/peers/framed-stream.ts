@@ -1,5 +1,6 @@
 // The bytes that TLS decrypted, as the stream below an HTTP/2 session. A session would read a TLS socket past JavaScript.
 // Invariant: the session sees only bytes that `check` has passed.
+
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { asError } from "../../shared/errors/thrown.js";

@@ -1,15 +1,16 @@
 // grpc probes: one Check of grpc.health.v1.Health over plain HTTP/2 (without grpc-js, see docs/adr/0015).
 // Invariant: what the session reads of the server is bounded in bytes, frames and processor time.
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
 import { addressOf, dial, DialError, reset, systemReason } from "../../shared/net/dial.js";
+import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
 import { OverBudgetError } from "./accounts.js";
 import { FrameCounter, MAX_BYTES } from "./frame-counter.js";
 import type { Guard } from "./guarded-source.js";
 import { GuardedStream } from "./guarded-stream.js";
-import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
 
 const STATUSES = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 const SERVING = 1;

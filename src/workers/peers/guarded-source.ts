@@ -1,5 +1,6 @@
 // The bytes of a pod's server: counted, bounded, and handled in turns. Parsers see only what passed here. Invariant: bytes beyond a limit
 // never reach them, and no piece is handled once its pod is over its budget.
+
 import type { Socket } from "node:net";
 import { asError } from "../../shared/errors/thrown.js";
 import { reset } from "../../shared/net/dial.js";

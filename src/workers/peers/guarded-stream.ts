@@ -1,4 +1,5 @@
 // A guarded source as a stream, for TLS and HTTP/2, which read streams.
+
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { GuardedSource, type Guard } from "./guarded-source.js";

@@ -1,4 +1,5 @@
 // Reads the response of HTTP/1 into a PendingReply, and ends the connection at its last byte that matters.
+
 import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { HeadLimitError, ReplyError } from "../../shared/http/client/reply-error.js";
 import { ReplyReader } from "../../shared/http/client/reply-reader.js";

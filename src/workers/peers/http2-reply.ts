@@ -1,5 +1,6 @@
 // One GET over HTTP/2, after the handshake of TLS chose it (docs/adr/0107). Invariant: what the session reads of the server is bounded in
 // bytes, frames and processor time.
+
 import {
   connect,
   constants,
@@ -13,8 +14,8 @@ import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { HeaderError } from "../../shared/http/client/headers.js";
-import { http2Fields } from "../../shared/http/client/http2-fields.js";
 import { http2ErrorName } from "../../shared/http/client/http2-errors.js";
+import { http2Fields } from "../../shared/http/client/http2-fields.js";
 import type { GetRequest } from "../../shared/http/client/redirects.js";
 import { HeadLimitError } from "../../shared/http/client/reply-error.js";
 import { MAX_HEAD_BYTES } from "../../shared/http/client/reply-reader.js";

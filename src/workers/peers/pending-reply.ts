@@ -1,9 +1,10 @@
 // One response that is awaited. Invariant: it is settled once, by its reader, by a failure or by the end of the time, and the connection is
 // closed then.
-import { OverBudgetError } from "./accounts.js";
-import { PeerLimitError } from "./guarded-source.js";
+
 import type { ReplyHead } from "../../shared/http/client/reply-reader.js";
 import { systemReason } from "../../shared/net/dial.js";
+import { OverBudgetError } from "./accounts.js";
+import { PeerLimitError } from "./guarded-source.js";
 
 const TIMED_OUT_AT_HEADERS = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 const TIMED_OUT_IN_BODY = "context deadline exceeded (Client.Timeout or context cancellation while reading body)";

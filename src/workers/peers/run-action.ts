@@ -1,7 +1,8 @@
 // Maps a probe's action to the module that runs it. The first probe of a type loads its module.
-import { InvariantError } from "../../shared/errors/invariant.js";
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
+import { InvariantError } from "../../shared/errors/invariant.js";
 import type { RunAction } from "../../shared/probes/run.js";
 import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";
 import { lazily } from "../../shared/turns/lazily.js";

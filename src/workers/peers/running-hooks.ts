@@ -1,4 +1,5 @@
 // The lifecycle hooks in progress, so that main can cancel one by its number.
+
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 
 export class RunningHooks {

@@ -1,5 +1,6 @@
 // TLS to a pod's server: no certificate is trusted, none is needed. Invariant: the client offers no finite-field Diffie-Hellman, whose
 // group the server chooses (one handshake may then cost seconds), agrees to no renegotiation, and reads a bounded certificate chain.
+
 import { constants } from "node:crypto";
 import { isIP } from "node:net";
 import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from "node:tls";

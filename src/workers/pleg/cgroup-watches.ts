@@ -1,5 +1,6 @@
 // Detects exits of containers without a call to the runtime. The runtime removes a container's cgroup directory after
 // its last process has exited. inotify on the pod's cgroup directory reports that at once (cgroup v1 and v2 alike).
+
 import { watch, type FSWatcher } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";

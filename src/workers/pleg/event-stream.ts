@@ -1,4 +1,5 @@
 // Follows the CRI event stream if the runtime has one (containerd from 1.7, CRI-O); others return Unimplemented.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { CriUnavailableError, CriUnimplementedError } from "../../shared/cri/errors.js";

@@ -1,5 +1,6 @@
 // A container's cgroup goes away a moment before the runtime has written down its exit. Inspects again, at growing
 // distances, until the pod's state changed or the tries are used up; the relist is the net below.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 
 /**

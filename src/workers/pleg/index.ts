@@ -1,4 +1,5 @@
 // Thread entry: runs startPleg in a thread of its own.
+
 import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { startPleg } from "./start.js";

@@ -1,4 +1,5 @@
 // Metrics of the pod lifecycle event generator: kubelet_pleg_*.
+
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface PlegMetrics {

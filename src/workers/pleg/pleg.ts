@@ -2,10 +2,8 @@
 // inspects single pods on request, and publishes their observed states to main.
 // Invariant: one hung container or call delays its own pod only; every request is answered by a record with at
 // least its generation, or by inspect-failed; equal state is published once.
+
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { CriUnavailableError } from "../../shared/cri/errors.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type {
   InspectRequest,
   PlegInit,
@@ -13,21 +11,24 @@ import type {
   RuntimeState,
   WatchedPod,
 } from "../../shared/contracts/pleg.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { PlegMetrics } from "./metrics.js";
 import { PLEG_RELIST } from "../../shared/contracts/thread-ops.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { CriUnavailableError } from "../../shared/cri/errors.js";
+import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
 import type { BoardWriter } from "../../shared/queue/board.js";
 import type { QueueWriter } from "../../shared/queue/queue-writer.js";
-import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { Asked } from "./asked.js";
 import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";
 import { ExitFollowUp } from "./exit-follow-up.js";
+import type { PlegMetrics } from "./metrics.js";
 import { PodInspector } from "./pod-inspector.js";
 import { PublishedPod } from "./published-pod.js";
 import { GONE, Relister, signatureOf, type ChangedPod, type RelistResult } from "./relister.js";
 import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runtime-watch.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 
 /** The runtime counts as idle after this time without a change. */
 const IDLE_AFTER_MS = 10_000;

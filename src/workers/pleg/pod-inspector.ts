@@ -1,16 +1,17 @@
 // Inspects pods one by one on request, in parallel across pods. Invariant: at most one inspection of a pod is
 // under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
+
 import type { Clock } from "../../shared/clock/clock.js";
+import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { CriNotFoundError } from "../../shared/cri/errors.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { mapAtMost } from "../../shared/turns/map-at-most.js";
-import { stableContainer, stableSandbox } from "./stable-status.js";
-import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
+import { mapAtMost } from "../../shared/turns/map-at-most.js";
+import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
+import { stableContainer, stableSandbox } from "./stable-status.js";
 
 /**
  * Status calls of one pod at once. Their deadlines must not run while thousands of others wait in the runtime, and a connection with a

@@ -1,8 +1,9 @@
 // A pod as main has it, and its difference to a newer observation. A pod may have ten thousand containers: main gets only those that changed,
 // in records that it decodes in between other work.
 // Invariant: main's copy, which is made of these differences alone, equals the last observation.
-import type { PlegWireRecord } from "../../shared/contracts/pleg.js";
+
 import { encodeContainer, encodeSandboxes } from "../../shared/contracts/pleg-codec.js";
+import type { PlegWireRecord } from "../../shared/contracts/pleg.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 

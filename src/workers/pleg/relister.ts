@@ -1,4 +1,5 @@
 // Lists all sandboxes and containers and finds the pods that changed since the last time. One relist at a time.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { ContainerState, type PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";

@@ -1,8 +1,8 @@
 // Starts the pleg logic with its CRI connection, its queues and its part of the board.
-import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
+
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
+import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
 import { createCriClient } from "../../shared/cri/client.js";
-import { plegMetrics } from "./metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
@@ -12,6 +12,7 @@ import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { ListReports, podUidsOf } from "./lists.js";
+import { plegMetrics } from "./metrics.js";
 import { Pleg } from "./pleg.js";
 
 /** With more waiting records main is stuck for good. The thread fails and starts again with a full relist. */

@@ -2,17 +2,18 @@
 // gRPC.
 // Invariant: a stopped probe does not cancel its call. If containerd loses its client while a command starts, it holds
 // the container's shim for 30 s. That would delay the stop of the container.
-import { quote } from "../../shared/text/quote.js";
+
 import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../shared/cri/errors.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 import { runtimeOperationsMetrics, type RuntimeCall } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import { quote } from "../../shared/text/quote.js";
 
 export interface ExecOptions {
   endpoint: string;

@@ -1,4 +1,5 @@
 // Starts the schedule of probes with commands and TCP connections. No byte of a pod's server is read here.
+
 import type { ProberControl, ProberInit } from "../../shared/contracts/prober.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";

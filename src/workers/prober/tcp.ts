@@ -1,4 +1,5 @@
 // tcpSocket probes: success is a connection that comes about.
+
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import { dial, DialError, reset } from "../../shared/net/dial.js";
 import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";

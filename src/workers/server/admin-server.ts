@@ -1,12 +1,17 @@
 // The server behind the admin socket: HTTP/1.1 with the routes of the authenticated port and of the nodelet command. Routes are made, and
 // their code loaded, with the first request.
 // Invariant: without a client it costs one listener.
+
 import { createServer } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { AdminInit } from "../../shared/contracts/server.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { BoundSocket } from "../../shared/net/private-socket.js";
+import { bindSocket } from "./admin/socket.js";
+import { authorisedPath, isManifestPath } from "./auth/attributes.js";
+import { entry } from "./entry.js";
 import { Http1Connections } from "./http1/connections.js";
 import { HeadMemory } from "./http1/head-memory.js";
 import {
@@ -17,12 +22,8 @@ import {
   LISTEN_RETRY_MS,
   PLAIN_HEAD_POOL,
 } from "./listener.js";
-import { authorisedPath, isManifestPath } from "./auth/attributes.js";
-import { entry } from "./entry.js";
 import { replyError } from "./reply.js";
 import type { Router } from "./router.js";
-import { bindSocket } from "./admin/socket.js";
-import type { BoundSocket } from "../../shared/net/private-socket.js";
 
 /** Far more than people open; the next is closed at once. */
 const MAX_CONNECTIONS = 128;

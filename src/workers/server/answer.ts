@@ -1,4 +1,5 @@
 // The type of a route. Handlers are written for HTTP/1.1's request and response; Node's HTTP/2 brings objects of the same shape.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Target } from "../../shared/http/target.js";

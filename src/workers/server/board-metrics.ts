@@ -1,5 +1,6 @@
 // The thread board's figures of each thread, and the pressure conditions of the node, as metrics. This thread reads
 // them, so they are right while main or another thread hangs.
+
 import { PRESSURES } from "../../shared/contracts/node-status.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";

@@ -1,28 +1,29 @@
 // The gate of the authenticated port: every request passes authentication and authorization before any route handles
 // it.
 // Invariant: a refused request costs little (no route, no runtime, no body read) and has its own line in the log.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { ServerAuthMetrics } from "./auth/metrics.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { faultPoint } from "../../shared/faults/fault-points.js";
 import type { Call } from "./answer.js";
 import { authorisedPath, isManifestPath, subresourcesOf, verbOf } from "./auth/attributes.js";
 import { authenticate, type AuthenticatorOptions } from "./auth/authenticator.js";
 import type { Authorizer } from "./auth/authorizer.js";
-import { ANONYMOUS } from "./auth/user.js";
 import { bearerToken } from "./auth/bearer.js";
+import type { ServerAuthMetrics } from "./auth/metrics.js";
 import type { Peers } from "./auth/peers.js";
 import type { Refusals } from "./auth/refusals.js";
 import { TooManyReviewsError } from "./auth/review-turns.js";
+import { ANONYMOUS } from "./auth/user.js";
 import type { Entered } from "./entry.js";
-import { HandlerError } from "./owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { networkOf } from "./network.js";
+import { HandlerError } from "./owned.js";
 import { isServedByNone } from "./paths.js";
 import { replyError, replyPlain } from "./reply.js";
 import type { Router } from "./router.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 
 /** More than any route reads but the manifest API, which has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
 // /healthz and its sub-checks, with upstream's texts. A failed check gives its reason as text; only the path of a
 // single check shows the reason, the list withholds it.
+
 import type { ServerResponse } from "node:http";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import { replyError, replyText } from "./reply.js";

@@ -1,4 +1,5 @@
 // kubelet_http_requests_* and kubelet_http_inflight_requests, with upstream's bounded label values.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { treeOf } from "./paths.js";

@@ -2,6 +2,7 @@
 // upgrades are HTTP/1.1's.
 // Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows any certificate
 // is accepted: each request is authenticated. A fault of one connection ends only that connection.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
@@ -10,17 +11,17 @@ import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../shared/clock/clock.js";
 import { faultPoint } from "../../shared/faults/fault-points.js";
+import { MAX_HEAD_BYTES } from "../../shared/http/server/request-reader.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import { ClientGates } from "./clients/client-gates.js";
 import { HandshakeQueue, type QueueLimits } from "./clients/handshake-queue.js";
 import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js";
-import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection, http2ConnectionOf } from "./clients/http2-connection.js";
 import type { Lookup } from "./entry.js";
 import { Http1Connections } from "./http1/connections.js";
 import { HeadMemory } from "./http1/head-memory.js";
-import { MAX_HEAD_BYTES } from "../../shared/http/server/request-reader.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
+import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 
 /** Limits for the time and size of a client's requests (docs/adr/0039); times in milliseconds. */
 export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLimits {

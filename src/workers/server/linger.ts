@@ -1,4 +1,5 @@
 // The end of a connection after its last response.
+
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../shared/clock/clock.js";
 

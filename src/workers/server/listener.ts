@@ -1,6 +1,7 @@
 // One HTTP listener, plain or with TLS. It repeats a bind that failed, and closes with its connections. A port in use
 // is logged once, with the setting that changes it. The bind is repeated every 5 s (upstream's healthz server restart
 // delay), so the server starts when the port becomes free.
+
 import { createServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../shared/clock/clock.js";

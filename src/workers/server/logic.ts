@@ -1,8 +1,12 @@
 // Serves HTTP about this node from the thread's own copy of the state, even when main is stuck. The init data says what this thread serves:
 // the authenticated port (10250), or the read-only port (10255), the healthz port (10248) and the admin socket. Listeners that cannot
 // bind keep trying.
+
 import { hostname } from "node:os";
+import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
+import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import type {
   AdminInit,
   ConfigzBodies,
@@ -13,37 +17,34 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
-import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
-import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
+import type { CriClient } from "../../shared/cri/client.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { processMetrics, processStartTime } from "./process-metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import { boardMetrics } from "./board-metrics.js";
-import { standingMetrics, statsProvider } from "./standing-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
-import type { ApiClient } from "../../shared/api/client/port.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
 import type { FileSystemFacts } from "../../shared/volume-calls/operations.js";
+import type { AdminRoutes, AdminServer } from "./admin-server.js";
+import type { StatusDeps } from "./admin/status.js";
+import { boardMetrics } from "./board-metrics.js";
 import { nodeChecks, type HealthInputs } from "./health.js";
 import { httpMetrics } from "./http-metrics.js";
 import { Listener, plainServer } from "./listener.js";
 import type { ManifestAnswers } from "./manifests/answer.js";
+import type { NodeDisks } from "./node-disks.js";
 import { PodList } from "./pod-list.js";
+import { processMetrics, processStartTime } from "./process-metrics.js";
 import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js";
+import { deferredRuntime } from "./runtime.js";
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
-import type { AdminRoutes, AdminServer } from "./admin-server.js";
-import type { NodeDisks } from "./node-disks.js";
-import type { OpenPage } from "./status-page/open-page.js";
-import type { StatusDeps } from "./admin/status.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import type { Deferred } from "../../shared/turns/deferred.js";
-import { deferredRuntime } from "./runtime.js";
 import { HealthSlis } from "./slis.js";
+import { standingMetrics, statsProvider } from "./standing-metrics.js";
 import { Stats } from "./stats/index.js";
-import type { Remote } from "../../shared/thread/remote-calls.js";
+import type { OpenPage } from "./status-page/open-page.js";
 
 export interface ServerDeps {
   thread: ServerThreadName;

@@ -2,6 +2,7 @@
 // family and labels are summed, for every type. A metric that must stay separate per thread has a `thread` label. A
 // family whose type differs between threads is kept as the first thread declared it; the samples of the others are
 // left out and counted in nodelet_metrics_conflicts.
+
 import type { MetricFamily, MetricSample, MetricSnapshot, NativeSample } from "../../shared/metrics/snapshot.js";
 import { registeredFamily } from "./registered-metrics.js";
 

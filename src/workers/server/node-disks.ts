@@ -1,6 +1,7 @@
 // Size and usage of the node's file systems, for the nodelet command and the status page. Created with the first request.
 // Invariant: one call per path is pending, and requests share it; a helper process makes it where the path leads over a
 // mount that may hang (docs/adr/0042). Requests thus never occupy more of libuv's pool than one thread per path.
+
 import { Scope } from "../../shared/abort/scope.js";
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../shared/clock/clock.js";

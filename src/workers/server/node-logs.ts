@@ -1,4 +1,5 @@
 // GET /logs/…: the node's own logs: files of the log folder, and, where the configuration allows it, services' logs.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createGzip, constants } from "node:zlib";
 import type { Clock } from "../../shared/clock/clock.js";

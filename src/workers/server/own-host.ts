@@ -2,6 +2,7 @@
 // Invariant: a web site cannot read such a port through a browser on this machine. Its own name, made to resolve to 127.0.0.1 (DNS
 // rebinding), is refused, and no response permits another origin to read it. A request without any Host, which HTTP/1.0 permits, comes
 // from no browser.
+
 import { isLoopbackAddress, isLoopbackHost } from "../../shared/http/host.js";
 import type { Entered } from "./entry.js";
 import { replyError } from "./reply.js";

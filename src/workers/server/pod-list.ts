@@ -1,9 +1,10 @@
 // The thread's own copy of the node's pods, and /pods made of it. Texts are bytes outside the thread's heap. Small pods are kept as objects
 // too, within a budget; others are parsed when a request needs them. A list is written in chunks. So neither large pods nor a slow reader
 // exhaust the heap or delay other requests (docs/adr/0080). A list shows the pods of the moment it began.
+
 import type { ServerResponse } from "node:http";
-import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { PodsDelta, PodText } from "../../shared/contracts/server.js";
 import { writeChunks } from "./reply.js";
 

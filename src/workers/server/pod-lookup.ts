@@ -1,9 +1,10 @@
 // Finds the pod and the container that a path names. Pods come from main, containers from the runtime.
+
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 import type { PodList } from "./pod-list.js";
 import type { ServedRuntime } from "./runtime.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
 
 const POD_UID = "io.kubernetes.pod.uid";
 const CONTAINER_NAME = "io.kubernetes.container.name";

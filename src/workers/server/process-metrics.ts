@@ -1,5 +1,6 @@
 // process_*: usage of the whole process, read from /proc/self by one thread only (the server's, so that no other thread
 // ever waits for it). prom-client's own collectors read /proc synchronously and keep event-loop timers: not used.
+
 import { readdir, readFile } from "node:fs/promises";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 

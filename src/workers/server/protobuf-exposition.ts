@@ -1,5 +1,6 @@
 // Metrics as delimited messages io.prometheus.client.MetricFamily. Field numbers:
 // https://github.com/prometheus/client_model/blob/master/io/prometheus/client/metrics.proto
+
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { mergeNative, ZERO_THRESHOLD } from "../../shared/metrics/native.js";
 import type { MetricFamily, MetricSample, NativeSample } from "../../shared/metrics/snapshot.js";

@@ -2,6 +2,7 @@
 // registered; here several threads register the same metric, so the merged families of a page are counted. A metric
 // without a sample counts, too. No metric of this kubelet is deprecated.
 // https://kubernetes.io/docs/concepts/cluster-administration/system-metrics/
+
 import type { MetricFamily } from "../../shared/metrics/snapshot.js";
 
 const NAME = "registered_metrics_total";

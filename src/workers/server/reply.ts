@@ -1,4 +1,5 @@
 // Responses with upstream's texts: plain text, errors with a final newline and no sniffing of the content type.
+
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { REDIRECT_STATUS } from "../../shared/http/server/clean-path.js";

@@ -1,6 +1,7 @@
 // Finds the route of a request and calls its handler. A route names its methods; another method of a known path is 405,
 // an unknown path 404. A path with "//" or dot segments, or without a web service's final slash, is redirected, as upstream's ServeMux does.
 // Invariant: a redirected request has no route: nothing handles it.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ReadRequest } from "../../shared/http/read-request.js";
 import { cleanedPath, redirectLocation } from "../../shared/http/server/clean-path.js";

@@ -1,15 +1,16 @@
 // Routes of each port without authentication, and the routes that the authenticated port shares with them.
+
 import { queryOf } from "../../shared/http/target.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { replyPage } from "./compress.js";
 import type { Answer, Route } from "./answer.js";
 import { authorisedPath } from "./auth/attributes.js";
+import { replyPage } from "./compress.js";
+import { entry, type Lookup } from "./entry.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
+import { onlyOwnHost } from "./own-host.js";
 import { DEBUG_TREES, type RoutePath, type TreeName } from "./paths.js";
 import type { PodList } from "./pod-list.js";
-import { entry, type Lookup } from "./entry.js";
-import { onlyOwnHost } from "./own-host.js";
 import { replyError } from "./reply.js";
 import { Router } from "./router.js";
 import type { Scrape } from "./scrape.js";

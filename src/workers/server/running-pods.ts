@@ -1,8 +1,9 @@
 // GET /runningpods/: the runtime's pods, with only names and images.
+
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { Answer, Route } from "./answer.js";
 import { replyPlain, replyText } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 
 interface RunningPod {
   metadata: { name: string; namespace: string; uid: string };

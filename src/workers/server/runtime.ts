@@ -1,4 +1,5 @@
 // The server thread's own connection to the runtime. The first request that needs it makes it, because it loads gRPC.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";

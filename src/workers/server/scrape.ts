@@ -1,11 +1,12 @@
 // A metrics page: this thread's figures, those of the whole process, and those of all other threads, collected at each scrape. Main may be stuck.
 // After a deadline the page contains the last known figures of other threads, so that it works during a stall.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { exposition, type Exposition } from "./exposition.js";
 import type { Counter } from "../../shared/metrics/prom.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { exposition, type Exposition } from "./exposition.js";
 
 /** Prometheus' usual scrape timeout is 10 s: respond well within it. */
 const COLLECT_DEADLINE_MS = 2000;

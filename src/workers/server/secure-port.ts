@@ -1,27 +1,28 @@
 // The authenticated port: certificate and CAs from their files, authentication, and the routes. Loaded when the thread runs, as the first
 // pods must not wait for it. Invariant: the port is open only while there is a serving certificate and, if client certificates are
 // verified, a CA. An invalid new file leaves the last good one in force.
+
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ListenAddress, SecureInit } from "../../shared/contracts/server.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { serverAuthMetrics } from "./auth/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
 import { Authorizer } from "./auth/authorizer.js";
+import { serverAuthMetrics } from "./auth/metrics.js";
 import { Peers } from "./auth/peers.js";
 import { Refusals } from "./auth/refusals.js";
 import { Tokens } from "./auth/tokens.js";
 import { entry } from "./entry.js";
 import { Guard } from "./guard.js";
 import { httpMetrics } from "./http-metrics.js";
+import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { Listener } from "./listener.js";
 import { Router } from "./router.js";
 import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
 import { clientTrustAnchors } from "./tls/trust-anchors.js";
-import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { WatchedFiles } from "./tls/watched-files.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface SecurePortOptions {
   init: SecureInit;

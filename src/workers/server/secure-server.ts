@@ -1,4 +1,5 @@
 // All that is behind the authenticated port, put together: routes, the connection to the runtime, open streams.
+
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
@@ -9,18 +10,18 @@ import type {
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { streamMetrics } from "./streams/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
 import type { Route } from "./answer.js";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
 import type { LazyManifestAnswers } from "./manifests/routes.js";
 import type { NodeRouteDeps } from "./routes.js";
-import type { Deferred } from "../../shared/turns/deferred.js";
 import type { ServedRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
-import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
+import { streamMetrics } from "./streams/metrics.js";
 import { TrustedRoutes } from "./trusted-routes.js";
-import type { Remote } from "../../shared/thread/remote-calls.js";
 
 export interface SecureServerOptions {
   thread: ServerThreadName;

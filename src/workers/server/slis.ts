@@ -1,10 +1,11 @@
 // /metrics/slis: the results of the health checks, counted at each scrape. DELETE resets the counts.
-import { exposition } from "./exposition.js";
-import { processStartTime } from "./process-metrics.js";
+
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
-import type { HealthCheck } from "./health.js";
 import { replyPage } from "./compress.js";
+import { exposition } from "./exposition.js";
+import type { HealthCheck } from "./health.js";
+import { processStartTime } from "./process-metrics.js";
 import { replyText } from "./reply.js";
 
 const TYPE = "healthz";

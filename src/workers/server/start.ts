@@ -1,13 +1,14 @@
 // Connects the logic of a server's thread with its thread: the board for health, the log, the upcalls to main.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import { MANIFEST_CALL_MS } from "../../shared/contracts/manifests.js";
 import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { BoardReader } from "../../shared/queue/board.js";
-import { ServerLogic } from "./logic.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 import { deferredApi } from "./deferred-api.js";
 import { LogFlushWatch } from "./log-flush-watch.js";
+import { ServerLogic } from "./logic.js";
 
 /** The part of the worker's context that this thread uses. */
 export interface ServerContext {

@@ -1,22 +1,23 @@
 // The status page, put together. Loaded only with --status-page or --status-page-port.
-import type { CriClient } from "../../shared/cri/client.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
-import { FACTS_KEY } from "../../shared/contracts/status-page.js";
-import type { ConfigzBodies, HandlerInit } from "../../shared/contracts/server.js";
-import type { UnusedImage } from "../../shared/contracts/image-gc.js";
-import type { PodTimeline } from "../../shared/contracts/timeline.js";
+
 import type { Event } from "../../shared/api/event.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { UnusedImage } from "../../shared/contracts/image-gc.js";
+import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { ConfigzBodies, HandlerInit } from "../../shared/contracts/server.js";
+import { FACTS_KEY } from "../../shared/contracts/status-page.js";
+import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
-import { messageOf } from "../../shared/errors/thrown.js";
 import { listKernelDirectories, readKernelText } from "../../shared/stats/kernel-file.js";
 import { nodeletImages } from "./admin/images.js";
 import { nodeletStatus, threadFacts, type StatusDeps } from "./admin/status.js";
 import type { Answer, Route } from "./answer.js";
 import { readPageDocument } from "./page-document.js";
-import { containerLogsRoute } from "./pod-logs/container-logs.js";
 import type { PodList } from "./pod-list.js";
+import { containerLogsRoute } from "./pod-logs/container-logs.js";
 import { PodShares } from "./pod-shares.js";
 import { replyError } from "./reply.js";
 import type { NodeReadings } from "./stats/readings.js";

@@ -1,22 +1,23 @@
 // exec, attach and portForward: the runtime returns an address, and the client's connection is connected to it.
-import type { RoutePath, TreeName } from "./paths.js";
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { CriNotFoundError, CriResourceExhaustedError } from "../../shared/cri/errors.js";
 import { queryOf } from "../../shared/http/target.js";
-import type { StreamMetrics } from "./streams/metrics.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
+import type { RoutePath, TreeName } from "./paths.js";
 import type { PodList } from "./pod-list.js";
 import { containerSpec, UnknownPodError, podOf, readySandbox, runningContainer, type MirrorUid } from "./pod-lookup.js";
 import { replyError, replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
+import type { StreamMetrics } from "./streams/metrics.js";
 import { bytesAsTheyAre, type Passage } from "./streams/passage.js";
+import { runtimeUrl } from "./streams/runtime-url.js";
 import { forwardedPorts, streamOptions, StreamOptionsError, type StreamOptions } from "./streams/stream-options.js";
 import type { Tunnels } from "./streams/tunnel.js";
 import { HandshakeError, isWebSocket, offersV5, tunnelledProtocols } from "./streams/websocket/offer.js";
-import { runtimeUrl } from "./streams/runtime-url.js";
 export interface StreamDeps {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;

@@ -1,17 +1,18 @@
 // The routes that only trusted clients reach: behind the authenticated port, and on the socket of the nodelet command. Each has its own
 // limits of streams and followers.
+
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ConfigzBodies, HandlerInit, ServerThreadName, ServerUpcalls } from "../../shared/contracts/server.js";
 import { queryOf } from "../../shared/http/target.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
 import type { Route } from "./answer.js";
 import { checkpointRoute } from "./checkpoint.js";
-import { zPages } from "./z-pages.js";
-import { flagsRoute } from "./flags-route.js";
 import { pprofRoutes } from "./debug/pprof.js";
 import { Profiles } from "./debug/profiles.js";
+import { flagsRoute } from "./flags-route.js";
 import type { ConnectionLimits } from "./https-server.js";
 import { manifestRoutes, type LazyManifestAnswers } from "./manifests/routes.js";
 import { nodeLogsRoutes } from "./node-logs.js";
@@ -22,11 +23,11 @@ import { replyText } from "./reply.js";
 import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeRouteDeps } from "./routes.js";
 import { runRoutes } from "./run.js";
 import { runningPodsRoutes } from "./running-pods.js";
-import type { Deferred } from "../../shared/turns/deferred.js";
 import type { ServedRuntime } from "./runtime.js";
-import type { StreamMetrics } from "./streams/metrics.js";
 import { streamRoutes } from "./streams.js";
+import type { StreamMetrics } from "./streams/metrics.js";
 import { Tunnels } from "./streams/tunnel.js";
+import { zPages } from "./z-pages.js";
 
 const LOG_DIRECTORY = "/var/log";
 

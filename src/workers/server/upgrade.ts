@@ -1,4 +1,5 @@
 // Answers an upgrade request with an ordinary response. Node passes such a request with a bare socket.
+
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Lookup } from "./entry.js";

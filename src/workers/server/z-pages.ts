@@ -1,11 +1,12 @@
 // /flagz and /statusz, each behind its gate.
-import type { RoutePath } from "./paths.js";
+
+import { apiTime } from "../../shared/api/time.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { HandlerInit } from "../../shared/contracts/server.js";
-import { processStartedAt } from "./process-metrics.js";
 import type { Route } from "./answer.js";
-import { apiTime } from "../../shared/api/time.js";
+import type { RoutePath } from "./paths.js";
+import { processStartedAt } from "./process-metrics.js";
 import { type ZPage, replyZPage } from "./reply-z-page.js";
 
 /** @param routes those whose paths are shown */

@@ -2,6 +2,7 @@
 // every moment the lines are in a whole file; memory is one block. Each block is a gzip member (RFC 1952 permits several). zlib's streams
 // would compress in libuv's pool, which main's file calls need. A pod with /var/log mounted may create links, FIFOs and devices there. Only
 // a regular file is read, and the output is always a new file.
+
 import {
   closeSync,
   fchmodSync,
@@ -16,8 +17,8 @@ import {
 import { gzipSync } from "node:zlib";
 import { COMPRESSED, UNFINISHED } from "../../shared/container-logs/file-names.js";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
-import { createNewSync, openUntrustedSync } from "../../shared/fs/untrusted-file.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { createNewSync, openUntrustedSync } from "../../shared/fs/untrusted-file.js";
 
 const BLOCK = 1024 * 1024;
 /** Bytes. Smaller chunks come from a pool of Node that all buffers share. */

@@ -1,4 +1,5 @@
 // Entry of the tasks pool's threads: piscina calls these functions by name (shared/contracts/tasks.ts).
+
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 
 export * from "./functions.js";

@@ -2,11 +2,12 @@
 // Invariant: no link is followed, so nothing outside of the tree is reached: directories are opened component by component. The position of
 // a walk is the path from the root to one directory, with a position in each directory. So memory and messages stay small for a tree of any
 // width, and any thread may walk the next piece. Synchronous, as everything in a pool thread.
+
 import { closeSync, constants, openSync } from "node:fs";
 import { systemClock } from "../../shared/clock/clock.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { entryAt, fillEntries, seekDirectory, type DirectoryEntry } from "../../shared/os/directory-stream.js";
 import { inside, MOVED_ON } from "./below.js";
-import { errorCode } from "../../shared/errors/error-code.js";
 import { type PlaceLevel, decodePlace, placeBytes, encodePlace } from "./tree-place.js";
 
 const ROOT = constants.O_RDONLY | constants.O_DIRECTORY;

@@ -1,12 +1,13 @@
 // The collectors of a support bundle: deadlines, bounds, reasons; and what they make of pods, manifests and mounts.
+
 import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, test } from "node:test";
+import { promisify } from "node:util";
 import { BundleClient } from "../../../src/cli/bundle/bundle-client.js";
 import { collect, contentsText } from "../../../src/cli/bundle/collect.js";
 import { maskMounts } from "../../../src/cli/bundle/mask-mounts.js";
@@ -15,8 +16,8 @@ import { manifestsText } from "../../../src/cli/bundle/parts/manifests.js";
 import { explanationText } from "../../../src/cli/bundle/parts/why.js";
 import { Secrets } from "../../../src/cli/bundle/secrets.js";
 import { secretVariables, wordsOf } from "../../../src/cli/bundle/words.js";
-import { readKmsg } from "../../../src/cli/machine/kernel-log.js";
 import { readThrough } from "../../../src/cli/machine/files.js";
+import { readKmsg } from "../../../src/cli/machine/kernel-log.js";
 import { runTool } from "../../../src/cli/machine/tool.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ManualClock } from "../../workers/server/manual-clock.js";

@@ -1,8 +1,9 @@
 // Secrets in free text: logs, messages, command lines. No row leaves a part of its secret.
+
 import { doesNotMatch, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { maskLog } from "../../../src/cli/bundle/mask.js";
 import { maskText } from "../../../src/cli/bundle/mask-text.js";
+import { maskLog } from "../../../src/cli/bundle/mask.js";
 import { Secrets } from "../../../src/cli/bundle/secrets.js";
 
 /** Each holds "s3cret" as often as it likes, and never after masking. */

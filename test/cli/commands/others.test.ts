@@ -2,25 +2,26 @@
 // @promise Docker Engine: On a node with `--container-runtime=docker` `nodelet doctor`, `status` and `why` name the
 //   Engine's unit, log and CNI directories (`NODELET_TEST_RUNTIME=docker`).
 // @with test/integration/dockershim.test.ts
+
 import { deepEqual, doesNotMatch, equal, match, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { maskLog, maskMessage, maskMessages, maskPod } from "../../../src/cli/bundle/mask.js";
 import { maskText } from "../../../src/cli/bundle/mask-text.js";
+import { maskLog, maskMessage, maskMessages, maskPod } from "../../../src/cli/bundle/mask.js";
 import { tar } from "../../../src/cli/bundle/tar.js";
-import { configLines } from "../../../src/cli/config-lines.js";
-import { doctorText } from "../../../src/cli/commands/doctor.js";
 import { allocationsOf, devicesText } from "../../../src/cli/commands/devices.js";
-import { volumesText } from "../../../src/cli/commands/volumes.js";
-import { differences, otherConfig } from "../../../src/cli/config-diff.js";
+import { doctorText } from "../../../src/cli/commands/doctor.js";
 import { imagesText } from "../../../src/cli/commands/images.js";
 import { timelineText } from "../../../src/cli/commands/timeline.js";
 import { topText } from "../../../src/cli/commands/top.js";
+import { volumesText } from "../../../src/cli/commands/volumes.js";
+import { differences, otherConfig } from "../../../src/cli/config-diff.js";
+import { configLines } from "../../../src/cli/config-lines.js";
 import type { Machine } from "../../../src/cli/doctor/check.js";
-import { HEALTHY as healthy } from "../doctor/healthy.js";
 import { judge } from "../../../src/cli/doctor/rules.js";
 import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js";
 import { wrap } from "../../../src/cli/output/table.js";
 import type { DockerFacts } from "../../../src/shared/contracts/nodelet.js";
+import { HEALTHY as healthy } from "../doctor/healthy.js";
 import { containerStatus, node, NOW, PLAIN, pod, RUNTIME } from "../kit.js";
 
 test("timeline: each bar begins and ends in proportion; a failed and an open step are marked", () => {

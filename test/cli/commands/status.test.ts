@@ -1,4 +1,5 @@
 // The text of `nodelet status` and `nodelet pods`, and the rules of problems of a node.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podTable } from "../../../src/cli/commands/pods.js";

@@ -1,4 +1,5 @@
 // A machine without a finding, for tests of doctor's checks.
+
 import type { Machine } from "../../../src/cli/doctor/check.js";
 import { networkOf } from "../../../src/cli/network/cni-files.js";
 import { conflistText } from "../../../src/cli/network/conflist.js";

@@ -1,4 +1,5 @@
 // The checks of doctor about manifests, the sandbox image, pod addresses, and a kubelet that does not answer.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { doctorText } from "../../../src/cli/commands/doctor.js";

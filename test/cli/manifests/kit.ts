@@ -1,4 +1,5 @@
 // Manifests and nodes for tests of the commands that take manifests.
+
 import type { NodeManifest, NodeState } from "../../../src/cli/manifests/node-manifests.js";
 import type { Manifest } from "../../../src/cli/manifests/read.js";
 import type { Pod } from "../../../src/shared/api/pod.js";

@@ -1,4 +1,5 @@
 // Refused, shadowed and warned manifests in `nodelet status`, `pods` and `why`.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podTable } from "../../../src/cli/commands/pods.js";

@@ -1,10 +1,11 @@
 // What apply, delete and restart would do, by the manifests and pods of the node.
+
 import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { diffOf } from "../../../src/cli/commands/diff.js";
+import { NoPodError } from "../../../src/cli/errors.js";
 import { contentOf, planApply, RESTARTED_AT, restarted } from "../../../src/cli/manifests/plan.js";
 import { targetOf, withoutKind } from "../../../src/cli/manifests/target.js";
-import { NoPodError } from "../../../src/cli/errors.js";
 import { kept, running, state, written } from "./kit.js";
 
 const NONE: ReadonlySet<string> = new Set();

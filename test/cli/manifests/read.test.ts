@@ -1,6 +1,7 @@
 // Which texts -f names, and what is read of them by the thread that reads manifests.
-import { execFileSync } from "node:child_process";
+
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,9 +1,10 @@
 // The thread that reads manifests: its limits are faults of a text, and the next text gets another thread.
+
 import { equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { ManifestReader } from "../../../src/cli/manifests/reader.js";
-import { ManualClock } from "../../workers/server/manual-clock.js";
 import { manifest } from "../../support/sources-kit.js";
+import { ManualClock } from "../../workers/server/manual-clock.js";
 
 const job = (text: string) => ({
   text: Uint8Array.from(Buffer.from(text)),

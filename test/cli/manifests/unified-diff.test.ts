@@ -1,4 +1,5 @@
 // The differences of texts, compared with those of diff -u.
+
 import { equal } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

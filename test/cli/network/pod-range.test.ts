@@ -1,4 +1,5 @@
 // The choice of the pods' addresses: nothing that the node reaches is hidden.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

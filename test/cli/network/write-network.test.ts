@@ -1,4 +1,5 @@
 // The network of a node without one: written once, whole, and never over anything that is there.
+
 import { deepEqual, equal, match, rejects, throws } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";

@@ -1,6 +1,7 @@
 // Every table of the command beside each other in a terminal of 80 columns, with names as long as Kubernetes allows.
 // @promise Command and status page: Every table of `nodelet` fits a terminal of 80 columns, with the longest names;
 //   without a terminal a row is one line.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cgroupsText } from "../../../src/cli/commands/cgroups.js";

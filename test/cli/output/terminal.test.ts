@@ -1,4 +1,5 @@
 // No text of a pod, a runtime or a program in a container steers the operator's terminal.
+
 import { deepEqual, doesNotMatch, equal, match, rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,5 @@
 // Which container of a pod a command takes, and when it says so.
+
 import { equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { choiceOfContainer, containerName } from "../../../src/cli/pods/pod-paths.js";

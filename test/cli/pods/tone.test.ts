@@ -1,4 +1,5 @@
 // One colour per state: the command and the status page must not differ.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { podTable } from "../../../src/cli/commands/pods.js";

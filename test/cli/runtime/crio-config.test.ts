@@ -1,12 +1,13 @@
 // CRI-O's configuration in effect: what the running daemon prints, with a program in its place.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { findProgram } from "../../../src/cli/machine/find-program.js";
 import { effectiveConfig } from "../../../src/cli/runtime/effective-config.js";
 import { findCrio } from "../../../src/cli/runtime/find-crio.js";
-import { findProgram } from "../../../src/cli/machine/find-program.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 
 const PRINTED =

@@ -1,4 +1,5 @@
 // What the runtime's configuration says, and the kubelet's.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { fieldsIn, settingsOf } from "../../../src/cli/machine/kubelet-config.js";

@@ -1,4 +1,5 @@
 // Where runtimes look for their network, by their own configuration: containerd's of every version, and CRI-O's.
+
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readContainerdConfig } from "../../../src/cli/runtime/containerd-config.js";

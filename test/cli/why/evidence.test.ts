@@ -1,8 +1,9 @@
 // Evidence below a finding: the last output of a run, the holder of a port, texts without debris of gRPC and runtimes.
+
 import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";

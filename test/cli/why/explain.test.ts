@@ -1,10 +1,11 @@
 // The rules of `nodelet why`: each cause is explained without reference to source code, with the next try and a remedy.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Event } from "../../../src/shared/api/event.js";
+import { whyText } from "../../../src/cli/commands/why.js";
 import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
-import { whyText } from "../../../src/cli/commands/why.js";
+import type { Event } from "../../../src/shared/api/event.js";
 import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod, RUNNING, RUNTIME } from "../kit.js";
 
 const waiting = (reason: string, message = "") => ({ waiting: { reason, message } });

@@ -1,9 +1,10 @@
 // The rules of `nodelet why` about containers that ended, and may run again: probes that stopped them, crashes, the kubelet's own stops.
+
 import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { whyText } from "../../../src/cli/commands/why.js";
 import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
-import { whyText } from "../../../src/cli/commands/why.js";
 import type { ApiContainerStatus, PodStatus } from "../../../src/shared/api/pod-status.js";
 import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
 import type { PodFacts, ProbeKillFacts } from "../../../src/shared/contracts/nodelet.js";

@@ -1,13 +1,14 @@
 // The state of a pod in lists: `nodelet status`, `pods` and the page never call a pod well that `nodelet why` calls broken.
+
 import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { statusCommand } from "../../../src/cli/commands/status.js";
 import type { Client } from "../../../src/cli/client.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { ago, containerStatus, facts, input, node, NOW, PLAIN, pod, RUNTIME, seen } from "../kit.js";
-import type { PodFacts } from "../../../src/shared/contracts/nodelet.js";
-import type { WhyInput } from "../../../src/cli/why/input.js";
+import { statusCommand } from "../../../src/cli/commands/status.js";
 import { explain } from "../../../src/cli/why/explain.js";
+import type { WhyInput } from "../../../src/cli/why/input.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import type { PodFacts } from "../../../src/shared/contracts/nodelet.js";
+import { ago, containerStatus, facts, input, node, NOW, PLAIN, pod, RUNTIME, seen } from "../kit.js";
 
 const ended = (exitCode: number) => ({
   ...{ exitCode, reason: exitCode === 0 ? "Completed" : "Error", startedAt: ago(40), finishedAt: ago(20) },

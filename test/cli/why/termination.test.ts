@@ -1,4 +1,5 @@
 // Terminating pods in `nodelet why`: it wins over every other state, and finalizers are explained.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podState } from "../../../src/cli/pods/state.js";

@@ -1,5 +1,6 @@
 // Authentication of a request: client certificate, then bearer token, then anonymous. Wrong credentials are 401, not
 // anonymous.
+
 import type { TLSSocket } from "node:tls";
 import { unauthorized } from "../errors.js";
 import { fieldsAt, textAt } from "../object.js";

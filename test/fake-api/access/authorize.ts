@@ -1,7 +1,8 @@
 // Rights of a user. Masters have all rights, kubelets those of the Node authorizer and its rules, others the grants of
 // the tests and of all users.
-import type { User, World } from "../world.js";
+
 import { nodeOf } from "../admission/node-restriction.js";
+import type { User, World } from "../world.js";
 import { authorizeNode } from "./node-authorizer.js";
 
 export interface Attributes {

@@ -1,4 +1,5 @@
 // TokenReview and SubjectAccessReview: what a node's server asks about its callers.
+
 import { badRequest, FieldError, invalid } from "../errors.js";
 import { fieldsAt, isFields, nowText, textAt, type ApiObject, type Fields } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";

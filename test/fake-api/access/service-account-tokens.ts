@@ -1,4 +1,5 @@
 // Service account tokens: real RS256 JWTs, bound to pods where asked, checked against what they are bound to.
+
 import {
   createHash,
   createPublicKey,

@@ -1,14 +1,15 @@
 // Admission in the server's order. A plug-in may change a new object; any may refuse.
+
 import type { ApiObject } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
+import { defaultTolerations } from "./default-tolerations.js";
 import { admitNamespace } from "./namespace-lifecycle.js";
 import { restrictNodeCreate, restrictNodeDelete, restrictNodeUpdate } from "./node-restriction.js";
-import { defaultTolerations } from "./default-tolerations.js";
 import { admitPriority } from "./priority.js";
-import { admitRuntimeClass } from "./runtime-class.js";
-import { taintNotReady } from "./taint-nodes.js";
 import { admitResize } from "./resize.js";
+import { admitRuntimeClass } from "./runtime-class.js";
 import { admitServiceAccount } from "./service-account.js";
+import { taintNotReady } from "./taint-nodes.js";
 
 export function admitCreate(target: Target, object: ApiObject, context: WriteContext): void {
   admitNamespace(target, context);

@@ -1,4 +1,5 @@
 // The DefaultTolerationSeconds plug-in: a pod stays five minutes on a node that is not ready or not reachable.
+
 import { listAt, textAt, type ApiObject, type Fields } from "../object.js";
 
 const SECONDS = 300;

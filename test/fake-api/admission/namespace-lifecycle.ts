@@ -1,7 +1,8 @@
 // Nothing is made in a namespace that does not exist or is going.
+
 import { ApiError, forbidden, notFound } from "../errors.js";
-import { resourceNamed } from "../resources.js";
 import type { Target, WriteContext } from "../registry/request.js";
+import { resourceNamed } from "../resources.js";
 
 export function admitNamespace({ resource, namespace, name }: Target, { world }: WriteContext): void {
   if (!resource.namespaced) return;

@@ -1,5 +1,6 @@
 // A kubelet gets tokens only for pods on its node, as their service accounts. The audiences must be requested by the
 // pods, or be allowed for the node.
+
 import { authorize } from "../access/authorize.js";
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
 import { forbidden } from "../errors.js";

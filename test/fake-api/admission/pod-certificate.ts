@@ -1,5 +1,6 @@
 // NodeRestriction for certificate requests of a node. They are only for a pod of the API that runs on it, with the pod's own
 // identity.
+
 import { ApiError } from "../errors.js";
 import { textAt, type ApiObject } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";

@@ -1,4 +1,5 @@
 // The Priority plug-in: a class's name becomes its number.
+
 import { forbidden } from "../errors.js";
 import { textAt, type ApiObject } from "../object.js";
 import type { WriteContext } from "../registry/request.js";

@@ -1,4 +1,5 @@
 // The RuntimeClass plug-in: a class that exists brings its overhead and node selector.
+
 import { forbidden } from "../errors.js";
 import { copyOf, fieldsAt, isFields, listAt, textAt, type ApiObject } from "../object.js";
 import type { WriteContext } from "../registry/request.js";

@@ -1,4 +1,5 @@
 // The TaintNodesByCondition plug-in: a new node takes no pods until a controller has seen it Ready.
+
 import { ensureFields, listAt, type ApiObject } from "../object.js";
 
 export const NOT_READY = "node.kubernetes.io/not-ready";

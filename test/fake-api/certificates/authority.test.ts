@@ -1,4 +1,5 @@
 // Certificates that OpenSSL (by Node) reads and believes.
+
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { it } from "node:test";

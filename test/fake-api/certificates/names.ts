@@ -1,4 +1,5 @@
 // Distinguished and alternative names in DER.
+
 import { isIPv4, isIPv6 } from "node:net";
 import { encode, oid, sequence, TAG } from "./der.js";
 

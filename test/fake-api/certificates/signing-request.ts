@@ -1,5 +1,6 @@
 // Reads PKCS #10 signing requests (subject, key, names, and the proof that the sender holds the key), and makes them
 // for tests.
+
 import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
 import {
   bitString,

@@ -1,4 +1,5 @@
 // As much of a control plane as pods need to reach a node: taints that follow the node's conditions, and a scheduler.
+
 import { NOT_READY } from "../admission/taint-nodes.js";
 import { copyOf, isSame, listAt, type ApiObject, type Fields } from "../object.js";
 import { resourceNamed } from "../resources.js";

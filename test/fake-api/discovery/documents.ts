@@ -1,10 +1,11 @@
 // Discovery and health: as much as clients need to find the resources.
+
 import { createHash } from "node:crypto";
+import type { Fields } from "../object.js";
+import { apiVersionOf, REVIEWS, type Resource } from "../resources.js";
 import { aggregated, AGGREGATED_TYPE, isAggregatedWanted } from "./aggregated.js";
 import { openApi } from "./open-api.js";
 import { ALL, subresourcesOf, verbsOf } from "./resources.js";
-import { apiVersionOf, REVIEWS, type Resource } from "../resources.js";
-import type { Fields } from "../object.js";
 
 const VERSION: Fields = {
   major: "1",

@@ -1,4 +1,5 @@
 // What discovery says of a resource: verbs and subresources.
+
 import { RESOURCES, REVIEWS, type Resource } from "../resources.js";
 
 export const ALL: readonly Resource[] = [...RESOURCES, ...REVIEWS];

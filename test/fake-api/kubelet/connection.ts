@@ -1,6 +1,7 @@
 // Requests and streams of the API server to a kubelet: with its own client certificate, never with the client's credentials. The serving
 // certificate is not verified, as in a cluster without --kubelet-certificate-authority.
 // Invariant: both ends of a stream end together.
+
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { request as httpsRequest } from "node:https";

@@ -1,4 +1,5 @@
 // Subresources that the kubelet serves: where the API server asks for them. The query is the kubelet's own, made of the options of the client.
+
 import { badRequest, notFound } from "../errors.js";
 import { fieldsAt, listAt, textAt, type ApiObject } from "../object.js";
 import { resourceNamed } from "../resources.js";

@@ -1,4 +1,5 @@
 // A patch by its media type. Server-side apply is not offered: 415.
+
 import { badRequest, unsupportedPatch } from "../errors.js";
 import { isFields, type ApiObject, type Fields } from "../object.js";
 import { applyJsonPatch } from "./json-patch.js";

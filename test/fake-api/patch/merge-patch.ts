@@ -1,4 +1,5 @@
 // RFC 7386: maps are merged, null removes, anything else replaces.
+
 import { isFields, removeField, type Fields } from "../object.js";
 
 export function applyMergePatch(target: unknown, patch: Fields): Fields {

@@ -1,7 +1,8 @@
 // Rows of strategic merges: what each directive does, and that a patch applied twice changes nothing more.
+
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { it } from "node:test";
+import fc from "fast-check";
 import type { Fields } from "../object.js";
 import { applyJsonPatch } from "./json-patch.js";
 import { applyMergePatch } from "./merge-patch.js";

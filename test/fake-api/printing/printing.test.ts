@@ -1,4 +1,5 @@
 // The rows that the API server of the tests makes for kubectl: as the real one prints pods and ages.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiObject, Fields } from "../object.js";

@@ -1,4 +1,5 @@
 // Answers as tables (meta.k8s.io/v1 Table), which `kubectl get` prints: the server makes the columns.
+
 import type { Clock } from "../../../src/shared/clock/clock.js";
 import { isFields, type ApiObject, type Fields } from "../object.js";
 import type { Resource } from "../resources.js";

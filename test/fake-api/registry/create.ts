@@ -1,5 +1,6 @@
 // Create: in the order of a real server (defaults, admission, preparation by the resource, validation, storage), so
 // that the same one of two broken rules is reported.
+
 import { randomUUID } from "node:crypto";
 import { admitCreate } from "../admission/chain.js";
 import { alreadyExists, ApiError, badRequest, invalid } from "../errors.js";
@@ -7,9 +8,9 @@ import { copyOf, nowText, withoutNulls, type ApiObject } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
 import { toStored } from "../storage/views.js";
-import { fillName, nameErrors } from "../strategies/names.js";
 import { undecodable } from "../strategies/decode.js";
 import { metadataErrors } from "../strategies/metadata.js";
+import { fillName, nameErrors } from "../strategies/names.js";
 import { strategyOf } from "../strategies/table.js";
 import type { Target, WriteContext } from "./request.js";
 

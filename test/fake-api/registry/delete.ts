@@ -1,10 +1,11 @@
 // Delete: preconditions, the grace of pods, finalizers. A pod that has time left is only marked; who deletes it again
 // may shorten that time; with none left it goes, and watches see both the mark and the end.
+
 import { admitDelete } from "../admission/chain.js";
 import { notFound, preconditionConflict } from "../errors.js";
 import { copyOf, isFields, textAt, timeText, type ApiObject, type Fields } from "../object.js";
-import { keyOf } from "../storage/store.js";
 import { resourceNamed, RESOURCES } from "../resources.js";
+import { keyOf } from "../storage/store.js";
 import { strategyOf } from "../strategies/table.js";
 import type { Target, WriteContext } from "./request.js";
 

@@ -1,4 +1,5 @@
 // The context of a write.
+
 import type { Resource } from "../resources.js";
 import type { User, World } from "../world.js";
 

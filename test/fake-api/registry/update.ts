@@ -1,5 +1,6 @@
 // Update and patch: optimistic concurrency, what a subresource may change, generations, and the end of objects whose
 // last finalizer goes. A change that changes nothing writes nothing.
+
 import { admitUpdate } from "../admission/chain.js";
 import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from "../errors.js";
 import { copyOf, isSame, removeField, withoutNulls, type ApiObject } from "../object.js";

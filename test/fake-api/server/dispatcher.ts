@@ -1,20 +1,21 @@
 // One request from its first byte to its answer: log, faults, who, whether, what. Every refusal is a Status.
+
 import { once } from "node:events";
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { authenticate } from "../access/authenticate.js";
 import { authorize, refusalText } from "../access/authorize.js";
 import type { ApiCall, CallLog } from "../call-log.js";
+import { document } from "../discovery/documents.js";
 import { ApiError, badRequest, forbidden, internalError, noSuchResource } from "../errors.js";
 import type { Faults } from "../faults.js";
 import { proxyRequest, streamLog, tunnel } from "../kubelet/connection.js";
 import { isServedByKubelet, locationOf } from "../kubelet/location.js";
 import { isTableWanted, tableLines, toTable } from "../printing/table.js";
 import { isServedGroup, laterResourceAt } from "../resources.js";
-import type { User, World } from "../world.js";
 import type { Watches, WatchSink } from "../verbs/watch.js";
+import type { User, World } from "../world.js";
 import { mediaType, parseBody, readBody, type ApiRequest } from "./body.js";
-import { document } from "../discovery/documents.js";
 import { namespaceOf, perform, type Call } from "./operations.js";
 import { checkAccept, dropConnection, sendObject, sendText, type ApiResponse } from "./reply.js";
 import { requestInfo, type RequestInfo } from "./request-info.js";

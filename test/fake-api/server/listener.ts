@@ -1,5 +1,6 @@
 // HTTPS on a port, HTTP/2 and HTTP/1.1 as the client chooses. It owns its connections: stop() breaks them as a crash does, and the same
 // port can be listened on again.
+
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from "node:http2";

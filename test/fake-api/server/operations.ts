@@ -1,4 +1,5 @@
 // Operations of an authorised request: one function per verb, and the subresources that are actions.
+
 import { review } from "../access/reviews.js";
 import { badRequest, methodNotAllowed, noSuchResource, notFound } from "../errors.js";
 import type { ApiObject, Fields } from "../object.js";
@@ -13,8 +14,8 @@ import { keyOf } from "../storage/store.js";
 import { bindPod, evictPod } from "../subresources/pods.js";
 import { canonicalStatus } from "../subresources/status.js";
 import { requestToken } from "../subresources/tokens.js";
-import type { User, World } from "../world.js";
 import { list, selected } from "../verbs/list.js";
+import type { User, World } from "../world.js";
 import { objectBody } from "./body.js";
 import type { RequestInfo } from "./request-info.js";
 

@@ -1,4 +1,5 @@
 // Sends answers: JSON or protobuf (compressed when it is large and the client takes it) or text.
+
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import { promisify } from "node:util";

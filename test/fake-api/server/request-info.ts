@@ -1,4 +1,5 @@
 // From method and path to verb and resource: the server's own reading. Authorization, faults and the call log use it.
+
 import { resourceAt, type Resource } from "../resources.js";
 
 export interface RequestInfo {

@@ -1,4 +1,5 @@
 // The events of a watch on their way to the client: JSON lines, tables or frames of protobuf, as it prefers.
+
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";

@@ -1,6 +1,7 @@
 // Stored objects as JSON, made once per version: thousand pods are listed in the time it takes to join texts.
-import { apiVersionOf, type Resource } from "../resources.js";
+
 import type { ApiObject, Fields } from "../object.js";
+import { apiVersionOf, type Resource } from "../resources.js";
 import { toView } from "./views.js";
 
 const texts = new WeakMap<ApiObject, string>();

@@ -1,7 +1,8 @@
 // Label and field selectors of lists and watches. A field that a resource does not index is refused, as the server does.
+
 import { badRequest } from "../errors.js";
-import type { Resource } from "../resources.js";
 import { isFields, type ApiObject } from "../object.js";
+import type { Resource } from "../resources.js";
 
 export type Filter = (object: ApiObject) => boolean;
 

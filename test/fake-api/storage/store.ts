@@ -1,6 +1,7 @@
 // The counterpart of etcd: objects by resource and key, one counter of revisions, and the log of changes. Watches,
 // exact lists and continue tokens are served from that log. It applies no rules of the API.
 // Invariant: every change takes the next revision; stored objects are frozen; the log reaches back to `compacted`.
+
 import { freeze, type ApiObject } from "../object.js";
 import type { Resource } from "../resources.js";
 

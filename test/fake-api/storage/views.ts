@@ -1,4 +1,5 @@
 // Two groups show the same events under different field names; they are stored in the core form.
+
 import { removeField, type ApiObject, type Fields } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 

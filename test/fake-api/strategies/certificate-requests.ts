@@ -1,7 +1,8 @@
 // CertificateSigningRequests: records the requester. If the world is set to it, requests of nodes are approved and signed at once. The controller
 // manager would do so a moment later.
-import { readSigningRequest, type SigningRequest } from "../certificates/signing-request.js";
+
 import type { Usage } from "../certificates/authority.js";
+import { readSigningRequest, type SigningRequest } from "../certificates/signing-request.js";
 import { FieldError, forbidden } from "../errors.js";
 import { copyOf, ensureFields, fieldsAt, listAt, nowText, setDefault, textAt, type ApiObject } from "../object.js";
 import { resourceNamed } from "../resources.js";

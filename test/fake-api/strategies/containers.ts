@@ -1,4 +1,5 @@
 // Defaults of containers and their probes, as every client finds them filled in.
+
 import { ensureFields, fieldsAt, isFields, listAt, setDefault, textAt, type Fields } from "../object.js";
 
 /** Kinds of containers of a pod spec, by field. */

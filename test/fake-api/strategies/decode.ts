@@ -1,5 +1,6 @@
 // Values that a typed server can't decode: quantities, times in microseconds, base64. The error is 400 in a whole
 // object and 422 in a patch.
+
 import { badRequest, FieldError, invalid, type ApiError } from "../errors.js";
 import { fieldsAt, isFields, listAt, type ApiObject, type Fields } from "../object.js";
 import type { Resource } from "../resources.js";

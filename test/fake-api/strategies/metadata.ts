@@ -1,4 +1,5 @@
 // The rules of labels and annotations.
+
 import { FieldError } from "../errors.js";
 import type { ObjectMeta } from "../object.js";
 

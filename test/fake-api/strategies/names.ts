@@ -1,4 +1,5 @@
 // Names: made from generateName, and checked as DNS names.
+
 import { randomBytes } from "node:crypto";
 import { FieldError } from "../errors.js";
 import type { ObjectMeta } from "../object.js";

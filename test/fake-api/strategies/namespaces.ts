@@ -1,4 +1,5 @@
 // Namespaces, and what the controllers of a control plane put into a new one: its default service account and the CA.
+
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../src/shared/clock/clock.js";
 import { ensureFields, nowText, type ApiObject, type Fields, type ObjectMeta } from "../object.js";

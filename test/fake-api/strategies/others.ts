@@ -1,4 +1,5 @@
 // Defaults and checks of other resources when an object is written: one strategy per resource.
+
 import { FieldError } from "../errors.js";
 import {
   ensureFields,
@@ -11,9 +12,9 @@ import {
   textAt,
   type ApiObject,
 } from "../object.js";
-import type { Strategy } from "./strategy.js";
 import { canonicalAmounts, canonicalResources } from "./quantities.js";
 import { coreEventShape, nodeShape } from "./shape.js";
+import type { Strategy } from "./strategy.js";
 
 export const nodeStrategy: Strategy = {
   defaults(node) {

@@ -1,5 +1,6 @@
 // PodCertificateRequests (certificates.k8s.io/v1beta1): the requester must hold the key. A signer's verdict is one of
 // three, checked against the key and its times.
+
 import { createPublicKey, X509Certificate } from "node:crypto";
 import type { Clock } from "../../../src/shared/clock/clock.js";
 import { readSigningRequestDer } from "../certificates/signing-request.js";

@@ -1,4 +1,5 @@
 // The rules of pods that a node agent or its tests can run into. The real server has many more for what users write.
+
 import { FieldError } from "../errors.js";
 import { fieldsAt, isSame, listAt, textAt, type ApiObject, type Fields } from "../object.js";
 import { CONTAINER_LISTS } from "./containers.js";

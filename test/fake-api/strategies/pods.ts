@@ -1,4 +1,5 @@
 // Pods: defaults, what a new one's status says, and which parts each subresource may change.
+
 import type { FieldError } from "../errors.js";
 import { copyOf, ensureFields, fieldsAt, isFields, listAt, textAt, type ApiObject, type Fields } from "../object.js";
 import { CONTAINER_LISTS } from "./containers.js";

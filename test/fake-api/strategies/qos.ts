@@ -1,6 +1,7 @@
 // The QoS class, which the server writes into the status of a new pod.
-import { isQuantity, nanosOf } from "./quantities.js";
+
 import { fieldsAt, isFields, listAt, type Fields } from "../object.js";
+import { isQuantity, nanosOf } from "./quantities.js";
 
 const COUNTED = ["cpu", "memory"];
 

@@ -1,4 +1,5 @@
 // Fields without omitempty. A server in Go always writes them, as null or zero, whether they were sent or not.
+
 import { ensureFields, fieldsAt, isFields, listAt, type ApiObject, type Fields } from "../object.js";
 import { canonicalAmounts, canonicalResources } from "./quantities.js";
 

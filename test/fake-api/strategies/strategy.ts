@@ -1,5 +1,6 @@
 // The differences between resources when an object is written. The order is the server's: defaults when it is decoded,
 // then admission, then `prepare`, then validation.
+
 import type { FieldError } from "../errors.js";
 import type { ApiObject } from "../object.js";
 import type { User, World } from "../world.js";

@@ -1,4 +1,5 @@
 // Which strategy a resource has. Those without one are kept as they are written.
+
 import type { Resource } from "../resources.js";
 import { certificateRequestStrategy } from "./certificate-requests.js";
 import { namespaceStrategy } from "./namespaces.js";

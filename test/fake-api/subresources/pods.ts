@@ -1,4 +1,5 @@
 // pods/binding and pods/eviction.
+
 import { ApiError, badRequest, conflict, notFound, tooManyRequests } from "../errors.js";
 import { copyOf, fieldsAt, listAt, nowText, textAt, type ApiObject, type Fields } from "../object.js";
 import { deleteObject, readDeleteOptions } from "../registry/delete.js";

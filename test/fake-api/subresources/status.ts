@@ -1,4 +1,5 @@
 // The Status that says that something was done.
+
 import type { Fields } from "../object.js";
 
 export function canonicalStatus(code?: number, details?: Fields): Fields {

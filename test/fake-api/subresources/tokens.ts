@@ -1,6 +1,7 @@
 // serviceaccounts/token: a TokenRequest is answered with a signed token.
-import { restrictTokens } from "../admission/node-tokens.js";
+
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
+import { restrictTokens } from "../admission/node-tokens.js";
 import { badRequest, conflict, FieldError, invalid, notFound, preconditionConflict } from "../errors.js";
 import { fieldsAt, nowText, textAt, timeText, type ApiObject, type Fields } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";

@@ -1,4 +1,5 @@
 // Lists: selectors, pages with continue tokens, and the versions a client may ask for.
+
 import { badRequest, expired, FieldError, invalid, tooLargeVersion } from "../errors.js";
 import type { ApiObject, Fields } from "../object.js";
 import type { Resource } from "../resources.js";

@@ -1,6 +1,7 @@
 // Watches: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object
 // that leaves the selection is sent as DELETED, one that enters it as ADDED.
 // Invariant: each watch ends by its timeout, its client, or the server's stop, and releases its resources.
+
 import type { Clock, Timer } from "../../../src/shared/clock/clock.js";
 import { ApiError } from "../errors.js";
 import { expired, FieldError, invalid } from "../errors.js";

@@ -1,4 +1,5 @@
 // Container verbs but exec and stop.
+
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import {

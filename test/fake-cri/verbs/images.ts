@@ -1,4 +1,5 @@
 // ImageService verbs.
+
 import type { Image, ImageFilter } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";

@@ -1,4 +1,5 @@
 // Sandbox verbs.
+
 import {
   ContainerEventType,
   NamespaceMode,

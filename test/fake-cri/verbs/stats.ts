@@ -1,4 +1,5 @@
 // Statistics and metrics: small plausible numbers for what runs; CPU time grows with the time since the start.
+
 import {
   ContainerState,
   MetricType,

@@ -1,15 +1,16 @@
 // An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections. Invariant: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
+
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { sleep } from "../../../packaging/standalone/wait.js";
-import type { WriteAnswer } from "../../fake-api/faults.js";
 import type { ApiObject, CallMatch } from "../../fake-api/fake-api.js";
+import type { WriteAnswer } from "../../fake-api/faults.js";
 import { waitFor } from "../../harness/node.js";
 import { AGENT } from "../../support/faulty-cluster.js";
-import { strangerAttack } from "../stranger.js";
 import { size, type Attack, type RunningAttack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 import { BYSTANDER } from "../bystander.js";
+import { strangerAttack } from "../stranger.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 
 const SECONDS = size(8, 25);

@@ -1,7 +1,8 @@
 // Node plugins that hang, flood and lie, by each of their protocols. While they do, a pod with a device of an honest plugin starts.
+
 import { join } from "node:path";
-import { waitFor, testImage } from "../../harness/node.js";
 import type { Fields } from "../../fake-api/fake-api.js";
+import { waitFor, testImage } from "../../harness/node.js";
 import { boundPod, isReady } from "../../support/cluster-node.js";
 import { TestDevicePlugin } from "../../support/device-plugin/plugin.js";
 import { allocatedClaim } from "../../support/dra/claim.js";

@@ -1,17 +1,18 @@
 // A runtime with wrong data about everything except the normal pod: the attack's pods, unknown pods, images, disks. Lies about
 // the normal pod would justify a restart of it.
+
 import {
   ContainerEventResponse,
   ContainerEventType,
   ContainerState,
   type Container,
 } from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { LyingRuntime } from "../../support/lying-runtime.js";
 import { waitFor } from "../../harness/node.js";
+import type { LyingRuntime } from "../../support/lying-runtime.js";
+import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 import { EndlessStreams } from "../endless-streams.js";
 import { ExecVisitors } from "../exec-visitors.js";
-import { size, type Attack } from "../attack.js";
 import { each, hostile, REST, tenantAttack, tenantPod, type TenantAttack } from "./tenant-kit.js";
 
 const SECONDS = size(8, 25);

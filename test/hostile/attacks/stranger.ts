@@ -1,4 +1,5 @@
 // A stranger at port 10250: no certificate, no token that is known.
+
 import { size, type Attack } from "../attack.js";
 import { OPERATORS_ADDRESS, strangerAttack, type StrangerData } from "../stranger.js";
 

@@ -1,7 +1,8 @@
 // A tenant's files: what a container plants where the kubelet reads, measures or mounts.
+
 import { join } from "node:path";
-import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import type { Fields } from "../../fake-api/fake-api.js";
+import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";

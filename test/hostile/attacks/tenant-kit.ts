@@ -1,9 +1,10 @@
 // Pods of a hostile tenant. They are created through the API server, have small requests, and are removed at the end
 // of the attack. Their containers leave a line per run in a folder of the bench, so an attack that fell flat shows.
+
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { testImage, waitFor } from "../../harness/node.js";
 import type { Fields } from "../../fake-api/fake-api.js";
+import { testImage, waitFor } from "../../harness/node.js";
 import { boundPod, statusOf, type SeenContainer } from "../../support/cluster-node.js";
 import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";

@@ -1,4 +1,5 @@
 // A tenant's load: probes, output and processes without end, inside the limits that the pod has.
+
 import type { Fields } from "../../fake-api/fake-api.js";
 import { size } from "../attack.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";

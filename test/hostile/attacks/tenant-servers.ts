@@ -1,4 +1,5 @@
 // A tenant's servers that hold the client of a probe or hook: what they send was made of random numbers, they compute nothing.
+
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fields } from "../../fake-api/fake-api.js";

@@ -1,6 +1,7 @@
 // A tenant's specs: texts, lists and numbers that the API server accepts, made to keep the kubelet's main thread busy.
-import { waitFor } from "../../harness/node.js";
+
 import type { Fields } from "../../fake-api/fake-api.js";
+import { waitFor } from "../../harness/node.js";
 import { size } from "../attack.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 

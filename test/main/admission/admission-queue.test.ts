@@ -2,6 +2,7 @@
 // @promise Resources of the node: Pods are admitted in the order of arrival, those of the previous process first; no
 //   running pod waits for a new one.
 // @with test/main/sync/pod-workers.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AdmissionQueue } from "../../../src/main/admission/admission-queue.js";

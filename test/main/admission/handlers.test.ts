@@ -1,7 +1,9 @@
 // Every admission rule that this node decides by itself.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { appArmorHandler } from "../../../src/main/admission/app-armor.js";
+import { resourcesHandler } from "../../../src/main/admission/free-resources.js";
 import type { AdmissionHandler, AdmissionNode } from "../../../src/main/admission/handler.js";
 import {
   firstRefusal,
@@ -11,13 +13,12 @@ import {
 } from "../../../src/main/admission/handlers.js";
 import { nodeAffinityHandler, nodeNameHandler } from "../../../src/main/admission/predicates.js";
 import { nodePortsHandler } from "../../../src/main/admission/predicates/host-ports.js";
-import { taintsHandler } from "../../../src/main/admission/predicates/taints.js";
 import { pressureHandler } from "../../../src/main/admission/predicates/node-pressure.js";
 import {
   operatingSystemHandler,
   supplementalGroupsHandler,
 } from "../../../src/main/admission/predicates/operating-system.js";
-import { resourcesHandler } from "../../../src/main/admission/free-resources.js";
+import { taintsHandler } from "../../../src/main/admission/predicates/taints.js";
 import { sysctlHandler } from "../../../src/main/admission/sysctls.js";
 import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";

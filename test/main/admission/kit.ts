@@ -1,4 +1,5 @@
 // A node and pods for admission tests.
+
 import type { AdmissionTurn } from "../../../src/main/admission/admission-turns.js";
 import type { AdmissionContext, AdmissionNode } from "../../../src/main/admission/handler.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";

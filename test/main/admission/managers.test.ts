@@ -1,13 +1,14 @@
 // The place of the resource managers among the admit handlers, and the release of a pod's resources when another
 // handler rejects it.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
-import { noEvents } from "../../support/silent.js";
+import type { Refusal } from "../../../src/main/model/refusal.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { noEvents } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, alone, apiPod, requesting } from "./kit.js";
-import type { Refusal } from "../../../src/main/model/refusal.js";
 
 function build(answer?: Refusal | Error) {
   const calls: string[] = [];

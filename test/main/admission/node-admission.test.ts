@@ -1,12 +1,13 @@
 // The node as admission sees it: the machine's word, and the API server's.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
 import { withNodeObject } from "../../../src/main/admission/node-from-api.js";
+import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import { noEvents } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, alone, apiPod } from "./kit.js";
-import { parseQuantity } from "../../../src/shared/api/quantity.js";
 
 const standing = {
   labels: { own: "1" },

@@ -1,14 +1,15 @@
 // @promise Resources of the node: Preemption is minimal: the selected pods are sufficient, and none of them can be
 //   left out.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
 import { findShortages } from "../../../src/main/admission/free-resources.js";
+import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
 import { choosePreempted } from "../../../src/main/admission/preemption.js";
-import { noEvents } from "../../support/silent.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { container } from "../../support/pods.js";
+import { noEvents } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, alone, apiPod, context, requesting } from "./kit.js";
 

@@ -1,21 +1,22 @@
 // Resizes of a whole node under virtual time, with admission's own handlers.
 // @promise Resources of the node: The sum of allocated resources never exceeds the node, for any requests, removals
 //   and pending resizes.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AdmissionQueue } from "../../../src/main/admission/admission-queue.js";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
-import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
-import { resourcesOf, sameResources } from "../../../src/main/model/pod-resources.js";
-import { PodEventStream } from "../../../src/main/model/pod-events.js";
 import { Resizes } from "../../../src/main/admission/resizes.js";
+import { PodEventStream } from "../../../src/main/model/pod-events.js";
+import { resourcesOf, sameResources } from "../../../src/main/model/pod-resources.js";
+import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import type { ResizeRules } from "../../../src/main/resources/allocation/resize-rules.js";
-import { defaultResizeRules } from "../../support/resize-kit.js";
 import { podRequests, sumOf } from "../../../src/main/resources/pod-requests.js";
-import { milliValue } from "../../../src/shared/api/quantity.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { milliValue } from "../../../src/shared/api/quantity.js";
 import { container, pod } from "../../support/pods.js";
+import { defaultResizeRules } from "../../support/resize-kit.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";

@@ -2,6 +2,7 @@
 // @promise Resources of the node: A device plugin that hangs delays the admission of pods that need its devices, and of no others; what a
 //   waiting pod requests is reserved for it.
 // @with test/main/resources/devices/waiting-pods.test.ts, test/integration/hung-device-plugin.test.ts
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AdmissionQueue } from "../../../src/main/admission/admission-queue.js";

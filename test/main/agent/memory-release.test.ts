@@ -1,7 +1,8 @@
 // malloc's free memory goes back to the kernel periodically.
+
 import { deepEqual, equal, match } from "node:assert/strict";
-import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import { startMemoryRelease } from "../../../src/main/agent/memory-release.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

@@ -1,4 +1,5 @@
 // The certificate that the kubelet makes itself: an error is logged, an interruption by the kubelet's own stop is not.
+
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { deferredServingCertificate } from "../../../src/main/agent/serving-certificate.js";

@@ -3,13 +3,14 @@
 // @promise Cluster: An expired client certificate. The kubelet exits after five minutes if the API server refuses the
 //   renewal, but not while the server is away.
 // @with test/main/node/certificates/expiry-watch.test.ts
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Settings } from "../../../src/main/command/settings.js";
 import { startCredentials, type CredentialsDeps } from "../../../src/main/cluster/credentials.js";
+import type { Settings } from "../../../src/main/command/settings.js";
 import { createApiClient } from "../../../src/shared/api/client/client.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";

@@ -1,4 +1,5 @@
 // wipeSlices: deletes the slices of the node and driver, tries again, and ends with its signal.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wipeSlices } from "../../../src/main/cluster/dra/slices.js";

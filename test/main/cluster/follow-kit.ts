@@ -1,7 +1,8 @@
 // List and watch played by the test: the followers, and the server's events for each.
+
+import type { Follow, FollowOptions } from "../../../src/main/cluster/watching.js";
 import { ApiError } from "../../../src/shared/api/client/errors.js";
 import type { ApiClient, ApiObject } from "../../../src/shared/api/client/port.js";
-import type { Follow, FollowOptions } from "../../../src/main/cluster/watching.js";
 
 export interface Followed {
   /** "configmaps ns metadata.name=a". */

@@ -1,4 +1,5 @@
 // Which ended pods are held back in the API, and what is kept of them.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { HeldPods } from "../../../src/main/cluster/held-pods.js";

@@ -1,4 +1,5 @@
 // Every request for the current Node object gets it, or an error.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Membership } from "../../../src/main/cluster/membership.js";

@@ -1,5 +1,6 @@
 // Rounds of container collection: the removed containers, the size of a batch, log lines of failures; and the log
 // directories of pods.
+
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // Which ended containers and sandboxes are too many: upstream's limits as tables, and what may never be chosen.
 // @promise Images and logs: Only exited containers beyond the limits are removed, never the newest of a name.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

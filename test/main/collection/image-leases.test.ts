@@ -2,6 +2,7 @@
 // interleaving of starts, pulls, moved tags, removals and thread exits.
 // @promise Images and logs: No image is removed between the check for it and the creation of its container. This holds
 //   for any interleaving of pulls, moved tags, removals and thread exits.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

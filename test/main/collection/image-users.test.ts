@@ -1,4 +1,5 @@
 // Users of an image: containers by each of the image's names, wanted pods by definition, and pods with prepared images.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ImageUsers } from "../../../src/main/collection/image-users.js";

@@ -1,7 +1,7 @@
 import { equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { helpText } from "../../../src/main/command/help.js";
 import { FLAGS_BY_GROUP, flagsOf } from "../../../src/main/command/flags/table.js";
+import { helpText } from "../../../src/main/command/help.js";
 
 /** A flag's lines in the help, as one. */
 function entryOf(help: string, name: string): string {

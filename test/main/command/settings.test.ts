@@ -1,6 +1,7 @@
 // @promise Configuration and manifests: The start-up log and --print-config name fields and gates that are set without
 //   effect. For another component's gate they name the component.
 // @with test/main/command/readers.test.ts
+
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SettingsError } from "../../../src/main/command/errors.js";

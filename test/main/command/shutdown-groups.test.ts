@@ -1,4 +1,5 @@
 // The configuration's periods as groups of pods.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { shutdownGroups, totalSeconds, type ShutdownPeriods } from "../../../src/main/command/shutdown-groups.js";

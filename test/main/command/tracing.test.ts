@@ -1,4 +1,5 @@
 // From KubeletConfiguration.tracing to what the threads trace with.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SettingsError } from "../../../src/main/command/errors.js";

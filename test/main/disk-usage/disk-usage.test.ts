@@ -1,6 +1,7 @@
 // Disk usage of pods: one job at a time, turns between pods, pauses between jobs, figures with their time, limited waits.
 // @promise Volumes: For any number of requests for disk usage, one walk runs at a time. It takes at most a tenth of a
 //   core. None runs for a removed pod.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DiskUsage } from "../../../src/main/disk-usage/disk-usage.js";

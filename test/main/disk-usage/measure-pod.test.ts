@@ -1,4 +1,5 @@
 // Directories of a pod on the node's disk.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podTrees } from "../../../src/main/disk-usage/pod-trees.js";

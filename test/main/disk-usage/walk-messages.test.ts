@@ -1,5 +1,6 @@
 // Messages between main and the pool for a walk. However many directories a pod has made, each job and its result stay
 // small.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
@@ -9,13 +10,13 @@ import { serialize } from "node:v8";
 import { DiskUsage } from "../../../src/main/disk-usage/disk-usage.js";
 import { setOwnership } from "../../../src/main/volumes/fs-group/set-ownership.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { noVolumeMetrics } from "../../support/silent.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { directoryUsage } from "../../../src/workers/tasks/usage/directory-usage.js";
 import { pod } from "../../support/pods.js";
+import { noVolumeMetrics } from "../../support/silent.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
-import { isRoot, keptEvents, never } from "../volumes/temporary-root.js";
 import { volumeCalls } from "../../support/volume-calls.js";
+import { isRoot, keptEvents, never } from "../volumes/temporary-root.js";
 
 const DIRECTORIES = 25_000;
 const SMALL = 4096;

@@ -1,11 +1,12 @@
 // The rules of client-go's correlator, as rows: counting, combining, cutting off.
 // @promise Cluster: An object's events never exceed 25 at once and one more in five minutes.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { entriesIn } from "../../support/entries-in.js";
 import { EventCorrelator, type Correlated } from "../../../src/main/events/correlator.js";
 import type { Event } from "../../../src/shared/api/event.js";
+import { entriesIn } from "../../support/entries-in.js";
 
 const COMBINED_PREFIX = "(combined from similar events): ";
 

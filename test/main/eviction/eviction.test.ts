@@ -1,21 +1,22 @@
 // Main's side of eviction: orders executed or dropped, pressures kept, and the messages to thread and users.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Eviction } from "../../../src/main/eviction/eviction.js";
-import { reportOom } from "../../../src/main/eviction/report-oom.js";
+import { evictionMetrics } from "../../../src/main/eviction/metrics.js";
 import { NodePressures } from "../../../src/main/eviction/pressures.js";
+import { reportOom } from "../../../src/main/eviction/report-oom.js";
 import type { EventInput, EventRecorder } from "../../../src/main/model/event-recorder.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
+import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
 import type { EvictionUpcalls } from "../../../src/shared/contracts/eviction.js";
 import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { evictionMetrics } from "../../../src/main/eviction/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { OomWatcher } from "../../../src/workers/eviction/oom/watcher.js";
 import { pod } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";
-import { emptyObservation } from "../../support/sync-kit.js";
-import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
-import { OomWatcher } from "../../../src/workers/eviction/oom/watcher.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { emptyObservation } from "../../support/sync-kit.js";
 import { ModelKernelLog } from "../../workers/eviction/oom/model-kernel-log.js";
 
 const MESSAGE = "The node was low on resource: memory. ";

@@ -1,9 +1,10 @@
 // A pod as main sends it to the eviction thread: its requests as a whole, its limits, its volumes on disk; and its
 // generations.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RunningPods } from "../../../src/main/eviction/running-pods.js";
 import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
+import { RunningPods } from "../../../src/main/eviction/running-pods.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { parseQuantity, printQuantity, type ExactQuantity } from "../../../src/shared/api/quantity.js";
 import type { EvictionAmounts } from "../../../src/shared/contracts/eviction.js";

@@ -1,12 +1,13 @@
 // imagePullSecrets of the API: which are read, and what of them is used.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
 import { ClusterPullSecrets } from "../../../src/main/images/keyring/cluster-pull-secrets.js";
+import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
 import type { Secret } from "../../../src/shared/api/objects.js";
-import { notFound } from "../cluster/follow-kit.js";
 import { pod } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";
+import { notFound } from "../cluster/follow-kit.js";
 
 const never = new AbortController().signal;
 const base64 = (value: unknown): string =>

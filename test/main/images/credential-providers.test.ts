@@ -1,12 +1,13 @@
 // Credential providers: their configuration, their plugins as real processes, and how long an answer holds.
+
 import assert from "node:assert/strict";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { CredentialProviderSettings } from "../../../src/main/images/credential-providers/config.js";
+import { execPlugin } from "../../../src/main/images/credential-providers/exec-plugin.js";
 import { loadProviders } from "../../../src/main/images/credential-providers/load-config.js";
 import { CredentialProvider, type RunPlugin } from "../../../src/main/images/credential-providers/provider.js";
-import { execPlugin } from "../../../src/main/images/credential-providers/exec-plugin.js";
 import { CredentialProviders } from "../../../src/main/images/credential-providers/providers.js";
 import { readProviderConfig } from "../../../src/main/images/credential-providers/read-config.js";
 import { readResponse, type CacheKeyType } from "../../../src/main/images/credential-providers/response.js";

@@ -2,11 +2,11 @@
 // @promise Images and logs: A credential provider's response for one service account is used for no other; its image
 //   is for pods of that account.
 // @with test/cluster/image-tokens.test.ts
+
 import assert from "node:assert/strict";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ClusterObjects, TokenRequest } from "../../../src/main/model/cluster-access.js";
 import type {
   CredentialProviderSettings,
   TokenAttributes,
@@ -16,14 +16,15 @@ import type { PodIdentity } from "../../../src/main/images/credential-providers/
 import { CredentialProvider } from "../../../src/main/images/credential-providers/provider.js";
 import { CredentialProviders } from "../../../src/main/images/credential-providers/providers.js";
 import type { CacheKeyType } from "../../../src/main/images/credential-providers/response.js";
+import type { ClusterObjects, TokenRequest } from "../../../src/main/model/cluster-access.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { notFound } from "../cluster/follow-kit.js";
 import { pod as makePod } from "../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { notFound } from "../cluster/follow-kit.js";
 import { never } from "./puller-kit.js";
 
 const V1 = "credentialprovider.kubelet.k8s.io/v1";

@@ -1,15 +1,16 @@
 // A pull record or intent that can't be read or written makes its image one that needs proof, never a preloaded one.
 // @promise Images and logs: An image needs proof again if its pull record or intent is damaged, or cannot be read or
 //   written.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { CredentialSource } from "../../../src/main/images/credentials.js";
+import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
 import { intentText, readRecord, recordName, recordText } from "../../../src/main/images/pull-records/record.js";
 import { RecordedAccess } from "../../../src/main/images/pull-records/recorded-access.js";
 import { verificationPolicy } from "../../../src/main/images/pull-records/verification-policy.js";
-import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pair } from "../../shared/cri/support.js";
 import { UNREADABLE, type Damage as FileDamage } from "../../support/damaged-file.js";

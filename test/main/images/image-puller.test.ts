@@ -1,12 +1,13 @@
 // Pull policies, back-off and turns of image pulls, against the fake runtime and its registry.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { withDefaultTag } from "../../../src/main/images/image-name.js";
-import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
+import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
-import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
+import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { quote } from "../../../src/shared/text/quote.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";

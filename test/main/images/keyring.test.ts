@@ -2,17 +2,18 @@
 // @promise Images and logs: Credentials: globs and longest match (property test), changed files read again, plugins
 //   killed at their deadline; no message contains a credential.
 // @with test/main/images/credential-providers.test.ts, test/integration/image-pull.test.ts
+
 import assert from "node:assert/strict";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { PullCredentials } from "../../../src/main/images/credentials.js";
 import { fullRepository } from "../../../src/main/images/image-name.js";
 import { DockerConfigError, readDockerConfig } from "../../../src/main/images/keyring/docker-config.js";
 import { matchesImage } from "../../../src/main/images/keyring/image-match.js";
-import { lookUp } from "../../../src/main/images/keyring/look-up.js";
 import { KeyringCredentials, type ProviderCredentials } from "../../../src/main/images/keyring/keyring-credentials.js";
-import type { PullCredentials } from "../../../src/main/images/credentials.js";
+import { lookUp } from "../../../src/main/images/keyring/look-up.js";
 import { NodeCredentialFiles } from "../../../src/main/images/keyring/node-files.js";
 import { standalonePullSecrets, type PullSecrets } from "../../../src/main/images/keyring/pull-secrets.js";
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";

@@ -1,11 +1,12 @@
 // Number of pulls that the node's puller starts at once, by its configuration.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeImages, type NodeImageSettings } from "../../../src/main/images/node-images.js";
-import { noTrace } from "../../support/silent.js";
 import { ImageStatusResponse } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pod } from "../../support/pods.js";
+import { noTrace } from "../../support/silent.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { sandbox } from "./puller-kit.js";

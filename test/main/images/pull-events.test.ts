@@ -1,4 +1,5 @@
 // Users' view of pulls: events word by word, metrics, and log lines of a long pull.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openAccess } from "../../../src/main/images/image-access.js";

@@ -1,4 +1,5 @@
 // Order of pulls: turns by rank, the registry's rate limit, and pulls that became unnecessary during the wait.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

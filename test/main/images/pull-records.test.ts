@@ -3,13 +3,14 @@
 // @promise Images and logs: An image pulled with credentials is not used without them, also after a crash during the
 //   pull.
 // @with test/integration/image-pull.test.ts
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
 import type { CredentialSource, ImageCredentials } from "../../../src/main/images/credentials.js";
-import { KeyedSerializer } from "../../../src/shared/turns/keyed-serializer.js";
+import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
 import { RecentRecords } from "../../../src/main/images/pull-records/recent-records.js";
 import {
   intentText,
@@ -21,10 +22,10 @@ import {
 } from "../../../src/main/images/pull-records/record.js";
 import { RecordedAccess } from "../../../src/main/images/pull-records/recorded-access.js";
 import { verificationPolicy, type NeedsProof } from "../../../src/main/images/pull-records/verification-policy.js";
-import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
-import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
+import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { KeyedSerializer } from "../../../src/shared/turns/keyed-serializer.js";
 import type { FakeCri } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/cri/support.js";
 import { pod as makePod } from "../../support/pods.js";

@@ -1,21 +1,22 @@
 // A puller on the fake runtime under virtual time, with everything it tells.
-import { noTrace } from "../../support/silent.js";
+
 import type { TestContext } from "node:test";
-import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { type ImageCredentials } from "../../../src/main/images/credentials.js";
 import { openAccess, type ImageAccess } from "../../../src/main/images/image-access.js";
-import { noCredentials } from "../../support/silent.js";
 import { ImagePuller } from "../../../src/main/images/image-puller.js";
+import { imageMetrics } from "../../../src/main/images/metrics.js";
 import { PullRate } from "../../../src/main/images/pull-limits.js";
 import { PullTurns } from "../../../src/main/images/pull-turns.js";
 import { Pulls } from "../../../src/main/images/pulls.js";
+import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import type { Container, Pod, PullPolicy } from "../../../src/shared/api/pod.js";
 import { PodSandboxConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { imageMetrics } from "../../../src/main/images/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/cri/support.js";
 import { pod as makePod } from "../../support/pods.js";
+import { noTrace } from "../../support/silent.js";
+import { noCredentials } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -1,4 +1,5 @@
 // tokenAttributes of a credential provider: the allowed configuration, and errors with their place.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readProviderConfig } from "../../../src/main/images/credential-providers/read-config.js";

@@ -1,4 +1,5 @@
 // Files that a pod planted among the rotated logs: they keep no other file from its compression.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";

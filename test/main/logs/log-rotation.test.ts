@@ -1,10 +1,11 @@
 // Rotation on real files with a runtime of the test's: sizes, limits, a runtime that fails, compression beside it.
 // @promise Images and logs: A runtime that does not reopen a log, or does so late. No line is lost, nothing is
 //   overwritten, one warning.
-import { test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test, type TestContext } from "node:test";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { LogRotation, type LogRotationDeps } from "../../../src/main/logs/log-rotation.js";
 import type { RunningLog } from "../../../src/main/logs/running-logs.js";

@@ -1,10 +1,11 @@
 // The steps of a rotation, from names alone, and the time of the next inspection.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import fc from "fast-check";
-import { logFileNames, nextStem } from "../../../src/shared/container-logs/file-names.js";
-import { filesToCompress, planRotation } from "../../../src/main/logs/plan-rotation.js";
 import { nextLook } from "../../../src/main/logs/next-look.js";
+import { filesToCompress, planRotation } from "../../../src/main/logs/plan-rotation.js";
+import { logFileNames, nextStem } from "../../../src/shared/container-logs/file-names.js";
 
 const NOW = new Date(2026, 0, 2, 3, 4, 5);
 const plan = (names: string[], maxFiles = 5, inWork: string[] = []): ReturnType<typeof planRotation> =>

@@ -1,4 +1,5 @@
 // Components: the parts of the kubelet start in order, stop in reverse, and fail alone.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Components, running, type Component } from "../../../src/main/model/components.js";

@@ -1,4 +1,5 @@
 // Which changes of a pod need a feature that the node declares.
+
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { featuresToUpdate } from "../../../src/main/model/declared-features.js";

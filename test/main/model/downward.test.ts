@@ -1,4 +1,5 @@
 // The downward API: fields in volumes, and resources with their divisors and fallbacks.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceFieldValue, volumeFieldValue } from "../../../src/main/model/downward.js";

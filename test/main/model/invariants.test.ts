@@ -1,4 +1,5 @@
 // What must always hold on main: code that breaks it gets an InvariantError with the rule in words.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Components } from "../../../src/main/model/components.js";
@@ -6,8 +7,8 @@ import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import { IdSlots } from "../../../src/main/user-namespaces/id-slots.js";
 import { VolumeOperations } from "../../../src/main/volumes/world/operations.js";
 import { pod } from "../../support/pods.js";
-import { settle, SyncWorld } from "../../support/sync-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { settle, SyncWorld } from "../../support/sync-kit.js";
 
 const broken = (rule: string) => ({ name: "InvariantError", message: `invariant broken: ${rule}` });
 

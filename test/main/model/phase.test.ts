@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
-import type { ApiContainerStatus, PodPhase } from "../../../src/shared/api/pod-status.js";
 import { podPhase, restartingAllReason } from "../../../src/main/model/phase.js";
 import type { PhaseInput } from "../../../src/main/model/phase.js";
+import type { ApiContainerStatus, PodPhase } from "../../../src/shared/api/pod-status.js";
+import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
 import { c, ended, exited, running, st, waiting } from "../status/fixtures.js";
 
 type Row = [

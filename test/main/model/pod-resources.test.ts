@@ -1,4 +1,5 @@
 // CPU and memory apart from a definition: their difference, their union, and their return into a pod.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
-import { ContainerState as S, NamespaceMode, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { containerHash } from "../../../src/main/model/container-hash.js";
 import { mayStart, restartsAfterProbeKill } from "../../../src/main/model/restart.js";
 import { needsNewSandbox } from "../../../src/main/model/sandbox-need.js";
+import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
+import { ContainerState as S, NamespaceMode, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { c, criContainer, criSandbox, makePod } from "../status/fixtures.js";
 
 test("container hash equals upstream's check value", () => {

@@ -3,13 +3,14 @@
 // @promise Resources of the node: The kubelet's chains in iptables and ip6tables; restored after a flush; failures of
 //   iptables are one warning.
 // @with test/integration/agent-start.test.ts
+
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { keepIptablesChains } from "../../../src/main/network/iptables-chains.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
+import { keepIptablesChains } from "../../../src/main/network/iptables-chains.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { hostNetworkHostsFile, podHostsFile } from "../../../src/main/network/hosts-file.js";
-import { podHostname, sandboxHostname } from "../../../src/main/network/pod-hostname.js";
 import type { NodeDns } from "../../../src/main/network/pod-dns.js";
 import { podDns } from "../../../src/main/network/pod-dns.js";
+import { podHostname, sandboxHostname } from "../../../src/main/network/pod-hostname.js";
 import { parseResolvConf } from "../../../src/main/network/resolv-conf.js";
 import { makePod } from "../status/fixtures.js";
 

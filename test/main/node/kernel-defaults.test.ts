@@ -1,12 +1,13 @@
 // Kernel flags, on files in a folder.
+
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { checkKernelDefaults, setKernelDefaults } from "../../../src/main/node/kernel-defaults.js";
-import { keptLog } from "../../support/sources-kit.js";
 import { OperatorError } from "../../../src/shared/errors/operator-error.js";
+import { keptLog } from "../../support/sources-kit.js";
 
 const RIGHT: Readonly<Record<string, string>> = {
   "vm/overcommit_memory": "1",

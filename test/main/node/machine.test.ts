@@ -1,4 +1,5 @@
 // Facts about the machine that the kubelet reads from files.
+
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

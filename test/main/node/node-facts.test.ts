@@ -1,9 +1,10 @@
 // Main's facts about the node: collected, sent once per burst, kept while the runtime does not respond.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
+import { GatheredFacts } from "../../../src/main/node/node-facts.js";
 import type { NodeFacts } from "../../../src/shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../../src/shared/contracts/pleg.js";
-import { GatheredFacts } from "../../../src/main/node/node-facts.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { FACTS } from "../../workers/node-status/node-status-kit.js";
 

@@ -1,8 +1,9 @@
 // The images of the Node object: requested periodically, and soon again after a failure.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import type { ContainerImage } from "../../../src/shared/api/node.js";
 import { watchNodeImages } from "../../../src/main/node/node-images.js";
+import type { ContainerImage } from "../../../src/shared/api/node.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";

@@ -1,11 +1,12 @@
 // A pod worker's record of its own steps, and the options of its restarts.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PodSpec } from "../../../src/shared/api/pod.js";
 import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-results.js";
+import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
 import type { PodWorkerDeps } from "../../../src/main/sync/pod-worker-port.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
+import type { PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { emptyObservation, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
 import { criContainer } from "../status/fixtures.js";

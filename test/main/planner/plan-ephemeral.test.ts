@@ -1,4 +1,5 @@
 // Ephemeral containers: started once in a running pod, gating nothing, gone with the pod.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { EphemeralContainer } from "../../../src/shared/api/pod.js";

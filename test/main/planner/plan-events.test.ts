@@ -1,4 +1,5 @@
 // Events of plans: the kubelet emits each once while successive plans contain it, with upstream's text.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";

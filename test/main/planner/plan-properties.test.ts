@@ -5,9 +5,13 @@
 //   init containers run before apps, sidecars as long as apps. This holds for any sequence of exits, probe results,
 //   edits and restarts of the kubelet.
 // @with test/main/planner/plan.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { isAlive, newestIn } from "../../../src/main/model/observed-containers.js";
+import type { Step } from "../../../src/main/model/step.js";
+import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
 import {
   isSidecar,
   type Container,
@@ -17,11 +21,8 @@ import {
   type RestartPolicy,
 } from "../../../src/shared/api/pod.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
-import type { Step } from "../../../src/main/model/step.js";
 import { Pilot } from "../../support/pilot.js";
 import { container, pod } from "../../support/pods.js";
-import { isAlive, newestIn } from "../../../src/main/model/observed-containers.js";
 
 const probe: Probe = { tcpSocket: { port: 1 } };
 const exitCodes = fc.constantFrom(0, 1, 42, 88, 137);

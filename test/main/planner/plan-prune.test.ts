@@ -1,6 +1,7 @@
 // Which dead containers a living pod gives up: what tells how the last run of a container ended stays.
 // @promise Pods: A failed start does not replace the container with the record of the last run.
 // @with test/main/collection/dead-containers.test.ts
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pruneSteps } from "../../../src/main/planner/prune-steps.js";

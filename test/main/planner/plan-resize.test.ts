@@ -1,9 +1,10 @@
 // Containers that are resized in place, restarted, or wait.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, ResourceRequirements } from "../../../src/shared/api/pod.js";
-import { container, pod } from "../../support/pods.js";
 import { lines, NOW, planOf, type Situation } from "../../support/plan-rows.js";
+import { container, pod } from "../../support/pods.js";
 
 const SMALL = { requests: { cpu: "100m", memory: "64Mi" }, limits: { memory: "64Mi" } };
 const MORE_CPU = { ...SMALL, requests: { cpu: "200m", memory: "64Mi" } };

@@ -1,14 +1,15 @@
 // The rule RestartAllContainers: the stopped, removed and started containers, their order, and conditions that delay
 // it.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
+import { newestOf } from "../../../src/main/model/observed-containers.js";
 import { restartCountOf } from "../../../src/main/model/paths.js";
 import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
+import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { Pilot } from "../../support/pilot.js";
 import { lines, planOf } from "../../support/plan-rows.js";
 import { container, pod } from "../../support/pods.js";
-import { newestOf } from "../../../src/main/model/observed-containers.js";
 
 const rules = (...values: number[]): Partial<Container> => ({
   restartPolicyRules: [{ action: "RestartAllContainers", exitCodes: { operator: "In", values } }],

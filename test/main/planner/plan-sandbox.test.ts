@@ -4,6 +4,7 @@
 // @with test/main/planner/plan-init.test.ts, test/main/planner/plan-regular.test.ts,
 //   test/main/planner/plan-ephemeral.test.ts, test/main/planner/plan-restart-all.test.ts, test/main/status,
 //   test/main/model/restart.test.ts
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, PodSpec } from "../../../src/shared/api/pod.js";

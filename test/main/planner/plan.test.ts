@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { graceSeconds } from "../../../src/main/model/container-stop.js";
+import { effectiveGraceSeconds, planTermination } from "../../../src/main/planner/plan-termination.js";
 import type { Container, RestartPolicy } from "../../../src/shared/api/pod.js";
 import { LONGEST_SECONDS } from "../../../src/shared/clock/durations.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { effectiveGraceSeconds, planTermination } from "../../../src/main/planner/plan-termination.js";
 import { Pilot } from "../../support/pilot.js";
 import { container, pod } from "../../support/pods.js";
-import { graceSeconds } from "../../../src/main/model/container-stop.js";
 
 describe("planPod", () => {
   it("makes the sandbox first, then starts containers in the order of the spec", () => {

@@ -1,4 +1,5 @@
 // Failures of probes and the stops that follow from them, as `nodelet why` needs them.
+
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decodeKills, ProbeKills } from "../../../src/main/probes/probe-kills.js";

@@ -1,19 +1,20 @@
 // The probe manager: its messages to the thread, the effects of the records, and the results that outlive the kubelet.
+
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { ProbeCheckpoint } from "../../../src/main/probes/checkpoint.js";
-import { ProbeManager } from "../../../src/main/probes/probe-manager.js";
 import { ProbeKills } from "../../../src/main/probes/probe-kills.js";
+import { ProbeManager } from "../../../src/main/probes/probe-manager.js";
 import { Verdicts } from "../../../src/main/probes/verdicts.js";
 import type { Probe } from "../../../src/shared/api/pod.js";
 import type { ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { c, criContainer, makePod, observedPod } from "../status/fixtures.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { c, criContainer, makePod, observedPod } from "../status/fixtures.js";
 
 const tcp: Probe = { tcpSocket: { port: 80 } };
 const pod = makePod({ containers: [c("a", { startupProbe: tcp, livenessProbe: tcp, readinessProbe: tcp })] });

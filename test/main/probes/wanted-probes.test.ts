@@ -1,10 +1,11 @@
 // Which probes run, and what they are resolved to: tables over a pod's definition and its picture.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbedPodState } from "../../../src/main/model/probe-port.js";
 import type { ProbeResult } from "../../../src/main/model/probe-results.js";
-import { wantedProbes } from "../../../src/main/probes/wanted-probes.js";
 import { resolveAction } from "../../../src/main/probes/resolve-action.js";
+import { wantedProbes } from "../../../src/main/probes/wanted-probes.js";
 import type { Container, Probe } from "../../../src/shared/api/pod.js";
 import type { ProbeAction } from "../../../src/shared/contracts/prober.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";

@@ -2,17 +2,18 @@
 // @promise Resources of the node: Huge pages at pod level limit containers that name none of the size, and back
 //   emptyDir volumes of medium HugePages.
 // @with test/main/volumes/huge-pages.test.ts, test/workers/tasks/pod-level-defaults.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import {
   linuxContainerResources,
   type ContainerResourceOptions,
 } from "../../../src/main/resources/container-resources.js";
-import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
 import * as cpu from "../../../src/main/resources/cpu.js";
 import { hugePageSizeName } from "../../../src/main/resources/page-sizes.js";
-import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
+import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
 import type { Container, ResourceList } from "../../../src/shared/api/pod.js";
 import { container, pod, sidecar } from "./pods.js";
 

@@ -1,10 +1,11 @@
 // MemoryQoS and swap, as tables: what a container and its pod are given by class, request and limit.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import { linuxContainerResources } from "../../../src/main/resources/container-resources.js";
 import { memoryHigh, swapLimit, type MemoryQos } from "../../../src/main/resources/memory-values.js";
-import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { container, pod } from "./pods.js";
 

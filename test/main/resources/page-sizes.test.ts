@@ -1,4 +1,5 @@
 // The page size in the auxiliary vector that the kernel gives each process.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { endianness } from "node:os";

@@ -1,4 +1,5 @@
 // Builders of small pods for the tests of this folder.
+
 import type { Container, Pod, PodSpec, ResourceList } from "../../../src/shared/api/pod.js";
 
 export function container(

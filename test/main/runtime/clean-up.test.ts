@@ -1,11 +1,12 @@
 // Folders go with all in them; links are not followed; what others remove meanwhile is no error.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { cleanUpPod } from "../../../src/main/runtime/clean-up.js";
-import { removeFiles } from "../../../src/main/runtime/remove-files.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
+import { removeFiles } from "../../../src/main/runtime/remove-files.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 test("a folder is removed with files, folders and links in it; the targets of links stay", async (t) => {

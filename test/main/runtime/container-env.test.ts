@@ -1,15 +1,16 @@
 // The environment of a container on a node: with and without a cluster, and from files that the pod wrote itself.
 // @promise Pods: A file of fileKeyRef is read once for all variables of a container; its values are limited to 6 MiB.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { environmentOf } from "../../../src/main/runtime/container-env.js";
 import { servicesNotReadError } from "../../../src/main/cluster/collections/services.js";
+import { environmentOf } from "../../../src/main/runtime/container-env.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import type { Container, EnvVar, PodSpec } from "../../../src/shared/api/pod.js";
-import { base64, clusterKit } from "../volumes/objects/cluster-kit.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
+import { base64, clusterKit } from "../volumes/objects/cluster-kit.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";
 
 const API = {

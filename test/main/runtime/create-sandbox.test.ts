@@ -1,4 +1,5 @@
 // The RunPodSandbox call of a pod: its place in the queue, and the time that counts as its duration.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";

@@ -1,4 +1,5 @@
 // A doer is made for the first step of a pod, and dropped when the pod has ended and no hook of it runs.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DoerOnDemand } from "../../../src/main/runtime/doer-on-demand.js";

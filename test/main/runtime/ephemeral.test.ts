@@ -1,8 +1,9 @@
 // An ephemeral container joins the processes of the container it is to look into.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Doer } from "../../../src/main/runtime/doer.js";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
+import { Doer } from "../../../src/main/runtime/doer.js";
 import type { EphemeralContainer } from "../../../src/shared/api/pod.js";
 import { NamespaceMode, type CreateContainerRequest } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";

@@ -1,4 +1,5 @@
 // The pod CIDR of a stand-alone node on its way to the runtime.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPodCidr } from "../../../src/main/runtime/pod-cidr.js";

@@ -1,22 +1,23 @@
 // The runtime verbs on the fake runtime and a real temporary root; cgroups and volumes are small fakes in memory.
-import { pino } from "pino";
+
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { noEvents } from "../../support/silent.js";
-import { noTrace } from "../../support/silent.js";
+import { pino } from "pino";
 import { nodeImages } from "../../../src/main/images/node-images.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import type { StartContainerStep } from "../../../src/main/model/step.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import { SandboxesAhead } from "../../../src/main/runtime/sandboxes-ahead.js";
-import type { VolumePlace } from "../../../src/main/volumes/place.js";
-import type { StartContainerStep } from "../../../src/main/model/step.js";
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
+import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import type { CriClient } from "../../../src/shared/cri/client.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { FakeCri, FakeCriOptions } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/cri/support.js";
 import { peerActions } from "../../support/probe-kit.js";
+import { noEvents } from "../../support/silent.js";
+import { noTrace } from "../../support/silent.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

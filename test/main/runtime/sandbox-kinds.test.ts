@@ -3,6 +3,7 @@
 // @promise Resources of the node: No two pods with user namespaces share an id; ids survive the kubelet and are
 //   released.
 // @with test/main/user-namespaces
+
 import assert from "node:assert/strict";
 import { access, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -2,9 +2,10 @@
 // @promise Volumes: Pods whose volumes hang fill the runtime with no PodSandboxes: twelve have one before their
 //   volumes are set up; a pod whose volumes are set up never waits for them.
 // @with test/faults/hung-volumes-cluster.test.ts
+
 import assert from "node:assert/strict";
-import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import { SandboxesAhead } from "../../../src/main/runtime/sandboxes-ahead.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";

@@ -1,4 +1,5 @@
 // Variables of services, as Docker's links had them.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceEnv } from "../../../src/main/runtime/service-env.js";

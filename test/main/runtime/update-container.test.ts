@@ -2,19 +2,20 @@
 // @promise Resources of the node: During a resize the pod's cgroup never has less than its containers; no memory limit
 //   goes below the current usage.
 // @with test/integration/resize.test.ts
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { ResizeError } from "../../../src/main/model/resize-error.js";
-import { resizeContainers } from "../../../src/main/runtime/update-container.js";
-import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { PodResources } from "../../../src/main/model/pod-resources.js";
+import { ResizeError } from "../../../src/main/model/resize-error.js";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
+import { Doer } from "../../../src/main/runtime/doer.js";
+import { resizeContainers } from "../../../src/main/runtime/update-container.js";
 import type { Container, Pod, ResourceRequirements } from "../../../src/shared/api/pod.js";
 import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
 import type {
   UpdateContainerResourcesRequest,
   UpdatePodSandboxResourcesRequest,
 } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { Doer } from "../../../src/main/runtime/doer.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 const MI = 1024n * 1024n;

@@ -1,4 +1,5 @@
 // The API server's pods as a source: definitions to the sync path, every sighting to the status side.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiSource } from "../../../src/main/sources/api-source.js";

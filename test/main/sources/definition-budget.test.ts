@@ -1,4 +1,5 @@
 // Definitions of pods that wait for a decision: together they have a bounded size, and each is read in the end.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BUDGET_BYTES, DefinitionBudget } from "../../../src/main/sources/definition-budget.js";

@@ -1,8 +1,9 @@
 // Manifest URLs on servers that speak HTTP in ways that Go's client bears, or in none.
+
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
-import { gzipSync } from "node:zlib";
 import { describe, test, type TestContext } from "node:test";
+import { gzipSync } from "node:zlib";
 import { fetchManifest, ManifestFetchError } from "../../../src/main/sources/fetch-manifest.js";
 import { listen } from "../../support/probe-kit.js";
 

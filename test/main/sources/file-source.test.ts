@@ -1,15 +1,16 @@
 // The file source on a real folder, with the real pool: an administrator's changes of manifests, and their effects.
-import { after, test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { unlinkSync, writeFileSync } from "node:fs";
 import { appendFile, mkdir, open, rename, rm, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { after, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { makeSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
-import type { PodChange } from "../../../src/main/sources/merge.js";
-import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { LATE_TRIES } from "../../../src/main/sources/decode-job.js";
+import type { PodChange } from "../../../src/main/sources/merge.js";
+import { makeSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
+import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
 

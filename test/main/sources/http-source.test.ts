@@ -1,8 +1,9 @@
 // The HTTP source against a server on the loopback.
-import { after, test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { after, test, type TestContext } from "node:test";
 import { makeSources } from "../../../src/main/sources/start-sources.js";
 import { createTasksPool, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";

@@ -1,4 +1,5 @@
 // The warning about a pod of a newer API server.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";

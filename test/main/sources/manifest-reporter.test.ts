@@ -1,4 +1,5 @@
 // Problems of manifests: which are found, how often they are reported, and what the servers' threads get.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ManifestReporter } from "../../../src/main/sources/manifest-reporter.js";
@@ -11,12 +12,12 @@ import {
 import type { PodSourceName } from "../../../src/main/sources/merge.js";
 import { manifestMetrics } from "../../../src/main/sources/metrics.js";
 import { shadowedPods, type NameOwner } from "../../../src/main/sources/shadowed-pods.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
 import { ManifestError } from "../../../src/shared/api/manifest/violation.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import type { NodeManifests } from "../../../src/shared/contracts/manifest-facts.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { keptLog } from "../../support/sources-kit.js";
 import { pod as basePod } from "../../support/pods.js";
+import { keptLog } from "../../support/sources-kit.js";
 import { ManualClock } from "../../workers/server/manual-clock.js";
 
 const pod = (name: string, uid: string, namespace = "default"): Pod => {

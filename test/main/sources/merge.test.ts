@@ -1,10 +1,11 @@
 // Merging sources: order of changes, ownership of UIDs, sourcesSeen, config.seen.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import fc from "fast-check";
+import { CONFIG_SEEN } from "../../../src/main/model/api-json.js";
 import { PodMerger, rfc3339Nano, type PodChange, type PodSourceName } from "../../../src/main/sources/merge.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
-import { CONFIG_SEEN } from "../../../src/main/model/api-json.js";
 
 function pod(uid: string, image = "a"): Pod {
   return {

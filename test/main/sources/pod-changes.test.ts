@@ -1,4 +1,5 @@
 // A list of thousands of pods reaches the syncLoop in parts: counted as changes per round of the event loop.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MOST_AT_ONCE, PodChanges } from "../../../src/main/sources/pod-changes.js";

@@ -1,4 +1,5 @@
 // Static pods keep the UID under which another kubelet started them, if the definition is certainly the same.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

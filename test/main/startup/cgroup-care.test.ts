@@ -1,12 +1,13 @@
 // Start of the maintenance of the node's cgroups, and its first steps. Time is virtual, and the manager only records.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
-import type { CgroupMaintenanceDeps } from "../../../src/main/agent/node-cgroups.js";
-import { deferredCgroupMaintenance } from "../../../src/main/agent/cgroup-maintenance.js";
-import type { NodeSettings } from "../../../src/main/agent/node-settings.js";
-import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
+import { deferredCgroupMaintenance } from "../../../src/main/agent/cgroup-maintenance.js";
+import type { CgroupMaintenanceDeps } from "../../../src/main/agent/node-cgroups.js";
+import type { NodeSettings } from "../../../src/main/agent/node-settings.js";
+import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
+import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { container, pod } from "../resources/pods.js";

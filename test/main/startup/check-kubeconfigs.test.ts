@@ -1,8 +1,9 @@
 // A kubeconfig that can't be used is named before anything is started.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import { checkKubeconfigs } from "../../../src/main/startup/check-kubeconfigs.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 

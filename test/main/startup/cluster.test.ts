@@ -1,4 +1,5 @@
 // Authentication and authorization of the clients of the kubelet's server.
+
 import { doesNotThrow, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { checkServerAuth, type ServerAuthSettings } from "../../../src/main/startup/server-auth.js";

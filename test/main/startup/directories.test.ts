@@ -1,12 +1,13 @@
 // The root directory becomes a shared mount, in mount namespaces made for the test.
 // @promise Volumes: The root directory is on a shared mount; no mount of a running pod is hidden for it.
 // @with test/integration/pod-volumes.test.ts
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
+import { describe, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, test, type TestContext } from "node:test";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 const FIXTURE = fileURLToPath(new URL("./fixtures/share-root.js", import.meta.url));

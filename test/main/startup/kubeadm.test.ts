@@ -1,13 +1,14 @@
 // The command line that kubeadm's unit gives a kubelet, as a process: everything but the cluster must be accepted.
 // @headline Configuration and manifests | kubeadm's command line works unchanged. | 1.36
 // @promise Configuration and manifests: kubeadm's command line works unchanged, with the files that a join writes.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 const ENTRY = fileURLToPath(new URL("../../../src/main/kubelet.js", import.meta.url));

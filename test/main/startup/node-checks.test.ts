@@ -1,14 +1,15 @@
 // The checks before a node starts: swap, permissions, and whether a cluster is asked for.
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { checkCluster } from "../../../src/main/startup/cluster.js";
-import { KubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
-import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
 import { checkSwap, swapDevices } from "../../../src/main/node/swap.js";
-import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { checkCluster } from "../../../src/main/startup/cluster.js";
+import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
+import { KubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
 import { OperatorError } from "../../../src/shared/errors/operator-error.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const NO_CERTIFICATES = { certDir: "/nonexistent", node: { rotateCertificates: false } };
 const PAIR = "client-certificate: c.pem, client-key: k.pem";

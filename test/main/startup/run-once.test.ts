@@ -1,9 +1,10 @@
 // --runonce under virtual time.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runOnce } from "../../../src/main/startup/run-once.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import { pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";

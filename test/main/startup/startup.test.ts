@@ -5,13 +5,13 @@ import type { NetworkInterfaceInfo } from "node:os";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { directoriesOf, makeCertDir, makeDirectories } from "../../../src/main/startup/directories.js";
 import { readMachine } from "../../../src/main/node/machine.js";
+import { directoriesOf, makeCertDir, makeDirectories } from "../../../src/main/startup/directories.js";
 import { nodeName } from "../../../src/main/startup/node-identity.js";
-import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
 import { setOomScoreAdj } from "../../../src/main/startup/process/process-limits.js";
 import { listenForStop, type SignalSource } from "../../../src/main/startup/process/signals.js";
 import { OperatorError } from "../../../src/shared/errors/operator-error.js";
+import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-startup-"));
 after(() => rm(scratch, { recursive: true }));

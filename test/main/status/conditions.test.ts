@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PodCondition } from "../../../src/shared/api/pod-status.js";
 import type { ConditionsInput } from "../../../src/main/status/conditions.js";
 import { podConditions } from "../../../src/main/status/conditions.js";
+import type { PodCondition } from "../../../src/shared/api/pod-status.js";
 import { c, exited, makePod, NOW, running, waiting } from "./fixtures.js";
 
 const side = c("s", { restartPolicy: "Always" });

@@ -1,4 +1,5 @@
 // status.resources: values of the runtime, values set last, and allocated values.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerResources } from "../../../src/main/status/container-resources.js";

@@ -1,10 +1,11 @@
 // Status of a container from the runtime's state and the previous status, row by row.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
-import type { ApiContainerStatus, ContainerState, PodStatus } from "../../../src/shared/api/pod-status.js";
-import { computePodStatus } from "../../../src/main/status/compute-pod-status.js";
 import type { ProbeResult } from "../../../src/main/model/probe-results.js";
+import { computePodStatus } from "../../../src/main/status/compute-pod-status.js";
+import type { ApiContainerStatus, ContainerState, PodStatus } from "../../../src/shared/api/pod-status.js";
+import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
 import { ContainerState as S, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { c, criContainer, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 

@@ -1,6 +1,7 @@
 // Builders for pods and runtime observations: each test names only what it is about.
-import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
+
 import type { ApiContainerStatus, ContainerStateTerminated } from "../../../src/shared/api/pod-status.js";
+import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import type { DeepPartial } from "../../../src/shared/cri/gen/runtime.v1.js";
 import {
   ContainerState,

@@ -2,10 +2,11 @@
 // @promise Resources of the node: The pod status shows resources of the pod as a whole: the allocated ones and the
 //   actual ones.
 // @with test/integration/resize.test.ts, test/cluster/pods.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podLevelResources } from "../../../src/main/status/pod-level-resources.js";
 import type { PodResources } from "../../../src/main/model/pod-resources.js";
+import { podLevelResources } from "../../../src/main/status/pod-level-resources.js";
 import type { Container, PodSpec, ResourceList } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { ContainerState as S, NamespaceMode, PodSandboxState, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { PodSpec } from "../../../src/shared/api/pod.js";
-import type { PodStatus } from "../../../src/shared/api/pod-status.js";
+import { formatIP } from "../../../src/main/model/format-ip.js";
+import { podIPs } from "../../../src/main/model/pod-ips.js";
 import {
   type StatusInput,
   computePodStatus,
@@ -11,9 +10,10 @@ import {
   rejectedPodStatus,
 } from "../../../src/main/status/compute-pod-status.js";
 import { finalStatus, hadInitialized, reportableStatus } from "../../../src/main/status/final-status.js";
-import { podIPs } from "../../../src/main/model/pod-ips.js";
-import { formatIP } from "../../../src/main/model/format-ip.js";
 import { fallsBackToLog, fileMessage, joinMessages, logMessage } from "../../../src/main/status/termination-message.js";
+import type { PodStatus } from "../../../src/shared/api/pod-status.js";
+import type { PodSpec } from "../../../src/shared/api/pod.js";
+import { ContainerState as S, NamespaceMode, PodSandboxState, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { c, criContainer, criSandbox, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 
 const RESTARTS = "io.kubernetes.container.restartCount";

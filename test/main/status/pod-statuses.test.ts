@@ -1,15 +1,16 @@
 // The statuses of the node's pods under virtual time: batches, no status emitted twice, none of a removed pod.
 // @promise Pods: While a container of a pod may run, the pod is not shown as terminated.
 // @with test/integration/pod-deadlines.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";
-import { PodEventStream } from "../../../src/main/model/pod-events.js";
 import { type PodDelta } from "../../../src/main/model/pod-delta.js";
-import { defaultRestartGates } from "../../../src/main/model/restart.js";
+import { PodEventStream } from "../../../src/main/model/pod-events.js";
 import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-results.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import { defaultRestartGates } from "../../../src/main/model/restart.js";
+import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import { ContainerState, type ContainerStatus, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

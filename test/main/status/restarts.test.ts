@@ -1,9 +1,10 @@
 // Status of containers before a restart, row by row.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
-import type { ApiContainerStatus, ContainerState, PodStatus } from "../../../src/shared/api/pod-status.js";
 import { computePodStatus, type StatusInput } from "../../../src/main/status/compute-pod-status.js";
+import type { ApiContainerStatus, ContainerState, PodStatus } from "../../../src/shared/api/pod-status.js";
+import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
 import { ContainerState as S, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { c, criContainer, exited, makePod, NOW, observedPod, running, sec } from "./fixtures.js";
 

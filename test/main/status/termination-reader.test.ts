@@ -1,4 +1,5 @@
 // Termination messages of exited containers, read from real files: first the message file, then the end of the log.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
@@ -6,13 +7,13 @@ import { mkdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { TerminationReader } from "../../../src/main/status/termination-reader.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ContainerStatus, DeepPartial } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
 import { startHelperProcess } from "../../../src/shared/volume-calls/helper.js";
 import { VolumeCalls } from "../../../src/shared/volume-calls/volume-calls.js";
-import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { entriesIn } from "../../support/entries-in.js";
+import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { dockerText } from "../../support/log-kit.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";

@@ -1,4 +1,5 @@
 // A moment far away, beyond what a timer of Node can wait for.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Alarm } from "../../../src/main/sync/alarm.js";

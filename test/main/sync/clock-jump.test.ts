@@ -2,12 +2,13 @@
 // @promise Pods: A clock set two hours forward or back: grace periods, stops, back-offs and deadlines on disk keep
 //   their length.
 // @with test/main/sync/pod-records.test.ts, test/main/runtime/hooks/hooks.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import { CrashBackoff } from "../../../src/main/model/crash-backoff.js";
-import { PodWorker } from "../../../src/main/sync/pod-worker.js";
+import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { Step } from "../../../src/main/model/step.js";
+import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../support/sync-kit.js";

@@ -1,4 +1,5 @@
 // Inspections of a pod follow its changes at a pace that fits its number of containers.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InspectPace } from "../../../src/main/sync/inspect-pace.js";

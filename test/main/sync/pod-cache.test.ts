@@ -1,4 +1,5 @@
 // The cache never shows a pod from before main's change, and a wait for a new state always ends.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InspectionError, PodCache } from "../../../src/main/sync/pod-cache.js";

@@ -1,4 +1,5 @@
 // A pod whose cgroup is gone while it runs: killed, and started anew under the tree.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";

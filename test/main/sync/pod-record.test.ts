@@ -1,9 +1,10 @@
 // The end that a pod has when the kubelet starts; and which pods use the node.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { PodWorkerState } from "../../../src/main/model/synced-pod.js";
 import { earlierEnd } from "../../../src/main/sync/earlier-end.js";
 import { podsUsingNode } from "../../../src/main/sync/pods-using-node.js";
-import type { PodWorkerState } from "../../../src/main/model/synced-pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { pod } from "../../support/pods.js";
 

@@ -1,14 +1,15 @@
 // Records of pods that outlive the kubelet, on a real disk.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { watch } from "node:fs";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { PodRecords } from "../../../src/main/sync/pod-records.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
-import { PodRecords } from "../../../src/main/sync/pod-records.js";
 import { pod } from "../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

@@ -1,19 +1,20 @@
 // The whole sync path of main (PodSync) on the in-memory runtime. The inspector of the pleg worker replaces the pleg
 // thread. Every collaborator that receives events of pods appends them to one list, in order.
-import { ProbeKills } from "../../../src/main/probes/probe-kills.js";
-import { perform } from "../../../src/shared/volume-calls/perform.js";
+
 import type { TestContext } from "node:test";
 import type { Admission } from "../../../src/main/admission/node-admission.js";
 import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
+import type { PodSubscriber } from "../../../src/main/model/pod-events.js";
 import { noProbeResults } from "../../../src/main/model/probe-results.js";
+import { ProbeKills } from "../../../src/main/probes/probe-kills.js";
 import type { ClusterPods } from "../../../src/main/sync/cluster-pods.js";
 import { PodState } from "../../../src/main/sync/pod-state.js";
 import { PodSync } from "../../../src/main/sync/pod-sync.js";
-import type { PodSubscriber } from "../../../src/main/model/pod-events.js";
 import type { PodChange } from "../../../src/main/sync/sync-loop.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
+import { perform } from "../../../src/shared/volume-calls/perform.js";
 import { PodInspector } from "../../../src/workers/pleg/pod-inspector.js";
 import { defaultResizeRules, noResizeCounters } from "../../support/resize-kit.js";
 import { until as untilWithin } from "../../support/sources-kit.js";

@@ -1,11 +1,12 @@
 // The parts of the kubelet that each transition of a pod notifies, in order, through the public interface of PodSync.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { BUSYBOX } from "../runtime/runtime-kit.js";
 import { NO_HELD_PODS, syncNode } from "./pod-sync-kit.js";
-import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 
 const web = (restartPolicy: "Always" | "Never" = "Always", metadata: Partial<Pod["metadata"]> = {}): Pod => {
   const made = pod({

@@ -1,10 +1,11 @@
 // Termination of a pod while its source still wants it: completed, failed by the kubelet, rejected by admission.
 // @promise Pods: A deadline only moves earlier; a hung stop is abandoned and repeated.
 // @with test/main/sync/pod-worker-time.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { PodEnd } from "../../../src/main/model/synced-pod.js";
+import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../support/sync-kit.js";

@@ -2,11 +2,12 @@
 // @promise Pods: A new sandbox whose status cannot be read has the event FailedPodSandBoxStatus; a start that fails
 //   has KubeletSetupFailed.
 // @with test/integration/cpu-manager.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/environment-errors.js";
-import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
+import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
 import { criError } from "../../../src/shared/cri/errors.js";

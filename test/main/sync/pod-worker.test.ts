@@ -1,12 +1,13 @@
 // One pod's state machine under virtual time. Steps are applied to a model of the runtime, and scripted to fail or hang.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
-import { StepRunner } from "../../../src/main/sync/step-runner.js";
-import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
-import { CriUnavailableError, criError } from "../../../src/shared/cri/errors.js";
+import { PodWorker } from "../../../src/main/sync/pod-worker.js";
+import { StepRunner } from "../../../src/main/sync/step-runner.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
+import { CriUnavailableError, criError } from "../../../src/shared/cri/errors.js";
 import { container, pod } from "../../support/pods.js";
 import { emptyObservation, hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
 

@@ -1,4 +1,5 @@
 // Which pods run together: one worker per UID, one running pod per full name.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorkers } from "../../../src/main/sync/pod-workers.js";

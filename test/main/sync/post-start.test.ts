@@ -1,12 +1,13 @@
 // Status of a pod during a container's postStart hook: the container runs, but is not ready yet.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { SyncedPod } from "../../../src/main/model/synced-pod.js";
+import type { PodWorkerDeps } from "../../../src/main/sync/pod-worker-port.js";
+import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
-import type { PodWorkerDeps } from "../../../src/main/sync/pod-worker-port.js";
 
 /** Starts take effect at once and then wait for their hook. */
 function build() {

@@ -3,12 +3,13 @@
 //   nothing behind.
 // @with test/main/status/termination-reader.test.ts, test/main/sync/pod-records.test.ts,
 //   test/main/events/correlator.test.ts, test/shared/abort/scope.test.ts, test/workers/server/pod-logs/log-watch.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Stopping } from "../../../src/main/runtime/kill-container.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import { ContainerState, ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { CriClient } from "../../../src/shared/cri/client.js";
+import { ContainerState, ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
 import { entriesIn } from "../../support/entries-in.js";
 import { container, pod } from "../../support/pods.js";

@@ -1,4 +1,5 @@
 // Pods as the servers' threads show them while they are stopped, and after that.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodWorkerState, TerminationRequest } from "../../../src/main/model/synced-pod.js";

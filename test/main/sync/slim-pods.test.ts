@@ -1,12 +1,13 @@
 // What main keeps of a pod of the API server that has ended, on the whole sync path: its identity and its status.
+
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { startPodSync } from "../../../src/main/cluster/start-pod-sync.js";
-import { PodChanges } from "../../../src/main/sources/pod-changes.js";
-import type { PodFeed } from "../../../src/main/sources/api-source.js";
 import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
+import { startPodSync } from "../../../src/main/cluster/start-pod-sync.js";
+import type { PodFeed } from "../../../src/main/sources/api-source.js";
+import { PodChanges } from "../../../src/main/sources/pod-changes.js";
 import { ApiError } from "../../../src/shared/api/client/errors.js";
 import type { ApiClient } from "../../../src/shared/api/client/port.js";
 import type { Pod } from "../../../src/shared/api/pod.js";

@@ -7,6 +7,7 @@
 //   test/main/volumes/refresher.test.ts, test/main/logs/log-rotation.test.ts,
 //   test/main/collection/container-collector.test.ts, test/main/sources/api-source.test.ts,
 //   test/shared/probes/prober.test.ts
+
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";

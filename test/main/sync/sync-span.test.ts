@@ -1,4 +1,5 @@
 // Spans of a pod's syncs as the pod worker begins them: upstream's names and attributes, one trace per sync.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpanStatusCode } from "@opentelemetry/api";

@@ -1,12 +1,13 @@
 // Main's side of the eviction thread, with a real thread that always measures too little memory. Tests its orders, the
 // pods sent to it, and the full set after a restart.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
 import { EvictionThread } from "../../../src/main/threads/eviction-thread.js";
-import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
+import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { EvictionPod, EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import type { Pressure } from "../../../src/shared/contracts/node-status.js";

@@ -1,5 +1,6 @@
 // The image-gc thread as main runs it, in a real thread on a fake runtime. Images that main refuses stay. Grants of a
 // thread that exits in the middle of a removal are released.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ImageLeases } from "../../../src/main/collection/image-leases.js";

@@ -1,4 +1,5 @@
 // The real log thread on a file. Many threads write through it, it dies and comes back, and nothing is lost or mixed.
+
 import assert from "node:assert/strict";
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -7,8 +8,8 @@ import { describe, test, type TestContext } from "node:test";
 import { Worker } from "node:worker_threads";
 import { LogThread, type LogThreadOptions } from "../../../src/main/threads/log-thread.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { DEFAULT_LOGGING } from "../../../src/shared/log/logging-config.js";
 import { createLogger, droppedLines, loggingFor, type Logger } from "../../../src/shared/log/logger.js";
+import { DEFAULT_LOGGING } from "../../../src/shared/log/logging-config.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 import type { ChatterJob } from "./fixtures/log-chatter.js";
 

@@ -1,14 +1,15 @@
 // The node-status thread as main runs it, in a real thread, with a real connection to an API server. It registers the
 // node Ready, renews the lease, and sends changes to main. It continues after a restart and while main is busy, and
 // reports it when main is stuck.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { NodeStatusThread } from "../../../src/main/threads/node-status-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
-import type { Node } from "../../../src/shared/api/node.js";
 import type { Lease } from "../../../src/shared/api/gen/coordination.js";
+import type { Node } from "../../../src/shared/api/node.js";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import type { NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";

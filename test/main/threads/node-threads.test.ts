@@ -1,10 +1,11 @@
 // MetricSources: one thread's silence costs the page that thread's fresh values and nothing else.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MetricSources } from "../../../src/main/threads/metric-sources.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
-import { settle } from "../../support/sync-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { settle } from "../../support/sync-kit.js";
 
 const named = (thread: string): MetricSnapshot[] => [{ thread, families: [] }];
 

@@ -1,4 +1,5 @@
 // The peers thread as main runs it, in a real thread: which probes go to it, and hooks that it runs for main.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";

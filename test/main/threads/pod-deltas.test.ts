@@ -1,10 +1,11 @@
 // Pods on their way to a thread: all after its start, and changes, in pieces.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { PodDeltas } from "../../../src/main/threads/pod-deltas.js";
-import { ManualClock } from "../../workers/server/manual-clock.js";
 import { keptLog } from "../../support/sources-kit.js";
+import { ManualClock } from "../../workers/server/manual-clock.js";
 
 function build(size = 1) {
   const clock = new ManualClock();

@@ -1,5 +1,6 @@
 // The prober thread as main runs it, in a real thread. Tests its start with the first pod with probes, its records,
 // and its snapshot after a restart.
+
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";
@@ -12,8 +13,8 @@ import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/metrics/threads.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
 import { podConfig, socketPath, clientOf, IMAGE } from "../../shared/cri/support.js";
-import { keptLog, until } from "../../support/sources-kit.js";
 import { listen } from "../../support/probe-kit.js";
+import { keptLog, until } from "../../support/sources-kit.js";
 
 const PATIENCE_MS = 60_000;
 

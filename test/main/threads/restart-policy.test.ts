@@ -1,4 +1,5 @@
 // Back-off, jitter, cap and forgiveness, as a table.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";

@@ -1,4 +1,5 @@
 // Which ports each of the two server threads opens, by the settings.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadSettings } from "../../../src/main/command/settings.js";

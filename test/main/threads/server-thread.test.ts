@@ -1,25 +1,26 @@
 // The server thread as main runs it, in a real thread.
+
+import assert from "node:assert/strict";
 import { join } from "node:path";
+import { test } from "node:test";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { Client } from "../../../src/cli/client.js";
-import type { ServerInit } from "../../../src/shared/contracts/server.js";
-import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
-import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
-import assert from "node:assert/strict";
-import { test } from "node:test";
 import { ServerThread } from "../../../src/main/threads/server-thread.js";
 import { SharedTexts } from "../../../src/main/threads/shared-texts.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
+import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
+import type { ServerInit } from "../../../src/shared/contracts/server.js";
+import type { Logger } from "../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/metrics/threads.js";
-import { pod } from "../../support/pods.js";
 import { freePort } from "../../support/free-port.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
-import type { Logger } from "../../../src/shared/log/logger.js";
-import { HANDLERS } from "../../workers/server/every-port-kit.js";
+import { pod } from "../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
+import { HANDLERS } from "../../workers/server/every-port-kit.js";
 
 /** More than the thread's heap; one object of which main has one copy. */
 const LARGE_PODS = 210;

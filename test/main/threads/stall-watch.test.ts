@@ -1,4 +1,5 @@
 // The stall watch under virtual time: silence is a stall, a pause of the whole process is not.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { watchStalls } from "../../../src/main/threads/stall-watch.js";

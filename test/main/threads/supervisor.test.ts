@@ -1,4 +1,5 @@
 // Supervision with real Worker threads: every way a thread can end, and what the owner sees of it.
+
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { pino } from "pino";
@@ -8,8 +9,8 @@ import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
-import { BoardReader, createBoard } from "../../../src/shared/queue/board.js";
 import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
+import { BoardReader, createBoard } from "../../../src/shared/queue/board.js";
 import { RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "../../../src/shared/thread/errors.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";

@@ -1,11 +1,12 @@
 // The tasks pool with real threads: results, deadlines, dying threads, signals.
 // @promise Failures: At most four threads of the tasks pool hang in the kernel. Then jobs are refused by name until
 //   one returns.
-import { test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import {
   createTasksPool,
@@ -13,8 +14,8 @@ import {
   TaskThreadError,
   type TasksPool,
 } from "../../../src/main/threads/tasks-pool.js";
-import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
+import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
 import { keptLog, manifest, temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

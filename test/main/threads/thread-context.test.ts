@@ -1,13 +1,14 @@
 // Which threads may end the process: the restart rules that each thread is supervised with.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pino } from "pino";
+import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { THREADS, ThreadContext, type ThreadName } from "../../../src/main/threads/thread-context.js";
-import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { threadMetrics } from "../../../src/shared/metrics/threads.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { threadMetrics } from "../../../src/shared/metrics/threads.js";
 
 const workers = THREADS.filter((name): name is Exclude<ThreadName, "main"> => name !== "main");
 

@@ -1,4 +1,5 @@
 // Values of a thread that change before, while and after it starts.
+
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { ThreadValues } from "../../../src/main/threads/thread-values.js";

@@ -2,6 +2,7 @@
 // @promise Failures: Walks over a pod's directories send main a few hundred bytes per job, for any number of
 //   directories; pods take turns by jobs, and walks for usage take turns with those for fsGroup.
 // @with test/main/disk-usage, test/workers/tasks/tree-walk.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Turns } from "../../../src/main/threads/turns.js";

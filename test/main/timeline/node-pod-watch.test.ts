@@ -1,11 +1,12 @@
 // The stages of a pod that are measured. Not measured are starts of pods that ran before, and ends that another kubelet counted.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { podMetrics } from "../../../src/main/sync/metrics.js";
 import { NodePodWatch } from "../../../src/main/timeline/node-pod-watch.js";
 import { Timelines } from "../../../src/main/timeline/timelines.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { podMetrics } from "../../../src/main/sync/metrics.js";
 import type { MetricSample } from "../../../src/shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { container, pod } from "../../support/pods.js";

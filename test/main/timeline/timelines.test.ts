@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Timelines } from "../../../src/main/timeline/timelines.js";
-import { traced } from "../../../src/main/model/pod-trace.js";
 import { startSli, type StartSliInput } from "../../../src/main/model/pod-start-sli.js";
+import { traced } from "../../../src/main/model/pod-trace.js";
+import { Timelines } from "../../../src/main/timeline/timelines.js";
 import { container, pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

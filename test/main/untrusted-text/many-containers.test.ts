@@ -3,32 +3,33 @@
 // @promise Hostile tenants and clients: The work to start, stop and plan one container does not grow with the number
 //   of containers of its pod; at most 32 images are checked ahead.
 // @with test/hostile
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { Doer } from "../../../src/main/runtime/doer.js";
-import { definedContainer } from "../../../src/main/runtime/hooks/hook-target.js";
 import { resourceFieldValue } from "../../../src/main/model/downward.js";
-import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
-import { nextToStop } from "../../../src/main/planner/stop-order.js";
+import { resourcesOf } from "../../../src/main/model/pod-resources.js";
 import { preStopsAhead } from "../../../src/main/planner/pre-stops-ahead.js";
 import { stepDecision } from "../../../src/main/planner/step-decision.js";
+import { nextToStop } from "../../../src/main/planner/stop-order.js";
+import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import {
   linuxContainerResources,
   type ContainerResourceOptions,
 } from "../../../src/main/resources/container-resources.js";
-import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
-import { resourcesOf } from "../../../src/main/model/pod-resources.js";
-import type { Container, Pod } from "../../../src/shared/api/pod.js";
+import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
+import { Doer } from "../../../src/main/runtime/doer.js";
+import { definedContainer } from "../../../src/main/runtime/hooks/hook-target.js";
 import { containerNamed } from "../../../src/shared/api/per-spec.js";
+import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import type {
   ContainerStatus,
   CreateContainerRequest,
   RunPodSandboxRequest,
 } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { app, never, podOf, runtimeOn, startStep } from "../runtime/runtime-kit.js";
-import { criContainer, observedPod } from "../status/fixtures.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { app, never, podOf, runtimeOn, startStep } from "../runtime/runtime-kit.js";
+import { criContainer, observedPod } from "../status/fixtures.js";
 
 /** Counts the reads of properties of all the objects that it has made. */
 class Counted {

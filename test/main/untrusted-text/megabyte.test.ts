@@ -4,6 +4,7 @@
 // @promise Hostile tenants and clients: Each of main's parsers of untrusted text takes less than 50 ms of CPU time per
 //   megabyte of worst input (on a machine that scans 1 MiB in 2 ms); a new parser without a row in the table fails the
 //   test.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import ts from "typescript";

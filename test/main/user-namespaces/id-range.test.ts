@@ -1,4 +1,5 @@
 // The range that pods' ids come from: what getsubids says, and every way in which it can be of no use.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podIdRange, type CommandAnswer } from "../../../src/main/user-namespaces/id-range.js";

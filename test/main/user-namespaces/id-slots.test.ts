@@ -1,10 +1,11 @@
 // No two pods ever share an id, for any order of allocations, releases and files found on disk.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type IdRange } from "../../../src/main/user-namespaces/id-range.js";
-import { UserNamespaceError } from "../../../src/main/user-namespaces/user-namespace-error.js";
 import { IdSlots } from "../../../src/main/user-namespaces/id-slots.js";
+import { UserNamespaceError } from "../../../src/main/user-namespaces/user-namespace-error.js";
 
 const overlap = (a: IdRange, b: IdRange): boolean => a.first < b.first + b.length && b.first < a.first + a.length;
 

@@ -1,13 +1,14 @@
 // No two live pods ever share an id: not while pods come and go at once, and not across restarts of the kubelet.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { IdRange } from "../../../src/main/user-namespaces/id-range.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import { usernsPath } from "../../../src/shared/api/pod-paths.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const UNIT = 65_536;

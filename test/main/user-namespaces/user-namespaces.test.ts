@@ -1,15 +1,16 @@
 // Ids of pods with their own users: handed out once, kept on disk as upstream does, known to the next kubelet.
 // @promise Resources of the node: A damaged user-namespace file blocks only its own pod; no other pod gets ids that
 //   the runtime reports for it.
+
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
+import type { ObservedIds } from "../../../src/main/user-namespaces/observed-ids.js";
 import { UserNamespaceError } from "../../../src/main/user-namespaces/user-namespace-error.js";
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { NamespaceMode } from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedIds } from "../../../src/main/user-namespaces/observed-ids.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const UNIT = 65_536;

@@ -1,6 +1,7 @@
 // The atomic writer as readers of the volume see it. This includes its death at any step, and a full disk.
 // @promise Volumes: Projected files change in one step; after a kill at any step, or with a full disk, all files are
 //   old or all are new.
+
 import assert from "node:assert/strict";
 import {
   chmodSync,
@@ -16,11 +17,11 @@ import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { writePayload, WRITE_STEPS } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
 import type { Payload } from "../../../src/main/volumes/atomic-writer/payload.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import { DiskFullError } from "../../../src/shared/fs/atomic-write.js";
 import { mount } from "../../../src/shared/os/mount.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
-import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const clock = new SteppedClock();
 const payload = (files: Record<string, string>, mode = 0o644): Payload =>

@@ -13,9 +13,10 @@ import {
 } from "node:fs";
 import { rename } from "node:fs/promises";
 import { test } from "node:test";
-import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { tmpfsSize } from "../../../src/main/volumes/empty-dir/tmpfs-size.js";
+import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { isMountPoint } from "../../../src/main/volumes/mounts.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import {
   hostPathOf,
   isRoot,
@@ -26,7 +27,6 @@ import {
   podWith,
   temporaryRoot,
 } from "./temporary-root.js";
-import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const MIB = 1024n ** 2n;
 const disk = podWith([{ name: "data", emptyDir: {} }]);

@@ -1,6 +1,7 @@
 // fsGroup: its effect on files, directories and links, conditions under which nothing changes, and events about a long
 // change. Links created during the change never lead out of the volume.
 // @promise Volumes: fsGroup: owner, mode bits and policy; no link is followed; progress reports after 30 s and 60 s.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
@@ -16,8 +17,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
-import { setOwnership, type OwnershipDeps } from "../../../src/main/volumes/fs-group/set-ownership.js";
 import { createTasksPool } from "../../../src/main/threads/tasks-pool.js";
+import { setOwnership, type OwnershipDeps } from "../../../src/main/volumes/fs-group/set-ownership.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import type { PodSecurityContext } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../src/shared/contracts/tasks.js";
@@ -28,7 +30,6 @@ import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { volumeCalls } from "../../support/volume-calls.js";
 import { isRoot, keptEvents, never, podWith, temporaryRoot } from "./temporary-root.js";
-import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const skip = isRoot ? false : "needs root";
 const GROUP = 4321;

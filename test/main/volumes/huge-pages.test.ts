@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
-import { emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
 import { hugePageSize, isHugePages } from "../../../src/main/volumes/empty-dir/huge-pages.js";
+import { emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
-import { parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, options, podWith, temporaryRoot } from "./temporary-root.js";
 
 const MIB = 1024n ** 2n;

@@ -1,14 +1,15 @@
 // noswap where the kernel has it; a kernel without it is asked once. The note comes before the mount, also a failed one.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { OwnMounts } from "../../../src/main/volumes/own-mount.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import { OsCallError } from "../../../src/shared/os/errors.js";
 import type { MountRequest } from "../../../src/shared/os/mount.js";
 import { isRoot, mountsBelow, temporaryRoot } from "./temporary-root.js";
-import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const EINVAL = 22;
 const EPERM = 1;

@@ -1,6 +1,7 @@
 // Annotations of persistent volumes, row by row.
 // @promise Volumes: Annotations of persistent volumes for a group and mount options reach the container.
 // @with test/cluster/volumes.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groupOf, mountOptionsOf } from "../../../src/main/volumes/pv-annotations.js";

@@ -1,5 +1,6 @@
 // Leftovers of a kubelet that was killed at any instruction between a mount record and its removal. The next kubelet corrects
 // them before it deletes anything.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";

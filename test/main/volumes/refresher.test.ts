@@ -1,4 +1,5 @@
 // Times at which volumes of running pods are updated, under virtual time.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Refresher } from "../../../src/main/volumes/world/refresher.js";

@@ -1,4 +1,5 @@
 // Directories are removed with their content, and never through a mount. The kernel's replies are enough to detect one.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -6,9 +7,9 @@ import promises from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { test, type TestContext } from "node:test";
 import { ForeignMountError } from "../../../src/main/volumes/errors.js";
-import { FolderTooBigError } from "../../../src/shared/fs/untrusted-folder.js";
 import { namesIn } from "../../../src/main/volumes/paths.js";
 import { removeEmpty, removeOwnTree, removeTree } from "../../../src/main/volumes/remove-tree.js";
+import { FolderTooBigError } from "../../../src/shared/fs/untrusted-folder.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";

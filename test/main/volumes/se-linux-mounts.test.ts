@@ -2,6 +2,7 @@
 // @promise Volumes: A persistent volume is mounted with one SELinux label where plugin and access mode allow it; pods
 //   and containers with another label do not share it.
 // @with test/main/volumes/fc/fc-disk.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

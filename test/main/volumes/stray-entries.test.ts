@@ -1,4 +1,5 @@
 // Entries of the pods' directory that are no pods, such as lost+found if the directory is a file system.
+
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
 // @promise Volumes: A subPath never leaves its volume: 250 mounts against a process that swaps a directory and a link.
+
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,11 +16,11 @@ import {
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { SubPathError } from "../../../src/shared/volume-calls/errors.js";
 import type { SubPathRequest } from "../../../src/main/volumes/sub-path.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
+import { SubPathError } from "../../../src/shared/volume-calls/errors.js";
 import { openSubPath } from "../../../src/shared/volume-calls/sub-path.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
-import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const skip = isRoot ? false : "needs root";
 

@@ -1,22 +1,23 @@
 // A root directory of the test's own, and pods with volumes; what a test leaves mounted is unmounted.
+
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../../src/main/model/event-recorder.js";
-import { noEvents } from "../../support/silent.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
-import { createVolumeManager, type VolumeManager } from "../../../src/main/volumes/volume-manager.js";
 import type { VolumeManagerOptions } from "../../../src/main/volumes/volume-manager-options.js";
+import { createVolumeManager, type VolumeManager } from "../../../src/main/volumes/volume-manager.js";
 import type { ObjectReference } from "../../../src/shared/api/event.js";
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/api/pod.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
+import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
+import { mountsBelow } from "../../support/mounts.js";
+import { noEvents } from "../../support/silent.js";
 import { noVolumeMetrics } from "../../support/silent.js";
 import { volumeCalls } from "../../support/volume-calls.js";
-import { mountsBelow } from "../../support/mounts.js";
-import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 
 export { mountsBelow };
 

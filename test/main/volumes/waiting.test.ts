@@ -1,16 +1,17 @@
 // Duration of a pod's wait for its volumes, its events meanwhile, and independence of volumes from each other.
 // @promise Volumes: A failing volume causes an event and is retried at 0.5 s doubling to 2m2s; a sync waits 2m3s; a
 //   hanging volume delays no other volume or pod.
+
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { UnsupportedVolumeError, VolumesNotReadyError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import type { SetUpRequest, VolumePlugin } from "../../../src/main/volumes/plugin.js";
+import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import { PluginVolumeManager } from "../../../src/main/volumes/volume-manager.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { keptEvents, never, options, podWith, temporaryRoot } from "./temporary-root.js";
-import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 
 const NAME = "example.com/scripted";
 

@@ -1,10 +1,11 @@
 // The generated files are what the generator writes from the contract, and nothing else lies beside them.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { test } from "node:test";
-import { generate } from "../../../packaging/kubernetes/generate.js";
 import { formatEnums, formatMessages } from "../../../packaging/kubernetes/contract.js";
+import { generate } from "../../../packaging/kubernetes/generate.js";
 import { PACKAGES } from "../../../packaging/kubernetes/roots.js";
 import { readTables } from "../../../packaging/kubernetes/tables.js";
 import { globSync } from "../../harness/glob.js";

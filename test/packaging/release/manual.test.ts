@@ -7,12 +7,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { COMPLETIONS } from "../../../src/cli/commands/completion.js";
-import { bashCompletion } from "../../../src/cli/completion/bash.js";
 import { kubeletManual, kubeletTable } from "../../../packaging/release/manual/kubelet.js";
 import { nodeletManual, nodeletTable } from "../../../packaging/release/manual/nodelet.js";
 import { plain } from "../../../packaging/release/manual/roff.js";
 import { findExecutable, run } from "../../../packaging/standalone/exec.js";
+import { COMPLETIONS } from "../../../src/cli/commands/completion.js";
+import { bashCompletion } from "../../../src/cli/completion/bash.js";
 import { flagsOf } from "../../../src/main/command/flags/table.js";
 
 const PAGES = { kubelet: kubeletManual("0.1.0", 0), nodelet: nodeletManual("0.1.0", 0) };

@@ -1,4 +1,5 @@
 // Any number of signals that abort with one parent, by one listener on it.
+
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";

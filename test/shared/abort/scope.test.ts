@@ -1,4 +1,5 @@
 // Scopes and waits on one long-lived signal: they end with it, and leave nothing on it when they are over.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Scope } from "../../../src/shared/abort/scope.js";

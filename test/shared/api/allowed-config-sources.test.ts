@@ -1,4 +1,5 @@
 // The list of --dynamic-config-sources, as a table.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,15 +1,16 @@
 // Texts of configuration values: CPU lists, percentages, image names, tracing endpoints, TLS names, node labels.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { createSecureContext, getCiphers } from "node:tls";
 import { getCurves } from "node:crypto";
 import { describe, test } from "node:test";
+import { createSecureContext, getCiphers } from "node:tls";
 import fc from "fast-check";
+import { parsePercentage } from "../../../src/main/command/rules/parse-percentage.js";
+import { mayLabelItself } from "../../../src/main/command/rules/self-labels.js";
+import { parseTracingEndpoint } from "../../../src/main/command/rules/tracing-endpoint.js";
 import { parseCpuList, printCpuList } from "../../../src/shared/api/cpu-list.js";
 import { parseImageName } from "../../../src/shared/api/image-name.js";
-import { mayLabelItself } from "../../../src/main/command/rules/self-labels.js";
-import { parsePercentage } from "../../../src/main/command/rules/parse-percentage.js";
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../src/shared/api/tls-names.js";
-import { parseTracingEndpoint } from "../../../src/main/command/rules/tracing-endpoint.js";
 
 describe("CPU lists", () => {
   const table: [string, number[] | undefined][] = [

@@ -1,4 +1,5 @@
 // Names that stand for one image share a key.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keysOfImage, keysOfReference } from "../../../src/shared/api/image-keys.js";

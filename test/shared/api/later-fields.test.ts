@@ -1,4 +1,5 @@
 // Fields of a Pod that a later Kubernetes has: where they are found, and the pod without them.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LATER_FIELDS, laterFields, withoutLaterFields } from "../../../src/shared/api/later-fields.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { isDeepStrictEqual } from "node:util";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { sameJson } from "../../../src/shared/api/same-json.js";
 import { randomFrom } from "../../support/seeded-random.js";
 

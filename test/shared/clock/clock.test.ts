@@ -1,4 +1,5 @@
 // Node's own timers are replaced by the test runner's, so that weeks pass at once.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";

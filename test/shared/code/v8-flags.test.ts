@@ -1,4 +1,5 @@
 // V8's flags and its code caches. Caches are taken while code is loaded; the flags of rest hold when none is.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";

@@ -1,11 +1,12 @@
 // The eviction thread's records survive their binary form whole, whatever is in them.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import fc from "fast-check";
 import { EVICTION_SIGNALS } from "../../../src/shared/api/eviction-threshold.js";
-import { LOCAL_LIMITS, type EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
+import { LOCAL_LIMITS, type EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import { PRESSURES } from "../../../src/shared/contracts/node-status.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });

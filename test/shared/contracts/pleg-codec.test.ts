@@ -1,9 +1,10 @@
 // The pleg queues' records survive their binary form whole, whatever is in them.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { InspectHint, InspectRequest, PlegWireRecord } from "../../../src/shared/contracts/pleg.js";
 import { encodeSandboxes, inspectRequestCodec, plegRecordCodec } from "../../../src/shared/contracts/pleg-codec.js";
+import type { InspectHint, InspectRequest, PlegWireRecord } from "../../../src/shared/contracts/pleg.js";
 import {
   ContainerState,
   ContainerStatus,

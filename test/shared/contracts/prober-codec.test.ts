@@ -1,10 +1,11 @@
 // The prober's records survive their binary form whole, whatever is in them.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { PROBE_KINDS, type ProbeRecord } from "../../../src/shared/contracts/prober.js";
+import fc from "fast-check";
 import { probeRecordCodec } from "../../../src/shared/contracts/prober-codec.js";
+import { PROBE_KINDS, type ProbeRecord } from "../../../src/shared/contracts/prober.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const record: fc.Arbitrary<ProbeRecord> = fc

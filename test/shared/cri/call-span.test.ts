@@ -1,4 +1,5 @@
 // Spans of CRI calls, and the trace context that the runtime gets with each.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { traced } from "../../../src/shared/tracing/tracing.js";

@@ -1,9 +1,10 @@
 // Failures: one class per cause, messages that help, deadlines and aborts that end the call on both sides.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LONGEST_SECONDS } from "../../../src/shared/clock/durations.js";
 import * as errors from "../../../src/shared/cri/errors.js";
 import { CRI_CODES, type CriCode, type CriError } from "../../../src/shared/cri/errors.js";
-import { LONGEST_SECONDS } from "../../../src/shared/clock/durations.js";
 import { StopContainerRequest } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { collect, fastTimers, IMAGE, pair, podConfig, runPod, until } from "./support.js";
 

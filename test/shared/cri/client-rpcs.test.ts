@@ -1,4 +1,5 @@
 // Every rpc of both services goes out under its own name, with its own messages, and comes back.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ImageServiceService, RuntimeServiceService } from "../../../src/shared/cri/gen/runtime.v1.js";

@@ -1,4 +1,5 @@
 // Per-verb limits: never more at once than allowed, in order, with deadline and abort honoured in the queue.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

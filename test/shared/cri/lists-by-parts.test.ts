@@ -1,4 +1,5 @@
 // Lists that do not fit into one message of 16 MiB, against the fake runtime.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CriClient } from "../../../src/shared/cri/client.js";

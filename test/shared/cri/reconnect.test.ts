@@ -1,4 +1,5 @@
 // The runtime may be absent, exit and return. Calls fail at once while it is away, and succeed at once when it is back.
+
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
 // The client's rules that need no runtime: deadlines, endpoints, reply checks, version, readiness, cgroup driver.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
@@ -8,8 +9,8 @@ import { InvalidEndpointError, parseEndpoint } from "../../../src/shared/cri/end
 import { criError, CriUnavailableError, type CriCode } from "../../../src/shared/cri/errors.js";
 import * as gen from "../../../src/shared/cri/gen/runtime.v1.js";
 import * as checks from "../../../src/shared/cri/reply-checks.js";
-import { readRuntimeStatus } from "../../../src/workers/pleg/runtime-status.js";
 import type { CriVerb } from "../../../src/shared/cri/verbs.js";
+import { readRuntimeStatus } from "../../../src/workers/pleg/runtime-status.js";
 
 test("deadlines per verb, default 120 s", () => {
   const cases: [CriVerb, number, number | undefined][] = [

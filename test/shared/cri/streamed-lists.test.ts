@@ -1,4 +1,5 @@
 // Lists through streams: in parts, in order, and by the unary call where the runtime has no streams.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CriError } from "../../../src/shared/cri/errors.js";

@@ -1,4 +1,5 @@
 // A fake runtime with a client, for one test; both are gone when the test ends.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

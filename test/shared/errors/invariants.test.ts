@@ -1,4 +1,5 @@
 // What must always hold in src/shared: code that breaks it gets an InvariantError with the rule in words.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { invariant, InvariantError } from "../../../src/shared/errors/invariant.js";

@@ -1,12 +1,13 @@
 // One run of a program: its answer, and all the ways in which there is none.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
-import { runProgram, type ProgramRun } from "../../../src/shared/exec/run-program.js";
 import { ProgramFailedError, type ProgramFailure } from "../../../src/shared/exec/program-errors.js";
+import { runProgram, type ProgramRun } from "../../../src/shared/exec/run-program.js";
 import { temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

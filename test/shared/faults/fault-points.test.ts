@@ -1,10 +1,12 @@
 // Calls whose callback throws: each settles with the error, and no error leaves the callback.
+
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Server, ServerCredentials, type sendUnaryData, type ServerWritableStream } from "@grpc/grpc-js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { runProgram } from "../../../src/shared/exec/run-program.js";
+import { armFaultPoint, faultPoint } from "../../../src/shared/faults/fault-points.js";
 import { PluginConnection } from "../../../src/shared/plugins/connection.js";
 import {
   DevicePluginService,
@@ -12,7 +14,6 @@ import {
   type Empty,
   type ListAndWatchResponse,
 } from "../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
-import { armFaultPoint, faultPoint } from "../../../src/shared/faults/fault-points.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 const { getDevicePluginOptions, listAndWatch } = DevicePluginService;

@@ -1,13 +1,14 @@
 // Files that are whole or not there, and what happens to garbage and on a full disk.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import { promisify } from "node:util";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import { atomicWrite, DiskFullError } from "../../../src/shared/fs/atomic-write.js";
 import { readState, removeLeftovers, writeState } from "../../../src/shared/fs/state-file.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const run = promisify(execFile);

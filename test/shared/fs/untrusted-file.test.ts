@@ -1,10 +1,11 @@
 // Files that a pod can shape. Only regular ones are opened, none for longer than a read takes, none beyond its limit.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, constants, readFileSync } from "node:fs";
 import { appendFile, mkdir, open, readdir, readlink, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
 import {

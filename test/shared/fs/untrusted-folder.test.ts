@@ -1,4 +1,5 @@
 // Folders in which pods plant entries: no link is followed at their place, and listings are bounded.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, rename, symlink, writeFile } from "node:fs/promises";

@@ -1,4 +1,5 @@
 // Which texts name a host, and which of them this machine's loopback interface.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { isLoopbackAddress, isLoopbackHost, parseHost } from "../../../src/shared/http/host.js";

@@ -1,4 +1,5 @@
 // Malformed parts of a head that the parsers of both protocols let through.
+
 import { deepEqual, equal } from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";

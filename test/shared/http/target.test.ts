@@ -1,4 +1,5 @@
 // Which texts are request targets, and the one value that each is read as.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
 // An error as one text: its causes are appended unless they repeat what was said.
+
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { plainDetails } from "../../../src/shared/errors/grpc-details.js";

@@ -1,9 +1,9 @@
 // Which calls become lines, what JSON lines look like, and what happens when the ring is full.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pino } from "pino";
 import type { LineSink } from "../../../src/shared/log/line-sink.js";
-import { DEFAULT_LOGGING, type LoggingConfig } from "../../../src/shared/log/logging-config.js";
 import {
   createLogger,
   droppedLines,
@@ -12,6 +12,7 @@ import {
   verbose,
   type Logger,
 } from "../../../src/shared/log/logger.js";
+import { DEFAULT_LOGGING, type LoggingConfig } from "../../../src/shared/log/logging-config.js";
 import { createLogWords, LogWords } from "../../../src/shared/queue/log-words.js";
 import { createRing, RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

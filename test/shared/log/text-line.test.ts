@@ -1,9 +1,10 @@
 // Lines in klog's shape: what people's eyes and log collectors' parsers were trained on.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { quote } from "../../../src/shared/text/quote.js";
 import { textLine, withPriority } from "../../../src/shared/log/text-line.js";
+import { quote } from "../../../src/shared/text/quote.js";
 import { assertCpuBelow } from "../../support/thread-cpu.js";
 
 const AT = new Date(2026, 10, 21, 9, 46, 13).getTime() + 123.456;

@@ -1,4 +1,5 @@
 // --vmodule's patterns are Go globs over module names.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { matchGlob, moduleVerbosity } from "../../../src/shared/log/module-verbosity.js";

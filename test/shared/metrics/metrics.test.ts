@@ -1,17 +1,17 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cpuManagerMetrics } from "../../../src/main/resources/cpu-manager/metrics.js";
-import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
 import { recordBuild, recordNode } from "../../../src/main/node/metrics.js";
-import { goPlatform } from "../../../src/shared/text/go-platform.js";
-import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
+import { cpuManagerMetrics } from "../../../src/main/resources/cpu-manager/metrics.js";
 import { podMetrics } from "../../../src/main/sync/metrics.js";
-import { networkBytes, parseStat, processMetrics } from "../../../src/workers/server/process-metrics.js";
 import { runtimeOperationsMetrics } from "../../../src/shared/metrics/runtime-operations.js";
-import { standingMetrics } from "../../../src/workers/server/standing-metrics.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
 import { exponentialBuckets, ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics, watchQueue } from "../../../src/shared/metrics/threads.js";
+import { goPlatform } from "../../../src/shared/text/go-platform.js";
+import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
+import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
+import { networkBytes, parseStat, processMetrics } from "../../../src/workers/server/process-metrics.js";
+import { standingMetrics } from "../../../src/workers/server/standing-metrics.js";
 
 const expose = async (...registries: ThreadRegistry[]): Promise<string[]> => {
   // As between threads: nothing but data comes out.

@@ -2,6 +2,7 @@
 // @promise Server: A client that prefers Prometheus' protobuf gets it; with the gate NativeHistograms each histogram
 //   of every thread also has native buckets, whose counts add up.
 // @with test/integration/pod-server.test.ts
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import fc from "fast-check";

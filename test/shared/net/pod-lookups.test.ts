@@ -1,16 +1,17 @@
 // Host names of probes and hooks: found as upstream's resolver finds them, bounded, and never by libuv's pool.
 // @promise Probes and hooks: Host names of probes and hooks are resolved without libuv's pool, like upstream's
 //   resolver. They are bounded and cancelled with the probe.
+
 import assert from "node:assert/strict";
 import dns from "node:dns";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
-import { test } from "node:test";
 import { appendFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { test } from "node:test";
+import { dial, reset } from "../../../src/shared/net/dial.js";
 import { addressesIn, HostsSearch } from "../../../src/shared/net/hosts-search.js";
 import { candidates, parseResolvConf, PodLookups } from "../../../src/shared/net/pod-lookups.js";
-import { dial, reset } from "../../../src/shared/net/dial.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 import { assertCpuBelow } from "../../support/thread-cpu.js";
 

@@ -1,4 +1,5 @@
 // A unix socket is never open to others than its mode allows, whatever the umask.
+
 import assert from "node:assert/strict";
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";

@@ -4,11 +4,11 @@ import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { tryFlock, waitForFlock } from "../../../src/shared/os/flock.js";
 import { flockHolder } from "../../../src/shared/os/flock-holder.js";
+import { tryFlock, waitForFlock } from "../../../src/shared/os/flock.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 const FLOCK_RETRY_MS = 100;

@@ -1,4 +1,5 @@
 // Marks for the memory use of a cgroup v1: the kernel tells when they are crossed. Needs root and such a hierarchy.
+
 import { equal, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

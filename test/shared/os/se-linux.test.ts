@@ -1,4 +1,5 @@
 // The label of container files, by the files of the machine's policy.
+
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";

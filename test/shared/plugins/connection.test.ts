@@ -1,4 +1,5 @@
 // The connection to a plugin's socket, against a real gRPC server.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

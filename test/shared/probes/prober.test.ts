@@ -1,11 +1,12 @@
 // The prober's schedule under virtual time, with runs that the test decides.
 // @headline Probes and hooks | A late probe is late, not failed. | any load
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ProbeRecord, ProbeSpec, ProbedPod } from "../../../src/shared/contracts/prober.js";
-import { probeMetrics, scheduleMetrics } from "../../../src/shared/probes/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { probeMetrics, scheduleMetrics } from "../../../src/shared/probes/metrics.js";
 import { Prober } from "../../../src/shared/probes/prober.js";
 import {
   failure,

@@ -1,4 +1,5 @@
 // The prober's small rules: when runs make a verdict, and how long a run may take.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeOutcome, ProbeVerdict } from "../../../src/shared/contracts/prober.js";

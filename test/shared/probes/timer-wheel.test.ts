@@ -2,6 +2,7 @@
 // @promise Probes and hooks: Probes never drift and never overlap. A late probe is late, not failed; delays of the
 //   thread do not count against a container.
 // @with test/shared/probes/prober.test.ts, test/shared/probes/rules.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

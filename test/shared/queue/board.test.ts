@@ -1,7 +1,8 @@
 // The board: what a thread wrote is there for all, above all when that thread is stuck.
+
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { once } from "node:events";
+import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/queue/board.js";

@@ -1,15 +1,16 @@
 // Writer and reader: what each full-policy does, that nothing vanishes uncounted, and that lost wake-ups are repaired.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { bytesCodec, type Codec } from "../../../src/shared/queue/codec.js";
 import { RingClosedError, RingCorruptError } from "../../../src/shared/queue/errors.js";
 import { RingWord } from "../../../src/shared/queue/layout.js";
+import { QueueError } from "../../../src/shared/queue/queue-error.js";
 import { QueueReader } from "../../../src/shared/queue/queue-reader.js";
 import { QueueWriter, type FullPolicy } from "../../../src/shared/queue/queue-writer.js";
 import { createRing, RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { QueueError } from "../../../src/shared/queue/queue-error.js";
 
 interface Item {
   key: string;

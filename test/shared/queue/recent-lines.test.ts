@@ -1,4 +1,5 @@
 // The last log lines in shared memory: which stay, and what a reader sees beside a writer.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

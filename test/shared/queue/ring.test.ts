@@ -1,14 +1,15 @@
 // The ring against a model: any interleaving of pushes and drains, any sizes, many times around the end.
 // @promise Failures: A record is never read partially: ring against a model, two threads with checksums, producer
 //   killed during a write.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { RingClosedError, RingCorruptError } from "../../../src/shared/queue/errors.js";
 import { LAYOUT_VERSION, RING_HEADER_BYTES, RingWord } from "../../../src/shared/queue/layout.js";
-import { createRing, RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
-import { framedBytes } from "../../../src/shared/queue/ring-view.js";
 import { QueueError } from "../../../src/shared/queue/queue-error.js";
+import { framedBytes } from "../../../src/shared/queue/ring-view.js";
+import { createRing, RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 
 const record = (size: number, seed: number): Uint8Array =>
   Uint8Array.from({ length: size }, (_, i) => seed * 31 + i * 7);

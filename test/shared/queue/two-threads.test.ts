@@ -1,4 +1,5 @@
 // The queue between two real threads: every record whole and in order, also when the producer is killed in mid-stream.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";

@@ -1,13 +1,14 @@
 // Headers of SPDY streams. What any compressor of the protocol writes is read back; what no peer sends is refused.
+
 import { deepEqual, throws } from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import { constants, createDeflate, deflateRawSync } from "node:zlib";
-import { once } from "node:events";
 import fc from "fast-check";
+import { DICTIONARY } from "../../../src/shared/spdy/dictionary.js";
 import { SpdyError } from "../../../src/shared/spdy/frames.js";
 import { headerBlock } from "../../../src/shared/spdy/header-block.js";
 import { SpdyHeaderReader } from "../../../src/shared/spdy/header-reader.js";
-import { DICTIONARY } from "../../../src/shared/spdy/dictionary.js";
 
 const name = fc.stringMatching(/^[a-z-]{1,20}$/);
 const blocks = fc.array(fc.dictionary(name, fc.string({ maxLength: 300 }), { noNullPrototype: true, maxKeys: 8 }), {

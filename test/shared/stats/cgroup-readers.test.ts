@@ -1,11 +1,11 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
-import { keyed, oneNumber } from "../../../src/shared/stats/kernel-file.js";
 import { BlkioReader } from "../../../src/shared/stats/cgroup/blkio.js";
 import { NO_PRESSURES, parsePressure } from "../../../src/shared/stats/cgroup/pressure.js";
 import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../src/shared/stats/cgroup/v2.js";
+import { keyed, oneNumber } from "../../../src/shared/stats/kernel-file.js";
 import { KernelTree } from "./tree.js";
 
 const V1_STAT = `cache 20480

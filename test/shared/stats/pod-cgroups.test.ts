@@ -1,9 +1,9 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { PodCgroups } from "../../../src/shared/stats/pod-cgroups.js";
 import { RuntimeProcess } from "../../../src/workers/server/stats/node/runtime-process.js";
 import { listeningInode } from "../../../src/workers/server/stats/node/socket-owner.js";
-import { PodCgroups } from "../../../src/shared/stats/pod-cgroups.js";
 import { cgroupOf, systemCgroups } from "../../../src/workers/server/stats/node/system-cgroups.js";
 import { KernelTree } from "./tree.js";
 

@@ -1,4 +1,5 @@
 // Made-up kernel files: texts by path, as a reader of the stats routes sees them.
+
 import type { ListDirectories, ReadText } from "../../../src/shared/stats/kernel-file.js";
 
 export class KernelTree {

@@ -1,4 +1,5 @@
 // Bytes of any kind survive as text.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

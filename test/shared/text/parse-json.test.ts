@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson } from "../../../src/shared/text/parse-json.js";
 import { nestsDeeper } from "../../../src/shared/text/nesting.js";
+import { parseJson } from "../../../src/shared/text/parse-json.js";
 
 const nested = (depth: number, filler = ""): string => `${"[".repeat(depth)}${filler}${"]".repeat(depth)}`;
 const LONG = `"${'\\"[{'.repeat(20_000)}"`;

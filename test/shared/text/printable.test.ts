@@ -1,4 +1,5 @@
 // Texts of others as a person reads them.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

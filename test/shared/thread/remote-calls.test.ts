@@ -1,8 +1,10 @@
 // Calls over a port: answers, errors that keep their identity, deadlines, and no call left pending.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
 import { expose } from "comlink";
+import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
 import { portEndpoint } from "../../../src/shared/thread/endpoint.js";
 import {
   ThreadCallTimeoutError,
@@ -10,7 +12,6 @@ import {
   rebuildError,
   serializeError,
 } from "../../../src/shared/thread/errors.js";
-import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
 import { RemoteCalls } from "../../../src/shared/thread/remote-calls.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

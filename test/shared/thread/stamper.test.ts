@@ -1,6 +1,7 @@
 // Conditions under which a thread's heap is made to shrink.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { HeapRest } from "../../../src/shared/thread/heap-rest.js";
 
 const MIB = 1024 ** 2;

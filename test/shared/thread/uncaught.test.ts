@@ -1,4 +1,5 @@
 // Uncaught errors that a thread survives, and their log lines.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UncaughtErrors } from "../../../src/shared/thread/uncaught.js";

@@ -2,6 +2,7 @@
 // when a thread starts. None of them leads to the libraries; only import() does.
 // @promise Server: OpenTelemetry is loaded only with `tracing`, without a sampling rate only by the servers' threads.
 // @with test/main/command/tracing.test.ts, test/integration/tracing.test.ts
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

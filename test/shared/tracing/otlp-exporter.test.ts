@@ -1,14 +1,15 @@
 // Spans on their way to a collector by OTLP over gRPC: over TCP, over a socket, and to an absent one.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import type { Logger } from "../../../src/shared/log/logger.js";
 import { otlpExporter } from "../../../src/shared/tracing/otlp-exporter.js";
 import { startTracing } from "../../../src/shared/tracing/start-tracing.js";
 import { tracer } from "../../../src/shared/tracing/tracing.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import type { Logger } from "../../../src/shared/log/logger.js";
 import { freePort } from "../../support/free-port.js";
 import { OtlpCollector } from "../../support/otlp-collector.js";
 import { CALLER, SAMPLED, TRACE, traceThis } from "../../support/tracing-kit.js";

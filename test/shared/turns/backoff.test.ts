@@ -1,4 +1,5 @@
 // Back-off: growth, limit, spread and reset.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Backoff, backoffMs, type BackoffOptions } from "../../../src/shared/turns/backoff.js";

@@ -1,4 +1,5 @@
 // A part that is loaded with its first use, or some time after the start.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Deferred, type AfterStart } from "../../../src/shared/turns/deferred.js";

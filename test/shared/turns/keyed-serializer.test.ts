@@ -1,4 +1,5 @@
 // KeyedSerializer: the order of operations on one key, on several keys and on different keys.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyedSerializer } from "../../../src/shared/turns/keyed-serializer.js";

@@ -1,4 +1,5 @@
 // A part that the first caller makes.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lazily } from "../../../src/shared/turns/lazily.js";

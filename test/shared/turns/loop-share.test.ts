@@ -3,6 +3,7 @@
 //   servers' threads without the pod's definition; a text that both get is made once.
 // @with test/shared/volume-calls/helper.test.ts, test/shared/queue/queue-ends.test.ts,
 //   test/main/threads/pod-texts.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LoopShare } from "../../../src/shared/turns/loop-share.js";

@@ -1,4 +1,5 @@
 // Loops: when rounds begin, requests, failures and the stop.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";

@@ -1,4 +1,5 @@
 // Which paths lead over a mount that may hang; nothing on such a mount is touched to find out.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findHangable, parseHangable } from "../../../src/shared/volume-calls/may-hang.js";

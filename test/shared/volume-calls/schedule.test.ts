@@ -1,6 +1,7 @@
 // The schedule of calls under virtual time: whatever hangs, and however many, mounts that answer are served.
 // @promise Volumes: 4, 40 or 400 hung mounts delay a working mount by less than 2 s; calls on a resting hung mount
 //   fail at once.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallSchedule, LIMITS } from "../../../src/shared/volume-calls/schedule.js";

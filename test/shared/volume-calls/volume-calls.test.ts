@@ -2,6 +2,7 @@
 // @headline Volumes | A hung volume blocks only itself. | 40 hung mounts
 // @promise Volumes: A volume that does not respond blocks only itself: 40 hung FUSE mounts leave libuv's pool free;
 //   each call ends with a typed error.
+
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { stat } from "node:fs/promises";

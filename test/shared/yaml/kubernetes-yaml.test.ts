@@ -1,11 +1,12 @@
 // The YAML reader against upstream's. test/facts/yaml-reader.jsonl holds what sigs.k8s.io/yaml of Kubernetes 1.36 made of texts from the
 // grammar of YAML 1.1, and of random ones: the JSON, or an error.
+
 import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { readKubernetesYaml, readKubernetesYamls } from "../../../src/shared/yaml/kubernetes-yaml.js";
 import { parseExactJson } from "../../../src/shared/yaml/json.js";
+import { readKubernetesYaml, readKubernetesYamls } from "../../../src/shared/yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../src/shared/yaml/tree.js";
 import { YamlError } from "../../../src/shared/yaml/yaml-error.js";
 

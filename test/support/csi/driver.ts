@@ -1,6 +1,7 @@
 // A CSI driver of our own: identity and node services on one socket, registration on another. It mounts real directories (bind) and loop
 // devices, and records its calls. It fails or hangs as the test sets it. Content of a volume is <home>/volumes/<volume_id>, or
 // <volume_id>.img for a device; both are made at the first call.
+
 import { execFile } from "node:child_process";
 import { mkdir, open, rm, rmdir, stat, statfs, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -14,7 +15,6 @@ import {
   type ServerUnaryCall,
 } from "@grpc/grpc-js";
 import { mount } from "../../../src/shared/os/mount.js";
-import { mountsBelow } from "../mounts.js";
 import {
   IdentityService,
   NodeService,
@@ -30,6 +30,7 @@ import {
   type PluginInfo,
   type RegistrationStatus,
 } from "../../../src/shared/plugins/gen/pluginregistration.v1.js";
+import { mountsBelow } from "../mounts.js";
 
 const run = promisify(execFile);
 

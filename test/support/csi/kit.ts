@@ -1,21 +1,22 @@
 // CSI volumes with everything around them: a root directory, objects in memory, our driver, registered.
+
 import type { TestContext } from "node:test";
 import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
-import { CsiDrivers } from "../../../src/main/volumes/csi/drivers.js";
-import { connectCsiNode } from "../../../src/main/volumes/csi/node-client.js";
-import { CsiVolumes } from "../../../src/main/volumes/csi/csi-volumes.js";
 import type { CsiOptions } from "../../../src/main/volumes/csi/context.js";
 import type { CsiVolume } from "../../../src/main/volumes/csi/csi-volume.js";
+import { CsiVolumes } from "../../../src/main/volumes/csi/csi-volumes.js";
+import type { DriverSpec } from "../../../src/main/volumes/csi/driver-objects.js";
+import { CsiDrivers } from "../../../src/main/volumes/csi/drivers.js";
+import { connectCsiNode } from "../../../src/main/volumes/csi/node-client.js";
 import { CSI_DRIVERS, NODES } from "../../../src/shared/api/client/kinds.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
+import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
+import { keptEvents, temporaryRoot } from "../../main/volumes/temporary-root.js";
 import { noCsiMetrics } from "../silent.js";
 import { noVolumeMetrics } from "../silent.js";
 import { volumeCalls } from "../volume-calls.js";
-import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
-import { keptEvents, temporaryRoot } from "../../main/volumes/temporary-root.js";
-import type { DriverSpec } from "../../../src/main/volumes/csi/driver-objects.js";
 import { TestCsiDriver, type TestDriverOptions } from "./driver.js";
 import { MemoryApi } from "./memory-api.js";
 

@@ -1,4 +1,5 @@
 // ResourceClaims as the scheduler leaves them: allocated by a driver, and reserved for a pod.
+
 import type { FakeApi } from "../../fake-api/fake-api.js";
 
 export interface AllocatedClaim {

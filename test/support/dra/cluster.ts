@@ -1,4 +1,5 @@
 // A node in a cluster with a DRA driver and a fake runtime. The runtime keeps the CDI devices of each container.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

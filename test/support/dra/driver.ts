@@ -1,5 +1,6 @@
 // A DRA driver of our own. Its plugin registers, prepares fictional devices with a CDI name each, records its calls,
 // and fails or hangs on order.
+
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {

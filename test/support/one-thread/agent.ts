@@ -1,6 +1,7 @@
 // The whole kubelet in the test's own thread: the agent and all its workers, on the fake runtime and a virtual clock. With `cluster` it joins
 // the fake API server. Files are in a folder of their own. Pods without mounts change nothing of the machine.
 // What the process does around the agent is not here: lock file, log thread, systemd, signals.
+
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

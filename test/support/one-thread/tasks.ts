@@ -1,6 +1,7 @@
 // The jobs of the tasks pool in the test's own thread. Jobs and results are copied, as between threads. No deadline ends a job.
-import type { TaskFunctions, TaskName } from "../../../src/shared/contracts/tasks.js";
+
 import type { TasksPool } from "../../../src/main/threads/tasks-pool.js";
+import type { TaskFunctions, TaskName } from "../../../src/shared/contracts/tasks.js";
 import * as functions from "../../../src/workers/tasks/functions.js";
 
 type Functions = { readonly [K in TaskName]: (job: TaskFunctions[K]["job"]) => unknown };

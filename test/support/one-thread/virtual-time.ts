@@ -1,5 +1,6 @@
 // Moves the clock of a test whose parts also use files and sockets of this process. Time stands still while a file is read or written, so
 // that no deadline passes because the machine is slow.
+
 import { setTimeout as realSleep } from "node:timers/promises";
 import type { SteppedClock } from "../stepped-clock.js";
 

@@ -1,11 +1,12 @@
 // Workers in the test's own thread: the same code, contracts, rings and ports as in threads of their own. Messages are copied and arrive in a
 // later turn of the event loop, as between threads. A busy worker keeps the others waiting, and has no heap of its own.
+
+import type { SpawnWorker } from "../../../src/main/threads/spawn-worker.js";
+import type { WorkerName } from "../../../src/main/threads/thread-table.js";
 import type { Clock } from "../../../src/shared/clock/clock.js";
 import type { ThreadInit, WorkerMessage } from "../../../src/shared/contracts/thread.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import { WorkerLife, type StartWorker, type WorkerHost } from "../../../src/shared/thread/worker-life.js";
-import type { SpawnWorker } from "../../../src/main/threads/spawn-worker.js";
-import type { WorkerName } from "../../../src/main/threads/thread-table.js";
 import { startDockershim } from "../../../src/workers/dockershim/start.js";
 import { startEviction } from "../../../src/workers/eviction/start.js";
 import { startImageGc } from "../../../src/workers/image-gc/start.js";

@@ -1,24 +1,25 @@
 // The stores of allocations to pods, on any root directory, in one form for the power-cut test.
+
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RecordFiles } from "../../../src/main/images/pull-records/record-files.js";
 import { intentText, readIntent } from "../../../src/main/images/pull-records/record.js";
-import { usernsPath } from "../../../src/shared/api/pod-paths.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import { createCpuManager } from "../../../src/main/resources/cpu-manager/create-cpu-manager.js";
 import { DeviceManager } from "../../../src/main/resources/devices/device-manager.js";
-import { noDeviceMetrics } from "../silent.js";
 import { createMemoryManager } from "../../../src/main/resources/memory-manager/create.js";
-import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import { readMappings } from "../../../src/main/user-namespaces/mapping-file.js";
+import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import { readVolData, removeVolData, writeVolData } from "../../../src/main/volumes/csi/vol-data.js";
+import { usernsPath } from "../../../src/shared/api/pod-paths.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
 import { devices, FakePlugin, GPU, wanting } from "../../main/resources/devices/kit.js";
-import { machine } from "../../main/resources/topology/machines.js";
 import { container, pod } from "../../main/resources/pods.js";
+import { machine } from "../../main/resources/topology/machines.js";
+import { noDeviceMetrics } from "../silent.js";
 
 const never = new AbortController().signal;
 /** Each has memory for one pod. */

@@ -1,12 +1,13 @@
 // The CNI client: choice of the network, input of plugins, addresses of results; and one run of real programs.
+
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { createLogger } from "../../../src/shared/log/logger.js";
 import { PodSandboxConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { createLogger } from "../../../src/shared/log/logger.js";
 import { loadNetwork, parseNetwork } from "../../../src/workers/dockershim/network/cni-config.js";
 import { CniNetwork } from "../../../src/workers/dockershim/network/cni-network.js";
 import { addressesOf, pluginInput } from "../../../src/workers/dockershim/network/cni-plugin.js";

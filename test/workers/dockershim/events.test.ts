@@ -2,13 +2,14 @@
 // @promise Docker Engine: On a Docker Engine, CRI has container events (once each, also after the Engine was away),
 //   statistics of pods, and lists as streams (`NODELET_TEST_RUNTIME=docker`).
 // @with test/integration/cri-validation.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waitFor } from "../../../packaging/standalone/wait.js";
 import { ContainerEventType, type ContainerEventResponse } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ContainerChanges } from "../../../src/workers/dockershim/events/container-changes.js";
 import { eventIn } from "../../../src/workers/dockershim/events/engine-events.js";
 import { ContainerEvents } from "../../../src/workers/dockershim/events/verbs.js";
-import { waitFor } from "../../../packaging/standalone/wait.js";
 import { FakeEngine, json } from "../../support/fake-engine.js";
 
 const { CONTAINER_CREATED_EVENT: CREATED, CONTAINER_STARTED_EVENT: STARTED } = ContainerEventType;

@@ -3,6 +3,7 @@
 //   is named in a warning.
 // @promise Docker Engine: A log record of docker is written once, however its stream is cut; names, labels, mounts and
 //   namespaces are those of dockershim.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -4,6 +4,7 @@
 //   too.
 // @promise Docker Engine: Layers that images share are counted once; the kubelet requests them from the Engine at most
 //   once a minute.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerVerbs } from "../../../src/workers/dockershim/containers/verbs.js";

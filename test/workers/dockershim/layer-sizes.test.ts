@@ -2,6 +2,7 @@
 // @promise Docker Engine: The size of a writable layer on a Docker Engine is its disk usage by blocks; a measurement
 //   serves for 10 s or fifty times its duration, and follows no link (`NODELET_TEST_RUNTIME=docker`).
 // @with test/integration/cri-validation.test.ts
+
 import assert from "node:assert/strict";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // docker's log records as lines of CRI's format, however the stream is cut.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

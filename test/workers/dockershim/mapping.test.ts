@@ -1,4 +1,5 @@
 // Rules between CRI's words and docker's.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -10,6 +11,7 @@ import {
   PodSandboxConfig,
   Protocol,
 } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { criCgroupParent } from "../../../src/workers/dockershim/containers/cgroup-parent.js";
 import { createOptions, userOf } from "../../../src/workers/dockershim/containers/create-config.js";
 import { dockerMounts } from "../../../src/workers/dockershim/containers/mounts.js";
 import { containerModes, sandboxModes } from "../../../src/workers/dockershim/containers/namespaces.js";
@@ -27,7 +29,6 @@ import {
   sandboxName,
   TYPE_LABEL,
 } from "../../../src/workers/dockershim/names.js";
-import { criCgroupParent } from "../../../src/workers/dockershim/containers/cgroup-parent.js";
 import { dockerPorts } from "../../../src/workers/dockershim/sandboxes/create-config.js";
 import { resolvConf } from "../../../src/workers/dockershim/sandboxes/run-sandbox.js";
 

@@ -5,14 +5,15 @@
 //   flexVolume whose server does not respond is unmounted without a look at it.
 // @with test/workers/dockershim/exec-output.test.ts, test/workers/dockershim/streaming.test.ts,
 //   test/workers/server/manifest-watches.test.ts, test/main/volumes/flex/flex-volumes.test.ts
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { Readable } from "node:stream";
 import { test, type TestContext } from "node:test";
-import { ContainerLog } from "../../../src/workers/dockershim/logs/container-log.js";
 import type { Engine } from "../../../src/workers/dockershim/engine/engine.js";
+import { ContainerLog } from "../../../src/workers/dockershim/logs/container-log.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 import { ManualClock } from "../server/manual-clock.js";
 

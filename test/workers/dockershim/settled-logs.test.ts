@@ -1,4 +1,5 @@
 // How long the status of an exited container waits for its log.
+
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

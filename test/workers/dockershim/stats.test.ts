@@ -1,4 +1,5 @@
 // docker's statistics as CRI shows them, for both versions of cgroups.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Container } from "../../../src/shared/cri/gen/runtime.v1.js";

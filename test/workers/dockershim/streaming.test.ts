@@ -2,6 +2,7 @@
 // @promise Docker Engine: A URL of a stream works once, within 60 s; at most 1000 wait; SPDY's headers are inflated to
 //   at most 64 KiB.
 // @with test/shared/spdy
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";

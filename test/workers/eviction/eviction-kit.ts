@@ -1,4 +1,5 @@
 // The eviction thread on a fake machine: cgroup v1 files, disks of a given size, a main that records its requests.
+
 import type {
   EvictionInit,
   EvictionPod,
@@ -8,9 +9,9 @@ import type {
 import type { ContainerStats } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
 import { buildEvictionService, type EvictionService } from "../../../src/workers/eviction/eviction-service.js";
+import { KernelTree } from "../../shared/stats/tree.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { KernelTree } from "../../shared/stats/tree.js";
 import { GIB, MIB, threshold } from "./kit.js";
 import { ModelKernelLog } from "./oom/model-kernel-log.js";
 

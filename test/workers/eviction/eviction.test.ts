@@ -1,6 +1,7 @@
 // The rounds as a whole: the orders, their times, and the waits, while things around the thread fail.
 // @promise Resources of the node: A hanging or failing disk, an unresponsive runtime, vanishing files, a slow main.
 //   Sampling continues, memory takes precedence, no pod is evicted by old values.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";

@@ -1,4 +1,5 @@
 // Which thresholds are met, for how long, and what follows.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { EvictionThreshold } from "../../../src/shared/api/eviction-threshold.js";

@@ -1,4 +1,5 @@
 // Pods, thresholds and observations for tests of the eviction rules.
+
 import type { EvictionSignal, EvictionThreshold } from "../../../src/shared/api/eviction-threshold.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import type { EvictionPod } from "../../../src/shared/contracts/eviction.js";

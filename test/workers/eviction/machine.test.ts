@@ -1,4 +1,5 @@
 // A sample of the machine, under both versions of cgroups and both drivers.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";

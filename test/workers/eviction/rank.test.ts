@@ -1,6 +1,7 @@
 // Order of eviction: table and properties.
 // @promise Resources of the node: Evictions are evaluated, ranked and reported as upstream does, from samples at most
 //   a second old; no pod within its requests is evicted before one above them.
+
 import assert, { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,10 +1,11 @@
 // Layouts, messages, local limits, grace, pace: rules without I/O.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import type { EvictionPod, PodDiskUsage } from "../../../src/shared/contracts/eviction.js";
-import { layoutOf, measuredOf, reclaimsOf, type DiskLayout } from "../../../src/workers/eviction/layout.js";
 import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/breach.js";
+import { layoutOf, measuredOf, reclaimsOf, type DiskLayout } from "../../../src/workers/eviction/layout.js";
 import { nodePressure } from "../../../src/workers/eviction/messages.js";
 import { observe, type Sample } from "../../../src/workers/eviction/observe.js";
 import { graceOf } from "../../../src/workers/eviction/outbox.js";

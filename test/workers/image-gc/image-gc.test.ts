@@ -1,8 +1,9 @@
 // A run of image garbage collection: removed and kept images, and the message when too little space was freed.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readImageFs } from "../../../src/workers/image-gc/image-fs.js";
 import { parseSandboxImage } from "../../../src/shared/cri/sandbox-image.js";
+import { readImageFs } from "../../../src/workers/image-gc/image-fs.js";
 import { ImageWorld, MIB } from "./image-gc-kit.js";
 
 const PERIOD = 300_000;

@@ -1,4 +1,5 @@
 // The images of the Node object: biggest first, few names each.
+
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { biggestImages } from "../../../src/workers/image-gc/image-list.js";

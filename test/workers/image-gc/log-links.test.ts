@@ -1,4 +1,5 @@
 // Links to container logs that lead nowhere go, unless their container lives.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

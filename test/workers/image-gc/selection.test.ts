@@ -1,4 +1,5 @@
 // Which images may go, in which order, and how much: upstream's rules as tables.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { byteSize } from "../../../src/workers/image-gc/byte-size.js";

@@ -1,4 +1,5 @@
 // The log thread's logic under virtual time: order, readers that don't read, split streams, flushes.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RECORD_INFO, RECORD_SEVERE } from "../../../src/shared/log/line-record.js";

@@ -1,10 +1,11 @@
 // The node's addresses: --node-ip, the host name, interfaces, and a cloud provider.
+
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeAddress } from "../../../src/shared/api/node.js";
+import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 import { nodeAddresses, type AddressRules, type HostNetwork } from "../../../src/workers/node-status/addresses.js";
 import { NETWORK } from "./node-status-kit.js";
-import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 
 const OLD: NodeAddress[] = [{ type: "ExternalIP", address: "203.0.113.9" }];
 

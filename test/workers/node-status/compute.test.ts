@@ -1,11 +1,12 @@
 // The computed Node: resources, identity, runtime, and fields of other owners.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, NodeStatus } from "../../../src/shared/api/node.js";
 import { computeNode, type StatusInput } from "../../../src/workers/node-status/compute.js";
-import { runtimeVersion } from "../../../src/workers/node-status/runtime-version.js";
 import { nodeChanged } from "../../../src/workers/node-status/patch.js";
 import { newNode } from "../../../src/workers/node-status/registration.js";
+import { runtimeVersion } from "../../../src/workers/node-status/runtime-version.js";
 import { FACTS, INIT, MACHINE, statusInput } from "./node-status-kit.js";
 
 const compute = (status: NodeStatus, input: Partial<StatusInput> = {}): Node =>

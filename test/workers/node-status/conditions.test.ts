@@ -1,4 +1,5 @@
 // Conditions of the node: messages, transitions, events.
+
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeCondition } from "../../../src/shared/api/node.js";

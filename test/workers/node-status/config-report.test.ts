@@ -1,4 +1,5 @@
 // The condition KubeletConfigOk and the annotation with the status, as a table.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONFIG_STATUS_ANNOTATION, type NodeConfigReport } from "../../../src/shared/api/config-source.js";

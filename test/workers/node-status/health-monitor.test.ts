@@ -1,4 +1,5 @@
 // HealthMonitor: the findings of a look at the board; a pause of the process is not taken for a stuck thread.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { MAIN_POD_CHANGE } from "../../../src/shared/contracts/thread-ops.js";

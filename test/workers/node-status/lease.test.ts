@@ -1,4 +1,5 @@
 // The lease: when it is renewed, from what, and when it is not.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../../src/shared/api/client/errors.js";

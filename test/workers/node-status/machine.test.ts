@@ -1,4 +1,5 @@
 // Facts about the machine, and its network with a resolver that hangs.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { HostNetworkWatch } from "../../../src/workers/node-status/host-network.js";

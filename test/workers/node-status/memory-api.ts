@@ -1,4 +1,5 @@
 // Nodes and leases in memory behind the client's port: versions, conflicts, status patches; calls are kept and can fail.
+
 import { ApiConnectionError, ApiError } from "../../../src/shared/api/client/errors.js";
 import type {
   ApiClient,
@@ -8,8 +9,8 @@ import type {
   WatchEvent,
   WatchOptions,
 } from "../../../src/shared/api/client/port.js";
-import type { Node } from "../../../src/shared/api/node.js";
 import type { Lease } from "../../../src/shared/api/gen/coordination.js";
+import type { Node } from "../../../src/shared/api/node.js";
 
 export interface ApiCall {
   verb: "get" | "create" | "update" | "patch";

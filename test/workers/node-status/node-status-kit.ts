@@ -1,12 +1,13 @@
 // The logic of the node-status thread, without a thread: virtual time, an API server in memory, a board, a listening main.
+
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
-import { nodeStatusMetrics, type NodeStartup } from "../../../src/workers/node-status/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/queue/board.js";
 import type { HostNetwork } from "../../../src/workers/node-status/addresses.js";
 import type { StatusInput } from "../../../src/workers/node-status/compute.js";
-import { NodeStatusKeeper } from "../../../src/workers/node-status/node-status.js";
 import type { Machine } from "../../../src/workers/node-status/machine.js";
+import { nodeStatusMetrics, type NodeStartup } from "../../../src/workers/node-status/metrics.js";
+import { NodeStatusKeeper } from "../../../src/workers/node-status/node-status.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";

@@ -1,4 +1,5 @@
 // Node and lease over a node's life in virtual time: first status, reports, failures, and reports of stuck threads.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../../src/shared/api/client/errors.js";

@@ -1,4 +1,5 @@
 // Patches of the Node's status: what differs and nothing else, in a form that a server can merge.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
 // The Node as it is first made, and what an existing one is brought in line with.
+
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node } from "../../../src/shared/api/node.js";

@@ -1,14 +1,15 @@
 // Each case of test/facts/http-client.jsonl: what a server sends, and what upstream's prober, on Go's net/http, made of it. The same bytes
 // through the peers thread's actions give the same requests and the same result.
 // @headline Probes and hooks | Probes read responses as Go does. | every recorded exchange
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { before, describe, test, type TestContext } from "node:test";
-import { requestText } from "../../../src/shared/http/client/request-text.js";
-import { requestOf } from "../../../src/shared/http/client/get-action.js";
-import { UrlError } from "../../../src/shared/http/url-escapes.js";
 import { messageOf } from "../../../src/shared/errors/thrown.js";
+import { requestOf } from "../../../src/shared/http/client/get-action.js";
+import { requestText } from "../../../src/shared/http/client/request-text.js";
+import { UrlError } from "../../../src/shared/http/url-escapes.js";
 import type { RunResult } from "../../../src/shared/probes/run.js";
 import { listen, PATIENCE_MS, runPeerProbe, USER_AGENT } from "../../support/probe-kit.js";
 

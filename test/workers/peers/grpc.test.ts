@@ -1,12 +1,13 @@
 // grpc probes against health services made with grpc-js, and against other servers.
+
 import assert from "node:assert/strict";
-import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
-import { createServer as createTcpServer } from "node:net";
 import { createServer as createHttp2Server } from "node:http2";
+import { createServer as createTcpServer } from "node:net";
 import { test, type TestContext } from "node:test";
+import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import type { RunResult } from "../../../src/shared/probes/run.js";
-import { until } from "../../support/sources-kit.js";
 import { closedPort, timeWaits, listen, openSockets, PATIENCE_MS, runPeerProbe } from "../../support/probe-kit.js";
+import { until } from "../../support/sources-kit.js";
 
 type Call = ServerUnaryCall<Buffer, Buffer>;
 type Check = (service: string, answer: sendUnaryData<Buffer>, call: Call) => void;

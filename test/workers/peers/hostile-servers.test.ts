@@ -3,16 +3,17 @@
 // @promise Hostile tenants and clients: Servers that pods choose are read by the peers thread alone, within limits of
 //   bytes, frames and processor time. A pod over its budget fails its own probes and hooks, no others.
 // @with test/workers/peers/cpu-turns.test.ts, test/main/threads/peers-thread.test.ts
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
 import { describe, test, type TestContext } from "node:test";
-import type { ProbeAction } from "../../../src/shared/contracts/prober.js";
+import { createServer as createTlsServer } from "node:tls";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
-import { BodyError } from "../../../src/workers/peers/pending-reply.js";
+import type { ProbeAction } from "../../../src/shared/contracts/prober.js";
 import { messageOf } from "../../../src/shared/errors/thrown.js";
+import { BodyError } from "../../../src/workers/peers/pending-reply.js";
 import { flood, floodingServer } from "../../support/flooding-server.js";
 import { HTTP1_FLOODS, HTTP2_FLOODS } from "../../support/hostile-http.js";
 import { chainFlight, dheFlight, offers } from "../../support/hostile-tls.js";

@@ -1,6 +1,7 @@
 // httpGet and tcpSocket probes against real servers on this machine.
 // @promise Probes and hooks: Probes leave nothing in TIME_WAIT and no socket behind.
 // @with test/workers/peers/grpc.test.ts
+
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -9,7 +10,6 @@ import { before, describe, test, type TestContext } from "node:test";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../../src/shared/contracts/prober.js";
 import type { RunResult } from "../../../src/shared/probes/run.js";
 import { probeTcp } from "../../../src/workers/prober/tcp.js";
-import { until } from "../../support/sources-kit.js";
 import {
   closedPort,
   timeWaits,
@@ -21,6 +21,7 @@ import {
   selfSigned,
   USER_AGENT,
 } from "../../support/probe-kit.js";
+import { until } from "../../support/sources-kit.js";
 
 type HttpAction = Extract<ProbeAction, { type: "http" }>;
 

@@ -1,6 +1,7 @@
 // httpGet probes and hooks by TLS to servers that speak HTTP/2: ALPN, the request, responses and their ends as Go's client has them.
 // @promise Probes and hooks: HTTPS probes and hooks offer HTTP/2 and HTTP/1.1 by ALPN. A server that speaks only
 //   one of them is served.
+
 import assert from "node:assert/strict";
 import {
   constants,
@@ -13,7 +14,6 @@ import { createServer as createTlsServer } from "node:https";
 import { before, describe, test, type TestContext } from "node:test";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../../src/shared/contracts/prober.js";
 import type { RunResult } from "../../../src/shared/probes/run.js";
-import { until } from "../../support/sources-kit.js";
 import {
   listen,
   openSockets,
@@ -23,6 +23,7 @@ import {
   selfSigned,
   timeWaits,
 } from "../../support/probe-kit.js";
+import { until } from "../../support/sources-kit.js";
 
 type HttpAction = Extract<ProbeAction, { type: "http" }>;
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void;

@@ -1,4 +1,5 @@
 // Exits seen through cgroup directories: the watches on a real file system, the looks after them under virtual time.
+
 import assert from "node:assert/strict";
 import { mkdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

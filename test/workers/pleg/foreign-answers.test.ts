@@ -3,6 +3,7 @@
 // @promise Hostile tenants and clients: Objects of other pods in a pod's filtered list are ignored. If the runtime
 //   answers with the status of another object, the inspection fails; no container of another pod stops.
 // @with test/hostile/runtime.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,4 +1,5 @@
 // Status calls of an inspection: a few at once, none after a failure.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";

@@ -1,4 +1,5 @@
 // Pods that a list of the runtime leaves out, because their part does not fit into one message.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Container, ContainerState, PodSandbox, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";

@@ -1,10 +1,11 @@
 // The pleg logic in-thread, on the fake runtime: its own timers run under virtual time, the CRI calls are real.
+
 import type { TestContext } from "node:test";
+import { WholePods } from "../../../src/main/threads/whole-pods.js";
 import type { InspectHint, PlegInit, PlegRecord } from "../../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
-import { WholePods } from "../../../src/main/threads/whole-pods.js";
-import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
 import { Pleg } from "../../../src/workers/pleg/pleg.js";
 import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/cri/support.js";

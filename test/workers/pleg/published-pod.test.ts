@@ -2,12 +2,13 @@
 // @promise Hostile tenants and clients: A change of one container is one container in the records between threads, and
 //   no such record is longer than 64 KiB; starts of one pass have their pod inspected at a pace that fits its size.
 // @with test/main/sync/inspect-pace.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { WholePods } from "../../../src/main/threads/whole-pods.js";
-import type { PlegRecord, PlegWireRecord } from "../../../src/shared/contracts/pleg.js";
 import { plegRecordCodec } from "../../../src/shared/contracts/pleg-codec.js";
+import type { PlegRecord, PlegWireRecord } from "../../../src/shared/contracts/pleg.js";
 import { ContainerState, ContainerStatus, PodSandboxStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../../src/shared/cri/observed-pod.js";
 import { PublishedPod } from "../../../src/workers/pleg/published-pod.js";

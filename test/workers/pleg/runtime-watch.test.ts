@@ -1,4 +1,5 @@
 // Which runtime states count as the same, and how soon the next question is asked.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";

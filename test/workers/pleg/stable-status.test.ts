@@ -1,4 +1,5 @@
 // Go sends maps in random order: two looks at one state must still be equal bytes. Main gets the mounts that it shows.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

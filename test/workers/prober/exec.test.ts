@@ -1,16 +1,17 @@
 // exec probes against a runtime that does not respond: a stopped probe's call is given up, not cancelled.
 // @promise Probes and hooks: A cancelled exec probe does not delay the stop that cancelled it.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { waitFor } from "../../../packaging/standalone/wait.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { ExecProbes } from "../../../src/workers/prober/exec.js";
 import { ProbeDeadline } from "../../../src/shared/probes/probe-deadline.js";
 import { StallMeter } from "../../../src/shared/probes/stall-meter.js";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { ExecProbes } from "../../../src/workers/prober/exec.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
 import { PATIENCE_MS } from "../../support/probe-kit.js";
 

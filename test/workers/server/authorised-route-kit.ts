@@ -1,5 +1,6 @@
 // The authenticated port with every route of a kubelet, over real TLS. Handlers record that they are called, and the API server records
 // what it is asked.
+
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { connect as connectTls } from "node:tls";
 import type { ApiClient } from "../../../src/shared/api/client/port.js";

@@ -1,5 +1,6 @@
 // Whatever is handled was authorised as exactly that route, verb and subresource: real connections to the authenticated port, arbitrary bytes.
 // @headline Server | The route that is authorised is the one that answers. | any bytes
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
 // Metrics made of the thread board: threads that run, and the pressures of the node.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pressureBits } from "../../../src/shared/contracts/eviction.js";

@@ -1,4 +1,5 @@
 // Which connection goes when there are too many.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";

@@ -1,6 +1,7 @@
 // Which clients get compressed metrics pages, and what happens if a page fails or a client leaves during the response.
 // @promise Server: Metrics pages are compressed for clients that accept gzip, one piece at a time.
 // @with test/integration/pod-server.test.ts
+
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage } from "node:http";

@@ -1,11 +1,12 @@
 // The small endpoints behind the gate: run, runningpods, checkpoint, configz, flagz, statusz, profiles, flags, health counts.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
+import { showPods } from "../../support/pod-list.js";
 import { pod } from "../../support/pods.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
-import { showPods } from "../../support/pod-list.js";
 
 let certificates: Certificates;
 let server: SecurePort;

@@ -1,18 +1,19 @@
 // All ports and sockets of a server thread, in this thread, and raw bytes to each of them.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
-import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
+import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import type { HandlerInit, ServerInit } from "../../../src/shared/contracts/server.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import { ServerLogic } from "../../../src/workers/server/logic.js";
 import { freePort } from "../../support/free-port.js";
+import { sendPods } from "../../support/pod-list.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { Certificates } from "./secure-port-kit.js";
-import { sendPods } from "../../support/pod-list.js";
 
 export const HANDLERS: HandlerInit = {
   enableDebuggingHandlers: true,

@@ -1,5 +1,6 @@
 // The ports against which recorded requests are run: the authenticated port, and a plain one with the read-only port's routes. Handlers answer
 // 200 at once.
+
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { systemClock } from "../../../src/shared/clock/clock.js";

@@ -1,5 +1,6 @@
 // Each case of test/facts/http-server.jsonl: raw bytes of a client, and what Go 1.26's net/http with upstream's routes answered. The same bytes
 // to this kubelet's ports get the same responses. Where it differs on purpose, `DIFFERENCES` says how and why.
+
 import { equal } from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";

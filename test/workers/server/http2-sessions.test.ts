@@ -1,13 +1,14 @@
 // The end of HTTP/2 connections whose clients do nothing, or take nothing.
 // @promise Server: HTTP/2 connections that are idle, or whose client takes nothing, end and free their resources.
+
 import { equal } from "node:assert/strict";
 import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 import { after, afterEach, before, describe, test } from "node:test";
-import type { Pair } from "../../support/test-ca.js";
-import { pod } from "../../support/pods.js";
-import { Certificates, SecurePort, type Http2Options } from "./secure-port-kit.js";
 import { showPods } from "../../support/pod-list.js";
+import { pod } from "../../support/pods.js";
+import type { Pair } from "../../support/test-ca.js";
+import { Certificates, SecurePort, type Http2Options } from "./secure-port-kit.js";
 
 const TIMEOUT = { timeout: 60_000 };
 const LIMITS = { idleMs: 200, lingerMs: 50 };

@@ -1,26 +1,27 @@
 // @promise Server: /healthz/device-plugin fails while device plugins cannot register.
 // @with test/main/resources/devices/node-devices.test.ts
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, get, request, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
-import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import type { ServerInit, ServerUpcalls } from "../../../src/shared/contracts/server.js";
 import type { PodTimeline } from "../../../src/shared/contracts/timeline.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
 import type { ThreadSnapshot } from "../../../src/shared/queue/board.js";
-import { startServer } from "../../../src/workers/server/start.js";
-import { LogFlushWatch } from "../../../src/workers/server/log-flush-watch.js";
 import { LISTEN_RETRY_MS } from "../../../src/workers/server/listener.js";
+import { LogFlushWatch } from "../../../src/workers/server/log-flush-watch.js";
 import { ServerLogic } from "../../../src/workers/server/logic.js";
 import { PodList } from "../../../src/workers/server/pod-list.js";
-import { ManualClock } from "./manual-clock.js";
-import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
+import { startServer } from "../../../src/workers/server/start.js";
 import { freePort } from "../../support/free-port.js";
 import { podsDelta, sendPods, showPods } from "../../support/pod-list.js";
+import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
+import { ManualClock } from "./manual-clock.js";
 
 const FLUSH_INTERVAL_MS = 30_000;
 const COLLECT_DEADLINE_MS = 2000;

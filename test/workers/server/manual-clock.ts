@@ -1,4 +1,5 @@
 // A clock that moves by advance(), for the server thread's tests.
+
 import { sleepOn, type Clock, type Timer } from "../../../src/shared/clock/clock.js";
 
 interface Pending {

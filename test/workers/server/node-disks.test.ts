@@ -1,13 +1,14 @@
 // File systems of the node that do not respond. Requests end in time, share one call, and leave libuv's pool free.
+
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
+import { waitFor } from "../../../packaging/standalone/wait.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { NodeDisks } from "../../../src/workers/server/node-disks.js";
-import { waitFor } from "../../../packaging/standalone/wait.js";
 import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -1,4 +1,5 @@
 // /logs: files of the log folder, and services' logs where they may be asked for.
+
 import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";

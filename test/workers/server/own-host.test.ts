@@ -1,4 +1,5 @@
 // The Host rule of every port without authentication: a web site cannot read it through a browser on this machine.
+
 import { equal, match } from "node:assert/strict";
 import { hostname, networkInterfaces } from "node:os";
 import { after, before, describe, test } from "node:test";

@@ -1,4 +1,5 @@
 // An error in a handler of a connection's event ends that connection only.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { HandlerError, ownedBy } from "../../../src/workers/server/owned.js";

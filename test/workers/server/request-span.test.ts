@@ -1,17 +1,18 @@
 // Spans of requests to the kubelet's ports: whose trace they belong to, and what they say.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test, type TestContext } from "node:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import { traced } from "../../../src/shared/tracing/tracing.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { plainServer } from "../../../src/workers/server/listener.js";
 import { entry } from "../../../src/workers/server/entry.js";
-import { Router } from "../../../src/workers/server/router.js";
+import { plainServer } from "../../../src/workers/server/listener.js";
 import type { CallerTrace } from "../../../src/workers/server/request-span.js";
+import { Router } from "../../../src/workers/server/router.js";
 import { CALLER, SAMPLED, TRACE, traceThis, UNSAMPLED } from "../../support/tracing-kit.js";
 import { Certificates, SecurePort } from "./secure-port-kit.js";
 

@@ -1,4 +1,5 @@
 // Which route a decoded path has, and the values of its open segments.
+
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { pathSegments } from "../../../src/shared/http/target.js";

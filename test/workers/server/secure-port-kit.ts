@@ -1,4 +1,5 @@
 // The authenticated port of a server thread, in this thread. TLS on loopback is real; the responses of other threads are not.
+
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
@@ -14,12 +15,12 @@ import type { SecureInit } from "../../../src/shared/contracts/server.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pingCheck } from "../../../src/workers/server/health.js";
+import type { ConnectionLimits } from "../../../src/workers/server/https-server.js";
 import { PodList } from "../../../src/workers/server/pod-list.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { Scrape } from "../../../src/workers/server/scrape.js";
 import { SecureServer } from "../../../src/workers/server/secure-server.js";
 import { HealthSlis } from "../../../src/workers/server/slis.js";
-import type { ConnectionLimits } from "../../../src/workers/server/https-server.js";
 import { freePort } from "../../support/free-port.js";
 import { TestCA, type Pair } from "../../support/test-ca.js";
 

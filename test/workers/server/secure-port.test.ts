@@ -1,5 +1,6 @@
 // Access to the authenticated port, over real TLS.
 // @promise Server: An intermediate CA in clientCAFile is a trust anchor without its issuer, as upstream.
+
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { copyFile, rename, writeFile } from "node:fs/promises";

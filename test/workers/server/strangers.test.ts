@@ -6,6 +6,7 @@
 //   handler closes only its connection (docs/adr/0039).
 // @with test/workers/server/budget.test.ts, test/workers/server/owned.test.ts,
 //   test/workers/server/clients/handshake-rate.test.ts
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
@@ -14,9 +15,9 @@ import { Agent } from "node:https";
 import { connect as connectTcp, type Socket } from "node:net";
 import { after, afterEach, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { Pair } from "../../support/test-ca.js";
 import { ManualClock } from "./manual-clock.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;

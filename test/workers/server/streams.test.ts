@@ -2,6 +2,7 @@
 // @promise Server: One pod has at most half of the node's places for exec streams, log followers and their inotify
 //   instances.
 // @with test/workers/server/pod-logs/container-logs.test.ts
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -10,10 +11,10 @@ import { after, afterEach, before, beforeEach, describe, test } from "node:test"
 import { connect, type TLSSocket } from "node:tls";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
+import { showPods } from "../../support/pod-list.js";
 import { pod } from "../../support/pods.js";
 import { RunningClock } from "../../support/stepped-clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
-import { showPods } from "../../support/pod-list.js";
 
 let certificates: Certificates;
 let server: SecurePort;

@@ -1,4 +1,5 @@
 // The response to a request that Node's parser refuses, on connections whose writes take time, as those of TLS do.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";

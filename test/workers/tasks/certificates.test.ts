@@ -1,4 +1,5 @@
 // OpenSSL (by Node) reads the pool's keys and certificates.
+
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { describe, test } from "node:test";

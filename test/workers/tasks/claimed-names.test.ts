@@ -1,4 +1,5 @@
 // The names of pods in refused manifests, whatever is left of the text.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { claimedIn, claimedInText } from "../../../src/workers/tasks/manifest/claimed-names.js";

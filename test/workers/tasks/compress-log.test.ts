@@ -1,10 +1,11 @@
 // Compression of a rotated log: whole, as old as it was, and never lost.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { compressLog } from "../../../src/workers/tasks/index.js";
 import { temporaryFolder } from "../../support/sources-kit.js";

@@ -1,4 +1,5 @@
 // Texts with several documents: positions in the whole text, limits for hostile ones.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

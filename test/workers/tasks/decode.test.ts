@@ -1,14 +1,15 @@
 // Text to static pod: Kubernetes' reading of YAML, positions, defaults, identity.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { decodeManifest } from "../../../src/workers/tasks/index.js";
-import { fnv128 } from "../../../src/workers/tasks/manifest/fnv128.js";
-import type { DecodeManifestResult, ManifestOrigin } from "../../../src/shared/contracts/tasks.js";
+import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
 import { ManifestError } from "../../../src/shared/api/manifest/violation.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
-import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
+import type { DecodeManifestResult, ManifestOrigin } from "../../../src/shared/contracts/tasks.js";
+import { decodeManifest } from "../../../src/workers/tasks/index.js";
+import { fnv128 } from "../../../src/workers/tasks/manifest/fnv128.js";
 import { manifest } from "../../support/sources-kit.js";
 
 const FILE = { kind: "file", path: "/etc/kubernetes/manifests/web.yaml" } as ManifestOrigin;

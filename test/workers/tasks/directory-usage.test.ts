@@ -1,7 +1,8 @@
 // Disk usage of directories, in jobs. The sum does not depend on the cut, links are not followed, names of one file share its size.
+
 import assert from "node:assert/strict";
-import { link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { lstatSync } from "node:fs";
+import { link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { UsageTree } from "../../../src/shared/contracts/tasks.js";

@@ -1,4 +1,5 @@
 // Manifests with fields that a later Kubernetes has: kept with a warning, never a reason to refuse the pod.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../src/shared/api/pod.js";

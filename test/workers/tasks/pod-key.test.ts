@@ -1,4 +1,5 @@
 // Keys of pods: each type, and a request that is empty but for the key and signed with it.
+
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { test } from "node:test";

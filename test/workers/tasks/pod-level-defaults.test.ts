@@ -1,8 +1,9 @@
 // Requests that a pod with pod-level limits leaves open: those of its containers together, or else its limits.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { withPodDefaults } from "../../../src/workers/tasks/manifest/defaults.js";
 import type { Container, ResourceList, ResourceRequirements } from "../../../src/shared/api/pod.js";
+import { withPodDefaults } from "../../../src/workers/tasks/manifest/defaults.js";
 import { container, pod } from "../../support/pods.js";
 
 const asks = (name: string, requests: ResourceList, fields: Partial<Container> = {}): Container =>

@@ -1,4 +1,5 @@
 // Texts that the nodelet command reads: every fault of every document at once, and the pods without a fault.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readDocuments } from "../../../src/workers/tasks/manifest/read-documents.js";

@@ -1,9 +1,10 @@
 // Every validation rule of a static pod manifest: one broken field, one violation, at its field, with the allowed
 // values.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
-import { decodeManifest } from "../../../src/workers/tasks/index.js";
+import { test } from "node:test";
 import { violationText, type ManifestViolation } from "../../../src/shared/api/manifest/violation.js";
+import { decodeManifest } from "../../../src/workers/tasks/index.js";
 
 type Json = Record<string, unknown>;
 interface Parts {

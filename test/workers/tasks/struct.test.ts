@@ -1,4 +1,5 @@
 // Generated fields and rules by hand make one type: forms of Go decide what zero values mean, rules decide the values.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { any, int, text } from "../../../src/workers/tasks/manifest/field-types.js";

@@ -1,4 +1,5 @@
 // Parts of a support bundle with doctor's findings: as text, and with the facts behind them.
+
 import type { Result } from "../../doctor/check.js";
 import { askKubelet, examine, type Examined } from "../../doctor/examine.js";
 import { maskMessage, maskTexts } from "../mask.js";

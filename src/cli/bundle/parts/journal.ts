@@ -1,4 +1,5 @@
 // The last lines of a unit in the journal.
+
 import { runTool, type ToolOptions } from "../../machine/tool.js";
 
 const DEADLINE_MS = 20_000;

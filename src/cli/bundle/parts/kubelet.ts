@@ -1,9 +1,10 @@
 // Parts of a support bundle that the kubelet answers on its admin socket.
-import type { NodeletEvents, NodeletStatus } from "../../../shared/contracts/nodelet.js";
+
 import type { Pod } from "../../../shared/api/pod.js";
+import type { NodeletEvents, NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { podsOf } from "../../pods/find.js";
-import { maskLog, maskMessages, maskPod } from "../mask.js";
 import { maskText } from "../mask-text.js";
+import { maskLog, maskMessages, maskPod } from "../mask.js";
 import { pretty, type Part, type Sources } from "../part.js";
 import { secretVariables } from "../words.js";
 

@@ -1,16 +1,17 @@
 // Parts of a support bundle about the machine: versions, mounts, kills by the kernel, the kubelet's unit and log.
+
 import { release, version } from "node:os";
+import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { readThrough } from "../../machine/files.js";
 import { kernelLog } from "../../machine/kernel-log.js";
 import { runTool, toolOrNothing, type ToolOptions } from "../../machine/tool.js";
 import { maskConfig } from "../mask-config.js";
-import { maskLog } from "../mask.js";
 import { maskMounts } from "../mask-mounts.js";
 import { maskText } from "../mask-text.js";
 import { maskUnit, maskVariablesFile } from "../mask-unit.js";
+import { maskLog } from "../mask.js";
 import type { Part, Sources } from "../part.js";
-import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { journal } from "./journal.js";
 
 const PACKAGES = [

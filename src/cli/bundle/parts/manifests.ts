@@ -1,6 +1,7 @@
 // The part of a support bundle about manifests: which the kubelet refuses, where and why, without their values.
-import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
+
 import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
+import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { readKubeletConfig } from "../../machine/kubelet-config.js";
 import { readManifests, sharedNames, type ReadManifest } from "../../machine/manifests.js";
 import { maskText } from "../mask-text.js";

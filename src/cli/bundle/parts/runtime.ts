@@ -1,13 +1,14 @@
 // Parts of a support bundle about the container runtime: its configuration, its log, and the configuration of the pod network.
+
 import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { filesOf } from "../../machine/files.js";
 import { readKubeletConfig } from "../../machine/kubelet-config.js";
-import { effectiveConfig, nodeRuntime, runtimeConfigFiles, type RuntimePlace } from "../../runtime/effective-config.js";
 import { runTool, type ToolOptions } from "../../machine/tool.js";
+import { effectiveConfig, nodeRuntime, runtimeConfigFiles, type RuntimePlace } from "../../runtime/effective-config.js";
 import { readNode } from "../../runtime/read-node.js";
 import { maskConfig } from "../mask-config.js";
-import { maskLog } from "../mask.js";
 import { maskUnit } from "../mask-unit.js";
+import { maskLog } from "../mask.js";
 import type { Part, Sources } from "../part.js";
 import { journal } from "./journal.js";
 import { fileSection, section } from "./machine.js";

@@ -1,6 +1,7 @@
 // The part of a support bundle that explains each broken pod: `nodelet why`, without what containers wrote.
-import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
+
 import type { Pod } from "../../../shared/api/pod.js";
+import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { moment } from "../../output/amounts.js";
 import { fullName, podsOf } from "../../pods/find.js";

@@ -2,6 +2,7 @@
 // checkpoint <root-dir>/dra_health_state and finds the pods whose status changes.
 // Invariant: nothing is read or written before a plugin registers; a checkpoint that cannot be written costs only the health after a
 // restart.
+
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
@@ -11,8 +12,8 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ClaimState } from "../../resources/dra/claim-state.js";
 import { DeviceHealth, type DeviceRef } from "../../resources/dra/device-health.js";
-import { decodeHealth, encodeHealth } from "../../resources/dra/health-file.js";
 import type { DriverClient } from "../../resources/dra/driver-port.js";
+import { decodeHealth, encodeHealth } from "../../resources/dra/health-file.js";
 import { HealthStreams } from "../../resources/dra/health-streams.js";
 
 const STATE_FILE = "dra_health_state";

@@ -1,8 +1,9 @@
 // Deletes the ResourceSlices of this node. When the kubelet starts, no driver is registered yet, so it deletes those
 // of every driver. Later it deletes those of one driver without a plugin. Pods are then not scheduled to devices that
 // cannot be prepared here.
-import { RESOURCE_SLICES } from "../../../shared/api/client/kinds.js";
+
 import { isNotFound } from "../../../shared/api/client/errors.js";
+import { RESOURCE_SLICES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

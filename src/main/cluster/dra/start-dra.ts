@@ -1,22 +1,23 @@
 // Dynamic resource allocation on a node that joins a cluster (KEP-4381). Drivers register, and the kubelet prepares and unprepares the
 // claims of pods. It deletes the ResourceSlices of removed drivers.
 // Invariant: until a driver registers or a pod has claims, the kubelet only checks whether the checkpoint exists.
+
 import { RESOURCE_CLAIMS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
-import type { Pod } from "../../../shared/api/pod.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
+import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { errorText } from "../../../shared/log/error-text.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import { Loop } from "../../../shared/turns/loop.js";
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import { DynamicResourcesError, type PodClaims } from "../../model/pod-claims.js";
+import { claimHealth, listedClaim, type HealthView } from "../../resources/dra/claim-health.js";
 import { ClaimStore } from "../../resources/dra/claim-store.js";
 import { Claims } from "../../resources/dra/claims.js";
 import { Drivers } from "../../resources/dra/drivers.js";
-import { claimHealth, listedClaim, type HealthView } from "../../resources/dra/claim-health.js";
 import { draMetrics } from "../../resources/dra/metrics.js";
 import { followHealth } from "./follow-health.js";
 import { wipeSlices } from "./slices.js";

@@ -1,4 +1,5 @@
 // Config maps or secrets of this node's pods, for every strategy (configMapAndSecretChangeDetectionStrategy).
+
 import type { ApiClient, ApiObject, ResourceKind } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReferencedObjects } from "../../model/cluster-access.js";

@@ -2,13 +2,14 @@
 // Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, or a minute after its last
 // reference was removed. It also stops when no volume uses the object and no read came for `idleMs`. Reads return the watch's last state,
 // also while the API server is away.
-import { quote } from "../../../shared/text/quote.js";
+
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
 import type { Timer } from "../../../shared/clock/clock.js";
+import { quote } from "../../../shared/text/quote.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
-import { type Reference } from "./references.js";
 import { keyOf, ReferenceIndex } from "./reference-index.js";
+import { type Reference } from "./references.js";
 
 export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
   /** A watch without reads stops after this time (upstream: syncFrequency, at least a minute). */

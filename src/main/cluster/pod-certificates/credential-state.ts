@@ -1,10 +1,11 @@
 // The state of one podCertificate source, and its next action at a given time. Pure: source-credential.ts makes the
 // calls, waits and reports. Invariant: an issued certificate stays in use until a newer one is issued or the signer
 // denies the request.
+
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
-import type { PodCertificateState } from "./metrics.js";
-import { cleanChain } from "../collections/certificates.js";
 import type { PodCredential } from "../../model/cluster-access.js";
+import { cleanChain } from "../collections/certificates.js";
+import type { PodCertificateState } from "./metrics.js";
 
 /** Times are milliseconds since the epoch. */
 export interface PendingRequest {

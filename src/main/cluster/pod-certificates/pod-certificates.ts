@@ -2,7 +2,7 @@
 // requests for all of them. Loaded with the first pod that has such a source.
 // Invariant: keys are in memory and in the pod's volume only; no state of a removed pod is kept; no request is watched
 // without such a pod.
-import { quote } from "../../../shared/text/quote.js";
+
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
@@ -11,12 +11,13 @@ import type { PodCertificateProjection } from "../../../shared/api/volume.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { MakePodKeyResult, PodKey } from "../../../shared/contracts/tasks.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { watchPodCertificates, type PodCertificateState } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import type { EventRecorder } from "../../model/event-recorder.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import type { Follow } from "../watching.js";
 import { PodCertificateError } from "./errors.js";
+import { watchPodCertificates, type PodCertificateState } from "./metrics.js";
 import { RequestKinds } from "./request-kinds.js";
 import { SourceCredential } from "./source-credential.js";
 

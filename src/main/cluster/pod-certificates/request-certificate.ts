@@ -1,4 +1,5 @@
 // One PodCertificateRequest: the identity of the pod, and a key that only this node has.
+
 import { isNotFound, ApiError } from "../../../shared/api/client/errors.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

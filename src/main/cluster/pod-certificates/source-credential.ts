@@ -2,9 +2,10 @@
 // volume.
 // Invariant: one pending request at a time; a failure is retried with back-off while the pod exists; a denial is final.
 // The refresh time is wall time and is checked every minute or two, as the clock may jump.
-import type { EventReason } from "../../../shared/api/event-reasons.js";
+
 import { Scope } from "../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import type { EventReason } from "../../../shared/api/event-reasons.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/api/volume.js";
@@ -12,9 +13,9 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { PodCertificateState } from "./metrics.js";
-import type { EventRecorder } from "../../model/event-recorder.js";
+import { backoffMs } from "../../../shared/turns/backoff.js";
 import type { PodCredential } from "../../model/cluster-access.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import {
   lateness,
   mustAsk,
@@ -25,8 +26,8 @@ import {
   type CredentialState,
 } from "./credential-state.js";
 import { PodCertificateError } from "./errors.js";
+import type { PodCertificateState } from "./metrics.js";
 import { createRequest, requesterOf, type RequestCertificateDeps } from "./request-certificate.js";
-import { backoffMs } from "../../../shared/turns/backoff.js";
 
 export interface SourceCredentialDeps extends RequestCertificateDeps {
   makeKey(keyType: string): Promise<PodKey>;

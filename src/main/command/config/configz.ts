@@ -1,4 +1,5 @@
 // The response of /configz: the effective configuration in upstream's shape, and on request the origin of every value.
+
 import type { EffectiveConfig } from "./effective.js";
 
 /**

@@ -1,12 +1,13 @@
 // Fills in the defaults of unset fields. As in upstream, the file of --config gets its defaults before drop-ins are merged over it. The
 // result gets them again. So a drop-in's evictionHard merges with the default thresholds, and null in a drop-in restores a default. Flags
 // are applied later, without defaulting.
+
+import { FIELDS, type Field, type FieldPath, type FieldValue } from "../fields/fields.js";
 import type { GateName } from "../gates/table.js";
 import { decode, encode, isZero } from "./field-values.js";
-import { FIELDS, type Field, type FieldPath, type FieldValue } from "../fields/fields.js";
-import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
 import type { Origin } from "./origin.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
+import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
 
 export interface DefaultsFor {
   /** Started without --config: some fields have other defaults then. */

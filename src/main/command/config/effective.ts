@@ -1,14 +1,15 @@
 // The configuration the kubelet runs with: defaults, file, drop-ins and flags together, every value with its origin.
 // Rules and start-up read it by field; print and /configz walk it whole.
+
+import type { FieldPath, FieldValue } from "../fields/fields.js";
 import type { GateName } from "../gates/table.js";
 import type { ConfigView } from "../rules/rule.js";
+import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
 import { canonical, decode, leavesOf, type Leaf } from "./field-values.js";
-import type { FieldPath, FieldValue } from "../fields/fields.js";
-import { at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
 import type { Origin } from "./origin.js";
 import { masked } from "./secrets.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
+import { at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
 import { wireTree } from "./wire.js";
 
 const DEFAULT: Origin = { kind: "default" };

@@ -1,10 +1,11 @@
 // Between a field's node in the tree and the value the kubelet works with. Both ways follow the field's shape. A value was
 // checked when it was read, so one that does not fit here is a programming error.
+
 import { formatDuration } from "../duration.js";
-import { treeOf, type Scalar, type Tree } from "./tree.js";
-import { type Origin } from "./origin.js";
 import { ACCEPTED, fromConfig } from "../values.js";
+import { type Origin } from "./origin.js";
 import type { Member, ScalarType, Shape } from "./shape.js";
+import { treeOf, type Scalar, type Tree } from "./tree.js";
 
 /** Durations: milliseconds. Members that a listed object leaves out have Go's zero value. */
 export function decode(shape: Shape, node: Tree): unknown {

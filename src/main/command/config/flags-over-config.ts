@@ -3,10 +3,10 @@
 
 import type { FieldPath } from "../fields/fields.js";
 import { encode } from "./field-values.js";
-import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import { type MapNode, withNode, treeOf, at } from "./tree.js";
 import { mergeMaps } from "./merge.js";
 import { type Origin } from "./origin.js";
+import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
+import { type MapNode, withNode, treeOf, at } from "./tree.js";
 
 /** A decoded value, of its field's type. */
 export interface FlagValue {

@@ -1,11 +1,12 @@
 // JSON Schema (draft 2020-12) of a KubeletConfiguration, made of the table of fields, so that editors complete and check
 // the file. It contains types, defaults and simple lists of values; rules between fields are for --check-config.
+
+import { type FieldPath, FIELDS, type Field } from "../fields/fields.js";
+import { flagsOf } from "../flags/table.js";
 import { GATES, type Gate } from "../gates/table.js";
 import { KNOWN } from "../rules/known-values.js";
-import { type FieldPath, FIELDS, type Field } from "../fields/fields.js";
-import { CONFIG_MEMBERS, isFieldPath, type Member, type ScalarType, type Shape } from "./shape.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
-import { flagsOf } from "../flags/table.js";
+import { CONFIG_MEMBERS, isFieldPath, type Member, type ScalarType, type Shape } from "./shape.js";
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 const DURATION = "^[-+]?(0|((\\d+(\\.\\d*)?|\\.\\d+)(ns|us|µs|μs|ms|s|m|h))+)$";

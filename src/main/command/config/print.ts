@@ -1,10 +1,11 @@
 // --print-config: the whole effective configuration with the origin of every value, secrets masked. The YAML reads back
 // as a configuration file.
-import type { EffectiveConfig } from "./effective.js";
+
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
-import { type Scalar, type Tree } from "./tree.js";
+import type { EffectiveConfig } from "./effective.js";
 import { originText } from "./origin.js";
 import { masked } from "./secrets.js";
+import { type Scalar, type Tree } from "./tree.js";
 import { withoutEffect } from "./without-effect.js";
 
 /** `{config, origins, notices}`; origins are texts by path, notices name settings without effect. */

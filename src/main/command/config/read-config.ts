@@ -1,7 +1,9 @@
 // Reads one source of KubeletConfiguration (kubelet.config.k8s.io/v1beta1; YAML or JSON) into a tree. An unknown field, a field given twice
 // and a second document are problems that a start tolerates, as upstream falls back to lenient decoding. All problems come back together,
 // each with file:line:column and path; no text makes this throw.
+
 import { dirname, isAbsolute, resolve } from "node:path";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 import { readKubernetesYaml, type FirstDocument } from "../../../shared/yaml/kubernetes-yaml.js";
 import type {
   RepeatedKey,
@@ -12,17 +14,16 @@ import type {
   YamlValue,
 } from "../../../shared/yaml/tree.js";
 import { YamlError } from "../../../shared/yaml/yaml-error.js";
-import { ACCEPTED, fromConfig } from "../values.js";
-import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
-import { mergeMaps } from "./merge.js";
-import type { Origin } from "./origin.js";
 import { LATER_FIELDS } from "../fields/later-fields.js";
 import { REMOVED_FIELDS } from "../fields/removed-fields.js";
+import { ACCEPTED, fromConfig } from "../values.js";
+import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
+import { mergeMaps } from "./merge.js";
+import type { Origin } from "./origin.js";
 import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
 import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
-import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
-import { nearestName } from "../../../shared/text/nearest-name.js";
+import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
 
 export interface ReadConfig {
   /** Null nodes are kept: in a drop-in they remove. apiVersion and kind are checked and left out. */

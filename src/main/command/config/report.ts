@@ -1,5 +1,6 @@
 // The report of problems and their places, in the order for an operator. The command line comes first, then each file from top to bottom,
 // then defaults that do not fit.
+
 import type { Violation } from "../violation.js";
 import type { EffectiveConfig } from "./effective.js";
 import { originText, type Origin } from "./origin.js";

@@ -1,18 +1,19 @@
 // Computes the effective configuration, in upstream's order: the file of --config, the drop-ins of --config-dir, gates, defaults, flags,
 // rules. Returns all problems together. Pure except for `io`.
+
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { resolveGates } from "../gates/feature-gates.js";
 import { configWarnings, validateConfig } from "../rules/index.js";
 import type { HostFacts } from "../rules/rule.js";
 import type { Violation } from "../violation.js";
 import { withDefaults, withDerived } from "./defaults.js";
+import { dropInOrder } from "./drop-in-order.js";
 import { EffectiveConfig } from "./effective.js";
-import { at, NOTHING, plain, type MapNode } from "./tree.js";
+import { type FlagValue, withFlags } from "./flags-over-config.js";
 import { mergeMaps } from "./merge.js";
 import { isInBrokenList, isTolerated, isWritten, problemOf, reportLines, type Problem } from "./report.js";
+import { at, NOTHING, plain, type MapNode } from "./tree.js";
 import { usable } from "./usable.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { type FlagValue, withFlags } from "./flags-over-config.js";
-import { dropInOrder } from "./drop-in-order.js";
 
 export interface ConfigIo {
   /** A file's text or its bytes, or throws. */

@@ -1,6 +1,7 @@
 // Values that no log, print, page or bundle may show. Of the HTTP responses only /configz shows them, as upstream's does.
-import { isFieldPath } from "./shape.js";
+
 import type { FieldPath } from "../fields/fields.js";
+import { isFieldPath } from "./shape.js";
 import { treeOf, type MapNode, type Tree } from "./tree.js";
 
 /** Replaces a secret, in upstream's form. */

@@ -1,7 +1,8 @@
 // The shape of a KubeletConfiguration: the table of fields as nested objects, with the members of listed objects. The reader validates by
 // it, the decoder follows it, and the JSON Schema is made from it.
-import type { ValueType } from "../value-types.js";
+
 import { FIELDS, type Field, type FieldPath } from "../fields/fields.js";
+import type { ValueType } from "../value-types.js";
 
 /** Value types that are one scalar. */
 export type ScalarType = Extract<

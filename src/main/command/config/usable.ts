@@ -1,7 +1,7 @@
 // Settings that this kubelet cannot use although upstream has no rule against them.
 
-import type { Violation } from "../violation.js";
 import type { ConfigView } from "../rules/rule.js";
+import type { Violation } from "../violation.js";
 
 const NOT_NEGATIVE = ["syncFrequency", "fileCheckFrequency", "httpCheckFrequency", "runtimeRequestTimeout"] as const;
 

@@ -1,14 +1,15 @@
 // Settings that the kubelet accepts but does not act on, and those it cannot use. The start-up log and --print-config name each one that the
 // operator set to another value than its default; of a gate of another component they name the component. The tables decide (`actedOn` in
 // fields/fields.ts and gates/table.ts); test/main/command/readers.test.ts compares both columns with the code that reads fields and gates.
+
+import type { FieldPath } from "../fields/fields.js";
 import { OTHER_COMPONENTS } from "../gates/other-components.js";
 import { GATES, type Gate, type GateName } from "../gates/table.js";
 import type { EffectiveConfig } from "./effective.js";
 import { canonical } from "./field-values.js";
-import type { FieldPath } from "../fields/fields.js";
-import { at, plain, treeOf } from "./tree.js";
 import { originText, type Origin } from "./origin.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
+import { at, plain, treeOf } from "./tree.js";
 
 /** One line per source (a file or a flag) and kind; none when everything that is set has an effect. */
 export function withoutEffect(config: EffectiveConfig): string[] {

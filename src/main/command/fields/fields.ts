@@ -2,6 +2,7 @@
 // description, and whether this kubelet acts on it. Reading, merging, defaults, flags, print, schema and validation use this table.
 // Defaults stand as JSON has them (durations are text). Source: upstream's API reference,
 // https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+
 import type { Decoded, ValueType } from "../value-types.js";
 
 export interface Field<T extends ValueType = ValueType> {

@@ -1,4 +1,5 @@
 // The type of a row in the tables of flags. Rows are plain data; defaults are text, as --help shows them.
+
 import type { FieldPath } from "../fields/fields.js";
 import type { FlagKind } from "./kinds.js";
 

@@ -1,5 +1,6 @@
 // The text format of flags: the value types of config fields, and types that only flags have. Each kind decodes to a
 // value type, so that a flag's value fits the field it mirrors.
+
 import { isIP } from "node:net";
 import { isConfigSourceEntry } from "../../../shared/api/allowed-config-sources.js";
 import type { ValueType } from "../value-types.js";

@@ -1,4 +1,5 @@
 // Flags of the node object, of static pods, and of the kubelet's servers.
+
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const NODE: Flags = {

@@ -1,4 +1,5 @@
 // Flags for the machine's resources: resource managers, reserved amounts, and eviction.
+
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const RESOURCES: Flags = {

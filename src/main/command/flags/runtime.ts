@@ -1,4 +1,5 @@
 // Flags of what pods run on: container runtime, images, network, volumes.
+
 import { flag, mirror, type Flags } from "./flag.js";
 
 export const RUNTIME: Flags = {

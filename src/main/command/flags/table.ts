@@ -2,6 +2,7 @@
 // Source: upstream's flags of Kubernetes 1.36, those of the Docker Engine of Kubernetes 1.23, and ten of our own (print-config,
 // check-config, dynamic-config-dir, dynamic-config-sources, admin-socket, admin-socket-group, status-page, status-page-port, read-only-pods,
 // manifest-api).
+
 import type { Flag, Flags, Group } from "./flag.js";
 import { API_SERVER, LOGS, START } from "./general.js";
 import { LEFTOVERS, WINDOWS_ONLY } from "./leftovers.js";

@@ -1,8 +1,9 @@
 // The cgroup tree, node allocatable and swap, and the limits of the kernel's cgroup version.
-import { formatDuration } from "../duration.js";
-import type { ConfigView, HostFacts } from "./rule.js";
-import type { Violation } from "../violation.js";
+
 import { quote } from "../../../shared/text/quote.js";
+import { formatDuration } from "../duration.js";
+import type { Violation } from "../violation.js";
+import type { ConfigView, HostFacts } from "./rule.js";
 
 const DEFAULT_PERIOD_MS = 100;
 

@@ -1,8 +1,9 @@
 // Checks that many rules share: bounds, known values and the fields that take them. Their messages give the value and the allowed values.
+
 import { formatDuration } from "../duration.js";
 import type { FieldPath, FieldValue } from "../fields/fields.js";
-import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
+import type { ConfigView } from "./rule.js";
 
 /** The fields that hold a T (durations hold numbers too). */
 export type PathOf<T> = { [P in FieldPath]: FieldValue<P> extends T ? P : never }[FieldPath];

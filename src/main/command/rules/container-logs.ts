@@ -1,8 +1,8 @@
 // Logs of containers: directory and rotation.
 
-import type { Violation } from "../violation.js";
 import { posix } from "path/posix";
 import { formatDuration } from "../duration.js";
+import type { Violation } from "../violation.js";
 import { inRange, quote } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
 import type { ConfigView } from "./rule.js";

@@ -1,10 +1,11 @@
 // Rules for settings that only flags have.
+
 import { isIP, isIPv4 } from "node:net";
 import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
-import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./self-labels.js";
+import type { DockerFlags } from "../docker-flags.js";
 import type { Violation } from "../violation.js";
 import { quote } from "./check.js";
-import type { DockerFlags } from "../docker-flags.js";
+import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./self-labels.js";
 
 export interface CheckedFlags {
   readonly nodeLabels?: Readonly<Record<string, string>>;

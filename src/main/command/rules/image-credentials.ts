@@ -1,7 +1,7 @@
 // Rules of image pull credential verification: policy and allowlist.
 
-import type { Violation } from "../violation.js";
 import { parseImageName } from "../../../shared/api/image-name.js";
+import type { Violation } from "../violation.js";
 import { needsGate, notOneOf, quote } from "./check.js";
 import type { ConfigView } from "./rule.js";
 

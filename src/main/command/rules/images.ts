@@ -1,8 +1,9 @@
 // Collection and pulling of images.
+
 import { formatDuration } from "../duration.js";
-import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
 import { durationNotNegative, inRange, needsGate } from "./check.js";
+import type { ConfigView } from "./rule.js";
 
 export function* images(config: ConfigView): Iterable<Violation> {
   yield* thresholds(config);

@@ -1,22 +1,23 @@
 // All rules of the configuration, one report.
+
+import type { Violation } from "../violation.js";
 import { cgroups } from "./cgroups.js";
-import { nodeAllocatable } from "./node-allocatable.js";
-import { memory } from "./memory.js";
-import { logging } from "./logging.js";
 import { containerLogs } from "./container-logs.js";
-import { eviction } from "./parse-eviction.js";
-import { images } from "./images.js";
 import { imageCredentials } from "./image-credentials.js";
+import { images } from "./images.js";
 import { knownValues } from "./known-values.js";
 import { crashLoop, limits, tracing } from "./limits.js";
-import { runtime } from "./runtime.js";
+import { logging } from "./logging.js";
+import { memory } from "./memory.js";
+import { nodeAllocatable } from "./node-allocatable.js";
+import { eviction } from "./parse-eviction.js";
+import { taints } from "./registration.js";
 import { reservedResources } from "./reserved-resources.js";
 import type { ConfigView, HostFacts, Rule } from "./rule.js";
-import type { Violation } from "../violation.js";
+import { runtime } from "./runtime.js";
 import { ports, server } from "./server.js";
-import { tls } from "./tls.js";
 import { shutdown } from "./shutdown.js";
-import { taints } from "./registration.js";
+import { tls } from "./tls.js";
 import { topology } from "./topology.js";
 
 export { validateFlags } from "./flags.js";

@@ -1,8 +1,9 @@
 // Rules of single fields: rates, counts, scores, the crash loop back-off, tracing, the container runtime and user ids.
-import type { ConfigView } from "./rule.js";
+
+import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import { inRange, notNegative, needsGate, quote } from "./check.js";
-import { formatDuration } from "../duration.js";
+import type { ConfigView } from "./rule.js";
 import { parseTracingEndpoint, TRACING_SCHEMES } from "./tracing-endpoint.js";
 
 const NOT_NEGATIVE = [

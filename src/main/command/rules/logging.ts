@@ -1,9 +1,10 @@
 // The kubelet's own log, and the logs of containers.
+
 import { formatDuration } from "../duration.js";
-import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
 import { isInt32, needsGate, quote } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
+import type { ConfigView } from "./rule.js";
 
 const VERBOSITY = "is not a verbosity from 0 to 2147483647";
 const OPTIONS = ["text", "json"] as const;

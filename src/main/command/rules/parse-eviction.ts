@@ -1,4 +1,5 @@
 // Eviction thresholds from the four maps that describe them.
+
 import {
   EVICTION_SIGNALS,
   isEvictionSignal,
@@ -7,13 +8,13 @@ import {
   type ThresholdValue,
 } from "../../../shared/api/eviction-threshold.js";
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
+import { nearestName } from "../../../shared/text/nearest-name.js";
 import { parseDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
-import type { ConfigView } from "./rule.js";
-import { readQuantity } from "./parse-reserved.js";
-import { parsePercentage } from "./parse-percentage.js";
 import { quote } from "./check.js";
-import { nearestName } from "../../../shared/text/nearest-name.js";
+import { parsePercentage } from "./parse-percentage.js";
+import { readQuantity } from "./parse-reserved.js";
+import type { ConfigView } from "./rule.js";
 type TextMap = Readonly<Record<string, string>>;
 
 export interface EvictionMaps {

@@ -1,4 +1,5 @@
 // Amounts in the configuration's text: reserved resources as in "cpu=500m,memory=1Gi", and percentages.
+
 import { parseQuantity, type ExactQuantity, InvalidQuantityError } from "../../../shared/api/quantity.js";
 import type { Violation } from "../violation.js";
 import { notOneOf, quote } from "./check.js";

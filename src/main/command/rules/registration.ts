@@ -1,8 +1,9 @@
 // Taints and labels with which the node registers.
+
 import { isQualifiedName, labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
-import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
 import { notOneOf, quote } from "./check.js";
+import type { ConfigView } from "./rule.js";
 
 const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 

@@ -1,10 +1,11 @@
 // Rules of reserved resources: amounts, CPUs, memory of NUMA nodes.
+
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
-import type { ConfigView, HostFacts } from "./rule.js";
 import type { Violation } from "../violation.js";
-import { parseReserved, readQuantity } from "./parse-reserved.js";
-import { parsePercentage } from "./parse-percentage.js";
 import { quote } from "./check.js";
+import { parsePercentage } from "./parse-percentage.js";
+import { parseReserved, readQuantity } from "./parse-reserved.js";
+import type { ConfigView, HostFacts } from "./rule.js";
 
 export function* reservedResources(config: ConfigView, host: HostFacts): Iterable<Violation> {
   for (const path of ["kubeReserved", "systemReserved"] as const) {

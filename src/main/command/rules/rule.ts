@@ -1,5 +1,6 @@
 // The input and output of a validation rule. Rules are pure: they read the effective configuration through a view and
 // return every violation; the reporter adds the origin of each value.
+
 import type { FieldPath, FieldValue } from "../fields/fields.js";
 import type { GateName } from "../gates/table.js";
 import type { Violation } from "../violation.js";

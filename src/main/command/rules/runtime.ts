@@ -1,7 +1,7 @@
 // The container runtime and the user ids of pods.
 
-import type { Violation } from "../violation.js";
 import { parseEndpoint, InvalidEndpointError } from "../../../shared/cri/endpoint.js";
+import type { Violation } from "../violation.js";
 import type { ConfigView } from "./rule.js";
 
 const IDS = 65536;

@@ -1,8 +1,9 @@
 // Rules of the HTTP server of the kubelet: ports, addresses, TLS, system logs and hidden metrics.
-import type { ConfigView } from "./rule.js";
+
+import { isIP } from "node:net";
 import type { Violation } from "../violation.js";
 import { needsGate, quote, inRange } from "./check.js";
-import { isIP } from "node:net";
+import type { ConfigView } from "./rule.js";
 
 /** Metrics hidden in this release can be shown for one release more. */
 const PREVIOUS_RELEASE = "1.35";

@@ -1,8 +1,9 @@
 // Orderly shutdown of the node: how long pods get.
+
 import { formatDuration } from "../duration.js";
-import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
 import { needsGate } from "./check.js";
+import type { ConfigView } from "./rule.js";
 
 const TOTAL = "shutdownGracePeriod";
 const CRITICAL = "shutdownGracePeriodCriticalPods";

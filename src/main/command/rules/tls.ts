@@ -1,8 +1,8 @@
 // TLS of the kubelet's server.
 
-import type { Violation } from "../violation.js";
 import { TLS_VERSIONS, TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
+import type { Violation } from "../violation.js";
 import { notOneOf, needsGate, quote } from "./check.js";
 import type { ConfigView } from "./rule.js";
 

@@ -1,10 +1,11 @@
 // CPU, memory and topology managers.
+
+import { nearestName } from "../../../shared/text/nearest-name.js";
 import type { GateName } from "../gates/table.js";
-import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
 import { needsGate, quote } from "./check.js";
 import { parseReserved } from "./parse-reserved.js";
-import { nearestName } from "../../../shared/text/nearest-name.js";
+import type { ConfigView } from "./rule.js";
 
 const CPU_OPTIONS: ReadonlyMap<string, GateName | undefined> = new Map<string, GateName | undefined>([
   ["full-pcpus-only", undefined],

@@ -1,9 +1,10 @@
 // Warnings at start about settings that are allowed but probably wrong.
+
 import { isIP } from "node:net";
-import type { FieldPath } from "../fields/fields.js";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
-import type { ConfigView } from "./rule.js";
+import type { FieldPath } from "../fields/fields.js";
 import { quote } from "./check.js";
+import type { ConfigView } from "./rule.js";
 import { parseTracingEndpoint } from "./tracing-endpoint.js";
 
 /** Fields that are still accepted and do nothing, or soon will not. */

@@ -1,4 +1,5 @@
 // Eviction by node pressure, and the graceful shutdown of the node. Times are ms, unless they say otherwise.
+
 import { shutdownGroups } from "../shutdown-groups.js";
 import type { ConfigReader } from "./reader.js";
 

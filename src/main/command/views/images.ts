@@ -1,4 +1,5 @@
 // Image pulls, access to images on the node, and image collection. Times are ms.
+
 import type { ConfigReader } from "./reader.js";
 
 export type ImageSettings = Readonly<ReturnType<typeof imageSettings>>;

@@ -1,4 +1,5 @@
 // The kubelet's own log. Times are ms.
+
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import type { ConfigReader } from "./reader.js";
 

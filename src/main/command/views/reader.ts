@@ -1,4 +1,5 @@
 // Typed reads of the effective configuration for the views: one method per type. An unset field has the zero value.
+
 import type { EffectiveConfig } from "../config/effective.js";
 import type { FieldPath, FieldValue } from "../fields/fields.js";
 

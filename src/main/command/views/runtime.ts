@@ -1,4 +1,5 @@
 // The container runtime, and the kubelet's settings for every container. Times are ms.
+
 import { SECOND, type ConfigReader } from "./reader.js";
 
 export type RuntimeSettings = Readonly<ReturnType<typeof runtimeSettings>>;

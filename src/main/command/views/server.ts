@@ -1,4 +1,5 @@
 // The kubelet's ports: addresses, TLS, authentication, authorization, and which handlers they serve.
+
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/api/tls-names.js";
 import { SECOND, type ConfigReader } from "./reader.js";
 

@@ -1,4 +1,5 @@
 // Endpoint and sampling rate of traces.
+
 import { parseTracingEndpoint } from "../rules/tracing-endpoint.js";
 import type { ConfigReader } from "./reader.js";
 

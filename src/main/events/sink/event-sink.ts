@@ -1,6 +1,7 @@
 // Sends events to the API server one by one, as client-go's recorder. It creates a new event and patches a repeated
 // one. An event that the server refuses is dropped; after a connection error the kubelet retries for two minutes.
 // Invariant: no caller waits for an event; the queue is bounded, the oldest is dropped first and counted.
+
 import {
   isAlreadyExists,
   ApiConnectionError,

@@ -1,4 +1,5 @@
 // Metrics of events sent to the API server, so that lost events are visible.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface EventSinkMetrics {

@@ -2,8 +2,8 @@
 
 import { join } from "path/posix";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
 import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { runProgram } from "../../../shared/exec/run-program.js";
 import type { CredentialProviderSettings } from "./config.js";
 import type { PodIdentity } from "./pod-identity.js";
 import { type PluginResponse, readResponse, PluginError } from "./response.js";

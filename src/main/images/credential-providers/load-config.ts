@@ -1,13 +1,14 @@
 // --image-credential-provider-config and --image-credential-provider-bin-dir as settings. The first is one file, or a flat directory of
 // .json, .yaml and .yml files in alphabetical order. Every plugin must be there and executable.
-import { quote } from "../../../shared/text/quote.js";
+
 import { createHash } from "node:crypto";
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
+import type { OperatorError } from "../../../shared/errors/operator-error.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { quote } from "../../../shared/text/quote.js";
 import { type CredentialProviderSettings, credentialProviderConfigError } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface ProviderFlags {
   imageCredentialProviderConfig: string;

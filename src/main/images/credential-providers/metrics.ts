@@ -1,4 +1,5 @@
 // Runs of credential provider plugins, under upstream's names. Main thread only.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface CredentialProviderMetrics {

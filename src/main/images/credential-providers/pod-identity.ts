@@ -2,13 +2,14 @@
 // bound to the pod. The account's annotations that the configuration names come with it.
 // Invariant: a static pod has no service account, even if its manifest names one; no message contains a part of a
 // token.
+
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ServiceAccount } from "../../../shared/api/objects.js";
 import { isStaticPod, type Pod } from "../../../shared/api/pod.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import type { TokenAttributes } from "./config.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface PodIdentity {
   account: { uid: string; namespace: string; name: string };

@@ -1,15 +1,16 @@
 // One credential provider: the images it matches, its cached credentials, and its runs. One run at a time per image (and token) serves all
 // waiting pods.
 // Invariant: credentials for one service account are used for no pod of another.
-import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { matchesImage } from "../keyring/image-match.js";
 import { lookUp } from "../keyring/look-up.js";
-import type { CredentialProviderSettings } from "./config.js";
-import { CACHE_KEY_TYPES, PluginError, type CacheKeyType, type PluginResponse } from "./response.js";
-import type { PluginQuestion } from "./exec-plugin.js";
-import { SharedRuns } from "./shared-runs.js";
 import { runKey, cacheKey } from "./cache-key.js";
+import type { CredentialProviderSettings } from "./config.js";
+import type { PluginQuestion } from "./exec-plugin.js";
+import { CACHE_KEY_TYPES, PluginError, type CacheKeyType, type PluginResponse } from "./response.js";
+import { SharedRuns } from "./shared-runs.js";
 
 export type RunPlugin = (
   settings: CredentialProviderSettings,

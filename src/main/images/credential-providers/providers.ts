@@ -1,19 +1,20 @@
 // All credential providers of the node, called in the order of the configuration. If one fails, the pull continues without its credentials.
 // Other providers may have some, and the registry may need none.
-import { quote } from "../../../shared/text/quote.js";
+
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
-import { credentialProviderMetrics, type CredentialProviderMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { PullCredentials } from "../credentials.js";
 import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { CredentialProviderSettings } from "./config.js";
+import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
 import type { LoadedProviders } from "./load-config.js";
+import { credentialProviderMetrics, type CredentialProviderMetrics } from "./metrics.js";
 import { introduce, PodIdentityError } from "./pod-identity.js";
 import { CredentialProvider } from "./provider.js";
-import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
 import { PluginError, type PluginResponse } from "./response.js";
 
 export interface ProvidersDeps {

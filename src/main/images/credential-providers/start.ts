@@ -1,4 +1,5 @@
 // Credential providers of a node: nothing of them is loaded if the flags are not set.
+
 import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { ProviderFlags } from "./load-config.js";
 import type { ProvidersDeps } from "./providers.js";

@@ -1,9 +1,10 @@
 // Registry credentials as docker keeps them: config.json ("auths" by registry; Secret type dockerconfigjson) and the older
 // .dockercfg (registries at the top; Secret type dockercfg).
 // Invariant: no message ever carries a part of such a text.
-import { quote } from "../../../shared/text/quote.js";
+
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { nestsDeeper } from "../../../shared/text/nesting.js";
+import { quote } from "../../../shared/text/quote.js";
 import { withoutTrailing } from "../../../shared/text/without-trailing.js";
 
 /** Docker's own format has four levels; tools add fields. */

@@ -1,5 +1,6 @@
 // Access to images that are there, as it was checked, and the records it was checked by, under upstream's names.
 // Main thread only.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 /** Upstream's values of the label `result`. */

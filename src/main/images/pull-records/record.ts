@@ -1,9 +1,10 @@
 // Records of pulls in upstream's format below ROOTDIR/image_manager, so that each kubelet reads the other's records. There is an intent
 // during a pull, and a record of each pulled image. File names are the sha256 of the image or of its reference. Reference:
 // https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+
 import { createHash } from "node:crypto";
-import type { CredentialSource } from "../credentials.js";
 import { parseJson } from "../../../shared/text/parse-json.js";
+import type { CredentialSource } from "../credentials.js";
 
 const WRITTEN_VERSION = "kubelet.config.k8s.io/v1beta1";
 const READ_VERSIONS: readonly unknown[] = [WRITTEN_VERSION, "kubelet.config.k8s.io/v1alpha1"];

@@ -2,16 +2,20 @@
 // Invariant: an intent is on disk before the kubelet calls PullImage. It is deleted when the record of its image is on disk, or when its
 // only pull failed. An image with an intent, or with an unreadable or unwritten record, counts as pulled by the kubelet. Pods must prove
 // their access to it.
-import { quote } from "../../../shared/text/quote.js";
+
 import { join } from "node:path";
+import { apiTime } from "../../../shared/api/time.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { AccessCheck, PullRecordMetrics } from "./metrics.js";
+import { quote } from "../../../shared/text/quote.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { CredentialSource, OwnKind } from "../credentials.js";
 import type { ImageAccess, OwnSources } from "../image-access.js";
 import { withoutTagAndDigest } from "../image-name.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
+import type { AccessCheck, PullRecordMetrics } from "./metrics.js";
+import { RecentRecords } from "./recent-records.js";
+import { RecordFiles } from "./record-files.js";
 import {
   grants,
   intentText,
@@ -25,10 +29,7 @@ import {
   type ImagePulledRecord,
   type ImagePullIntent,
 } from "./record.js";
-import { RecordFiles } from "./record-files.js";
-import { RecentRecords } from "./recent-records.js";
 import type { NeedsProof } from "./verification-policy.js";
-import { apiTime } from "../../../shared/api/time.js";
 
 /** Images come and go: their records are looked through when so many were written, and when the kubelet starts. */
 const PRUNE_EVERY = 50;

@@ -1,4 +1,5 @@
 // imagePullCredentialsVerificationPolicy: which images that are there a pod must prove to have access to.
+
 import type { ImageSettings } from "../../command/views/images.js";
 import { fullRepository } from "../image-name.js";
 

@@ -1,20 +1,21 @@
 // TLS bootstrap of a new node. It requests a client certificate with the bootstrap kubeconfig and waits until it is signed. Then it writes
 // the kubeconfig that the kubelet uses from then on.
 // Invariant: pods from files run meanwhile; a restart continues with the same key and the same request.
+
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClientConfig, Source } from "../../../shared/api/client/config.js";
-import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
-import { errorText } from "../../../shared/log/error-text.js";
 import { KubeconfigError } from "../../../shared/api/client/kubeconfig/errors.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 import { readIfThere, type CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 import { CertificateRequestError, requestCertificate } from "./request-certificate.js";
-import { Backoff } from "../../../shared/turns/backoff.js";
 
 export interface BootstrapDeps {
   kubeconfig: string;

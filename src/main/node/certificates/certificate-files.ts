@@ -1,4 +1,5 @@
 // Paths of the node's certificates, from the settings.
+
 import { join } from "node:path";
 import type { NodeConfigFiles } from "../../../shared/api/client/kubeconfig/node-config.js";
 import type { Settings } from "../../command/settings.js";

@@ -1,15 +1,16 @@
 // Stores one kind of certificate: <prefix>-<time>.pem holds certificate and key, <prefix>-current.pem links to the
 // newest.
 // Invariant: at every moment, the link leads to a certificate and its own key.
+
 import { mkdir, readFile, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface CertificateStoreDeps {
   /** --cert-dir. */

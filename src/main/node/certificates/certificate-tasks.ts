@@ -1,4 +1,5 @@
 // The work with keys and certificates that the tasks pool does.
+
 import type {
   DescribedCertificate,
   MakeCertificateRequestJob,

@@ -1,4 +1,5 @@
 // The node's certificates as upstream counts them. Main thread only.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 

@@ -1,8 +1,9 @@
 // Requests one certificate with a CertificateSigningRequest and waits until it is approved and signed.
+
 import { Scope } from "../../../shared/abort/scope.js";
-import type { ApiClient } from "../../../shared/api/client/port.js";
 import { isAlreadyExists, ApiConnectionError, ApiError, isNotFound } from "../../../shared/api/client/errors.js";
 import { CERTIFICATE_SIGNING_REQUESTS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { CertificateSigningRequest } from "../../../shared/api/objects.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 

@@ -1,14 +1,15 @@
 // Renews the node's two certificates from the cluster: the client certificate for the API server, and the serving
 // certificate.
+
 import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { NodeAddress } from "../../../shared/api/node.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { CertificateMetrics } from "./metrics.js";
-import type { NodeAddress } from "../../../shared/api/node.js";
 import { CertificateManager } from "./certificate-manager.js";
 import type { CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
+import type { CertificateMetrics } from "./metrics.js";
 import { requestCertificate } from "./request-certificate.js";
 
 export interface RotationDeps {

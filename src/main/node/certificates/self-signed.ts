@@ -1,5 +1,6 @@
 // The self-signed serving certificate of a node without a configured one: kubelet.crt and kubelet.key in --cert-dir,
 // created once.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,17 +1,18 @@
 // Registration of a CSI driver: NodeGetInfo, the entry in the cluster, and from then on use for volumes.
 // Invariant: a driver with a working socket can be used, even while the API server is away. It is reported as registered only after the
 // CSINode object has its entry.
+
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { Loop } from "../../../shared/turns/loop.js";
+import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
+import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
 import type { DriverSpec } from "../../volumes/csi/driver-objects.js";
 import type { CsiDrivers } from "../../volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../volumes/csi/node-port.js";
-import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
-import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
 import { nodePatch, nodePatchWithout } from "./csi-node-entries.js";
 import type { CsiNodeObject } from "./csi-node-object.js";
 import { bestVersion, parseVersion, compareVersions } from "./csi-version.js";

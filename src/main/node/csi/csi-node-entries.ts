@@ -1,12 +1,13 @@
 // A driver's entry in the CSINode object, and its labels and annotations in the Node object. Pure. An object that is
 // already right is returned unchanged.
-import { quote } from "../../../shared/text/quote.js";
-import type { CSINode } from "../../../shared/api/objects.js";
+
 import type { Node } from "../../../shared/api/node.js";
+import type { CSINode } from "../../../shared/api/objects.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { parseJson } from "../../../shared/text/parse-json.js";
+import { quote } from "../../../shared/text/quote.js";
 import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
-import { parseJson } from "../../../shared/text/parse-json.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** Clouds' own volumes that this node uses by their CSI drivers. */
 const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";

@@ -1,15 +1,16 @@
 // The CSINode object of this node: its drivers, the node's id in each, and the limits of volumes.
 // Invariant: one change at a time; entries of others stay as they are; the node is not Ready before the object is there, since the
 // scheduler counts volumes by it.
+
 import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/api/client/errors.js";
 import { CSI_NODES, NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { CSINode } from "../../../shared/api/objects.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 import { withDriver, withMigrated, withoutDriver } from "./csi-node-entries.js";
-import { Backoff } from "../../../shared/turns/backoff.js";
 
 /** Number of retries after a conflict; upstream's value. */
 const TRIES = 4;

@@ -2,19 +2,20 @@
 // must not be detached.
 // Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have
 // no such volumes.
+
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import { csiMetrics } from "../../volumes/csi/metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import type { PersistentVolumes } from "../../volumes/persistent/persistent-volumes.js";
 import type { PluginHandlers } from "../../model/plugin-handler.js";
+import { csiMetrics } from "../../volumes/csi/metrics.js";
+import type { CsiNodeOptions } from "../../volumes/csi/node-client.js";
+import type { CsiNode } from "../../volumes/csi/node-port.js";
+import type { PersistentVolumes } from "../../volumes/persistent/persistent-volumes.js";
 import { PluginManager } from "../plugins/plugin-manager.js";
 import type { NodeStatusLink } from "../start-node-status.js";
 import { CsiHandler } from "./csi-handler.js";
 import { CsiNodeObject } from "./csi-node-object.js";
-import type { CsiNode } from "../../volumes/csi/node-port.js";
-import type { CsiNodeOptions } from "../../volumes/csi/node-client.js";
 
 /** After that time drivers are registered without the node's object: volumes have to be torn down. */
 const LONGEST_WAIT_MS = 10_000;

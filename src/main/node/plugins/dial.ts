@@ -1,4 +1,5 @@
 // The registration service of a plugin's socket, over gRPC. Loaded with the first socket that shows up.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { PluginConnection, SMALL_RESPONSE_BYTES } from "../../../shared/plugins/connection.js";
 import { RegistrationService } from "../../../shared/plugins/gen/pluginregistration.v1.js";

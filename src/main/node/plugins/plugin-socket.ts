@@ -5,9 +5,13 @@
 //
 // Invariant: one operation at a time per socket. A plugin is deregistered before the next socket of its path is
 // registered. The newest requested identity wins. A socket that is made anew again and again is registered BURST times per WINDOW_MS at most.
+
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { faultPoint } from "../../../shared/faults/fault-points.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
+import type { FairTurns, Turn } from "../../../shared/turns/fair-turns.js";
 import {
   type DialRegistration,
   type PluginHandler,
@@ -15,9 +19,6 @@ import {
   type RegistrationClient,
 } from "../../model/plugin-handler.js";
 import { PluginRefusedError } from "../../model/plugin-refused.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { Backoff } from "../../../shared/turns/backoff.js";
-import type { FairTurns, Turn } from "../../../shared/turns/fair-turns.js";
 
 /** Back-off of a socket whose registration failed (plugin-registration.md). */
 const RETRY = { initialMs: 500, maxMs: 122_000 };

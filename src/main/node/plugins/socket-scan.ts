@@ -1,6 +1,7 @@
 // The sockets below the plugins' directory, as they are now.
 // Invariant: one scan looks at a bounded number of entries. Sockets that were found before come first, so that a folder full of other files
 // deregisters no plugin.
+
 import { lstat, opendir } from "node:fs/promises";
 import { errorCode } from "../../../shared/errors/error-code.js";
 

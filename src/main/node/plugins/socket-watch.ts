@@ -1,13 +1,14 @@
 // Watches <root-dir>/plugins_registry for sockets: inotify on every directory below it, and a scan now and then for what
 // inotify missed. Invariant: one scan at a time, and one more after every event that came during it; a plugin that makes sockets all the time
 // causes no more than one scan per GAP_MS.
+
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { faultPoint } from "../../../shared/faults/fault-points.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { faultPoint } from "../../../shared/faults/fault-points.js";
+import type { Logger } from "../../../shared/log/logger.js";
 import { Loop } from "../../../shared/turns/loop.js";
 import { MOST_SOCKETS, scanSockets } from "./socket-scan.js";
 

@@ -1,9 +1,10 @@
 // Devices and ResourceClaims of containers as the pod resources service lists them.
-import type { ListedDevice, PodResourcesPorts } from "./lister.js";
-import type { DeviceManager } from "../../resources/devices/device-manager.js";
-import { nodesOfDevices } from "../../resources/devices/granted-devices.js";
+
 import type { DynamicResource } from "../../../shared/plugins/gen/podresources.v1.js";
 import type { PodClaims } from "../../model/pod-claims.js";
+import type { DeviceManager } from "../../resources/devices/device-manager.js";
+import { nodesOfDevices } from "../../resources/devices/granted-devices.js";
+import type { ListedDevice, PodResourcesPorts } from "./lister.js";
 
 type Held = Pick<DeviceManager, "granted" | "pool">;
 

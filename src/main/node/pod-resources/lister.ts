@@ -1,7 +1,9 @@
 // The resources of containers as the pod resources service lists them. Pure over the state of the managers.
 // Containers are listed in the order of upstream: sidecars first, then app containers; init containers that end are left out.
+
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { isSidecar } from "../../../shared/api/pod.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import type {
   AllocatableResourcesResponse,
   ContainerDevices,
@@ -10,9 +12,8 @@ import type {
   DynamicResource,
   PodResources,
 } from "../../../shared/plugins/gen/podresources.v1.js";
-import type { ExclusiveResources, MemoryShare } from "../../resources/assignment/resource-manager.js";
 import type { PodResources as AlphaPodResources } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import type { ExclusiveResources, MemoryShare } from "../../resources/assignment/resource-manager.js";
 
 /** One device and the NUMA nodes it is near to. */
 export interface ListedDevice {

@@ -1,4 +1,5 @@
 // Calls to the pod resources service as operators of other kubelets know them. Main thread only.
+
 import type { Counter } from "../../../shared/metrics/prom.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 

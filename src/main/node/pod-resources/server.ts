@@ -1,16 +1,17 @@
 // The pod resources service at <root-dir>/pod-resources/kubelet.sock, v1 and v1alpha1. Loaded when the kubelet has started.
+
 import { Server, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { PodResourcesCall, PodResourcesMetrics, PodResourcesVersion } from "./metrics.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import {
   PodResourcesListerService as ListerService,
   type GetPodResourcesRequest,
 } from "../../../shared/plugins/gen/podresources.v1.js";
 import { PodResourcesListerService as AlphaListerService } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
-import type { PodResourcesLister } from "./lister.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { listenOnSocket } from "../local-socket.js";
 import { CallRate } from "../call-rate.js";
+import { listenOnSocket } from "../local-socket.js";
+import type { PodResourcesLister } from "./lister.js";
+import type { PodResourcesCall, PodResourcesMetrics, PodResourcesVersion } from "./metrics.js";
 
 export interface PodResourcesServerOptions {
   /** <root-dir>/pod-resources */

@@ -2,6 +2,7 @@
 // Invariant: a watcher gets every pod that existed when it began, then INITIAL_SYNC_COMPLETE, then each change in order; a watcher with a
 // full queue is ended and counted, as upstream. A new pod is an event from its first status on, as upstream. A pod is encoded once per
 // change, and only for a reader.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import { encode } from "../../../shared/api/protobuf/encode.js";
 import { errorText } from "../../../shared/log/error-text.js";

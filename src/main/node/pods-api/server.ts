@@ -1,6 +1,8 @@
 // The pods API at <root-dir>/pods-api/pods-api.sock (gate PodsAPI): it gives programs on this node its pods, without the API server.
 // KEP-4188. Loaded only with the gate, after the kubelet has started.
+
 import { Server, status, type ServerWritableStream } from "@grpc/grpc-js";
+import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
@@ -10,10 +12,9 @@ import {
   type WatchPodsEvent,
   type WatchPodsRequest,
 } from "../../../shared/plugins/gen/pods.v1alpha1.js";
-import type { Pod } from "../../../shared/api/pod.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
-import { listenOnSocket } from "../local-socket.js";
 import { CallRate } from "../call-rate.js";
+import { listenOnSocket } from "../local-socket.js";
 import { PodsView } from "./pods-view.js";
 
 export const MAX_WATCHERS = 100;

@@ -1,11 +1,12 @@
 // Terminates the pods of a node that shuts down, group by group. The least important come first, and each group has its own time.
 // Invariant: no pod extends its group's time; a group without pods takes none.
+
 import { CRITICAL_PRIORITY, isStaticPod, podDescription, type Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { abortReason, asError } from "../../../shared/errors/thrown.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
-import { abortReason, asError } from "../../../shared/errors/thrown.js";
 
 export interface EndingPods {
   /** Pods of which something runs, or may. */

@@ -2,6 +2,7 @@
 // cannot receive. So systemd-inhibit holds the lock while its command runs. The command is a `cat` that exits when its input ends
 // (docs/adr/0034).
 // Invariant: however the kubelet ends, its end of the pipe closes, which releases the lock.
+
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { inhibitLockError } from "./errors.js";

@@ -7,6 +7,7 @@
 //
 // Invariant: while ending and ended the node reports the shutdown and admits no pod; the lock is always released. If the
 // bus or logind is lost, the manager reconnects every second and then reads the current state.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -14,8 +15,8 @@ import { totalSeconds, type ShutdownGroup } from "../../command/shutdown-groups.
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { endByGroup, type EndingPods } from "./end-groups.js";
 import { BusAddressError, InhibitDelayTooShortError, busLostError } from "./errors.js";
-import { type InhibitLock } from "./inhibit-lock.js";
 import { ensureInhibitDelay } from "./inhibit-delay.js";
+import { type InhibitLock } from "./inhibit-lock.js";
 import type { Logind } from "./logind.js";
 import type { ShutdownTimes } from "./shutdown-state.js";
 

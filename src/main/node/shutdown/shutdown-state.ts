@@ -1,5 +1,6 @@
 // Start and end of the last graceful shutdown: <rootDir>/graceful_node_shutdown_state, in upstream's format. Metrics
 // show the duration after the next boot.
+
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";

@@ -1,20 +1,21 @@
 // Graceful shutdown of a real node: the manager with the system bus, systemd-inhibit and the node's pods. Loaded only when
 // a period is configured.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
+import type { PodFailure } from "../../model/refusal.js";
 import type { PodTable } from "../../sync/pod-table.js";
 import type { PodWorkers } from "../../sync/pod-workers.js";
 import type { EndingPods } from "./end-groups.js";
-import { takeInhibitLock } from "./inhibit-lock.js";
 import { LOGIND_CONF_DIR } from "./inhibit-delay.js";
+import { takeInhibitLock } from "./inhibit-lock.js";
 import { connectLogind } from "./logind.js";
 import { ShutdownManager, type ShutdownManagerDeps } from "./shutdown-manager.js";
 import { ShutdownState } from "./shutdown-state.js";
 import { systemBusSocket } from "./system-bus.js";
-import type { PodFailure } from "../../model/refusal.js";
 const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
 const NODE_SHUTDOWN: PodFailure = { reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
 

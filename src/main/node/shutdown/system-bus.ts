@@ -1,11 +1,12 @@
 // A connection to the system bus: calls and signals, no more than the shutdown needs. The socket carries no file descriptors:
 // Node can't receive any (docs/adr/0034).
 // Invariant: every call settles: with a reply, OperatorError.
+
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { BusAddressError, busLostError } from "./errors.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { BusAddressError, busLostError } from "./errors.js";
 
 const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";
 const DEADLINE_MS = 5000;

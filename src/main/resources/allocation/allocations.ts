@@ -3,11 +3,12 @@
 // Invariant: a pod may use its allocation; its spec is only the desire. An allocation is written before its actuated resources, so that
 // another kubelet never assumes more than was allocated. The change of a resize is written at once. Allocations that equal the spec are
 // gathered for a moment before they are written. A kubelet that does not read them allocates the same and actuates it once more.
-import { LatestWrite } from "../../../shared/fs/latest-write.js";
+
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,4 +1,5 @@
 // In-place resizes as upstream counts them. Main thread only.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 /** Milliseconds. */

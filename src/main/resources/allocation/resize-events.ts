@@ -1,7 +1,8 @@
 // Events of resizes: the desired resources, as JSON that tools read.
+
 import type { EventType } from "../../../shared/api/event.js";
-import { type Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Pod } from "../../../shared/api/pod.js";
 import { featuresMissing } from "../../model/declared-features.js";
 
 export interface ResizeEvent {

@@ -1,5 +1,6 @@
 // Gate PodLevelResourceManagers: what CPU and memory manager have in common for pods with pod-level resources, and its
 // metrics.
+
 import type { Container } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";

@@ -2,6 +2,7 @@
 // topology hints, and the topology manager merges all hints into one affinity. Then each manager allocates.
 // Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of the kubelet through
 // each manager's own checkpoint; a rejected pod holds nothing.
+
 import type { EventReason } from "../../../shared/api/event-reasons.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";

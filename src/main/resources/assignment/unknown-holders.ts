@@ -2,6 +2,7 @@
 // and no entry has their assignment.
 // Invariant: while such a pod runs, nothing of the kind is allocated to another pod. This holds after further restarts,
 // too: the damaged file that was set aside is the evidence.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
 

@@ -1,5 +1,6 @@
 // File operations on cgroup directories that both kernel interfaces share. A cgroup directory is made with mkdir, gone
 // with rmdir (never rm -r: its files are the kernel's), and its values are one-line files.
+
 import { mkdir, open, readdir, readFile, rmdir, stat } from "node:fs/promises";
 import { CgroupWriteError, errnoOf } from "./cgroup-errors.js";
 import type { CgroupWrite } from "./cgroup-values.js";

@@ -2,29 +2,30 @@
 // Invariant: nothing outside <cgroupRoot> is made, changed or killed, except values of the cgroups of systemReserved and kubeReserved. The
 // pod's cgroup exists before its sandbox and is removed after it. A call for a pod whose cgroup is already right writes nothing. A pod's
 // cgroup is never made while it is being removed.
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { podDescription, type Pod } from "../../../shared/api/pod.js";
-import { isSafePodUid } from "../../../shared/api/pod-uid.js";
+
 import type { QOSClass } from "../../../shared/api/pod-status.js";
+import { isSafePodUid } from "../../../shared/api/pod-uid.js";
+import { podDescription, type Pod } from "../../../shared/api/pod.js";
+import type { CgroupMounts, V1Hierarchy } from "../../../shared/cgroup/mounts.js";
+import * as names from "../../../shared/cgroup/name.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
+import { qosClass } from "../qos.js";
 import { CgroupWriteError, cgroupMissingError } from "./cgroup-errors.js";
 import type { OnRefused } from "./cgroup-files.js";
+import { podCgroupLimits } from "./cgroup-limits.js";
+import { removeCgroup } from "./cgroup-removal.js";
 import type { CgroupTree } from "./cgroup-tree.js";
-import type { CgroupLimits } from "./cgroup-values.js";
-import type { CgroupMounts, V1Hierarchy } from "../../../shared/cgroup/mounts.js";
-import type { CgroupOperation } from "./metrics.js";
-import * as names from "../../../shared/cgroup/name.js";
 import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
-import { removeCgroup } from "./cgroup-removal.js";
-import { QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
-import { podCgroupLimits } from "./cgroup-limits.js";
-import { tierLimits, type TierLimits, type TierOptions } from "./tier-limits.js";
+import type { CgroupLimits } from "./cgroup-values.js";
+import type { CgroupOperation } from "./metrics.js";
 import { PodPlaces } from "./pod-places.js";
-import { keyOf, TierListing } from "./tier-listing.js";
-import { qosClass } from "../qos.js";
 import { systemdTree } from "./systemd/systemd-tree.js";
 import { systemdUnits, type SystemdUnits } from "./systemd/systemd-units.js";
+import { tierLimits, type TierLimits, type TierOptions } from "./tier-limits.js";
+import { keyOf, TierListing } from "./tier-listing.js";
 
 export interface PodCgroup {
   /** LinuxPodSandboxConfig.cgroup_parent. */

@@ -1,11 +1,12 @@
 // Removal of one cgroup with all below it. Processes inside are logged by name and killed. If a process does not exit,
 // its cgroup remains, and the error names the process.
-import type { Clock } from "../../../shared/clock/clock.js";
+
 import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
+import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { cgroupBusyError } from "./cgroup-errors.js";
-import type { CgroupTree } from "./cgroup-tree.js";
 import { readValue } from "./cgroup-files.js";
+import type { CgroupTree } from "./cgroup-tree.js";
 /** Tries, and the pause before the second one; it doubles up to the cap. Together 3.8 s. */
 const TRIES = 14;
 const PAUSE_MS = 5;

@@ -1,12 +1,13 @@
 // cgroup v1: one directory per hierarchy for each cgroup. Hierarchies are handled in parallel; within one, in order.
+
+import type { V1Hierarchy } from "../../../shared/cgroup/mounts.js";
+import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
 import { cgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";
-import type { CgroupLimits, CgroupWrite } from "./cgroup-values.js";
-import type { V1Hierarchy } from "../../../shared/cgroup/mounts.js";
-import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
-import { killAll } from "./kill-all.js";
 import { isKernelDefault, sameValue, v1Writes } from "./cgroup-v1-writes.js";
+import type { CgroupLimits, CgroupWrite } from "./cgroup-values.js";
+import { killAll } from "./kill-all.js";
 
 /** Without a cgroup in these a pod is held by nothing. */
 const CORE: ReadonlySet<string> = new Set(["cpu", "cpuset", "memory", "pids"]);

@@ -1,12 +1,13 @@
 // cgroup v2: one directory per cgroup; a parent must hand each controller down (cgroup.subtree_control) before children
 // can have values of it.
+
+import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
 import { cgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";
-import type { CgroupLimits } from "./cgroup-values.js";
-import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
-import { killAll } from "./kill-all.js";
 import { v2Writes, isKernelDefaultV2, sameValueV2 } from "./cgroup-v2-writes.js";
+import type { CgroupLimits } from "./cgroup-values.js";
+import { killAll } from "./kill-all.js";
 
 /** Controllers handed down where the kernel offers them. */
 const WANTED = ["cpuset", "cpu", "io", "memory", "hugetlb", "pids"];

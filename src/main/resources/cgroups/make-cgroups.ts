@@ -1,13 +1,14 @@
 // Makes the manager of pods' cgroups from the node's settings. Its driver depends on the runtime's reply, and pods may be observed before that.
-import type { ResourceManagers } from "../assignment/resource-manager.js";
+
 import type { Pod } from "../../../shared/api/pod.js";
 import { value as wholeUnits, ZERO } from "../../../shared/api/quantity.js";
-import type { CgroupDriver } from "../../../shared/cgroup/name.js";
 import type { CgroupMounts } from "../../../shared/cgroup/mounts.js";
+import type { CgroupDriver } from "../../../shared/cgroup/name.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { CgroupSettings } from "../../command/views/cgroups.js";
+import type { ResourceManagers } from "../assignment/resource-manager.js";
 import type { NodeResources } from "../node-capacity.js";
 import { createCgroupManager } from "./cgroup-manager.js";
 import { LateCgroups } from "./late-cgroups.js";

@@ -1,17 +1,18 @@
 // Moves the kubelet's own process to kubeletCgroups, and processes that are in no other cgroup to systemCgroups. Invariant: without those
 // fields nothing is moved; never process 1, never the kernel's own threads, and nothing when the kubelet itself runs in a container.
+
 import { readlink, readFile } from "node:fs/promises";
 import type { CgroupMounts } from "../../../shared/cgroup/mounts.js";
 import { parseCgroupPath, toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { SMALLEST_PAGE } from "../page-size.js";
 import { errnoOf } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
-import { SMALLEST_PAGE } from "../page-size.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface ProcessPlacementOptions {
   /** "": the kubelet stays where it is. */

@@ -1,4 +1,5 @@
 // The machine's CPUs by the groups they form: cores, sockets, NUMA nodes, last-level caches.
+
 import type { MachineTopology, TopologyCpu } from "../topology/machine-topology.js";
 import type { CpuSet } from "./cpu-set.js";
 

@@ -1,20 +1,21 @@
 // Makes the CPU manager of policy static from the node's settings and the machine. Loaded only where that is the policy.
+
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import { cpuManagerMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import { podLevelMetrics, podLevelMode, type PodLevelSettings } from "../assignment/pod-level.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";
 import { CpuTopology } from "./cpu-topology.js";
+import { cpuManagerMetrics } from "./metrics.js";
 import { checkOptions, staticOptions } from "./options.js";
+import { reservedCpus } from "./reserved-cpus.js";
 import { CpuStateFile } from "./state-file.js";
 import { StaticCpuManager } from "./static-cpu-manager.js";
-import { reservedCpus } from "./reserved-cpus.js";
 
 const NANOS_PER_MILLI = 1_000_000n;
 

@@ -1,6 +1,7 @@
 // Why the CPU manager can't start or can't serve a container, one class per cause.
-import { AllocationError } from "../assignment/resource-manager.js";
+
 import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { AllocationError } from "../assignment/resource-manager.js";
 
 /**
  * The state file does not match the settings or the machine. Containers may run on CPUs that the kubelet would now assign to others. Only

@@ -1,9 +1,10 @@
 // Topology hints for a request for CPUs: every set of NUMA nodes with enough free CPUs. Pure.
 // Invariant: the preferred sets are the narrowest that the machine allows for that many CPUs, free or not. So a request is not called well
 // placed only because other containers hold the better places.
+
 import type { TopologyHint } from "../assignment/resource-manager.js";
-import type { CpuTopology } from "./cpu-topology.js";
 import { common, NO_CPUS, union, type CpuSet } from "./cpu-set.js";
+import type { CpuTopology } from "./cpu-topology.js";
 
 export interface HintOptions {
   /** CPUs that the pod has already and that count for this request; a set of nodes without all of them is none. */

@@ -1,4 +1,5 @@
 // The CPU manager as upstream counts it. Main thread only.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface CpuManagerMetrics {

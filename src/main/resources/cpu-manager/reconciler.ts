@@ -2,6 +2,7 @@
 // cpuManagerReconcilePeriod it does so for those whose update failed.
 // Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the kubelet
 // every container is updated once, because its last update is not known.
+
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import { CriNotFoundError, CriUnavailableError } from "../../../shared/cri/errors.js";

@@ -1,8 +1,9 @@
 // The containers with exclusive CPUs, and the number of their CPUs. These are containers of Guaranteed pods that request whole CPUs, and
 // those of pods with whole CPUs at pod level. Pure. Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
+
 import { containerNamed } from "../../../shared/api/per-spec.js";
-import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import { isGuaranteedByItself } from "../assignment/pod-level.js";
 import { qosClass } from "../qos.js";

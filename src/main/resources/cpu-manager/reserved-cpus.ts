@@ -2,10 +2,10 @@
 // first core on.
 
 import { printCpuList } from "../../../shared/api/cpu-list.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import { type CpuSet, without } from "./cpu-set.js";
 import type { CpuTopology } from "./cpu-topology.js";
 import { takePacked } from "./take-cpus.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 const MILLI_PER_CPU = 1000n;
 

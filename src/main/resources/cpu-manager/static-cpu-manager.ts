@@ -1,13 +1,13 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
 // Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
-import { type Container, type Pod } from "../../../shared/api/pod.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
+
 import { printCpuList } from "../../../shared/api/cpu-list.js";
-import { errorText } from "../../../shared/log/error-text.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
 import type { LatestWrite } from "../../../shared/fs/latest-write.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
-import type { CpuManagerMetrics } from "./metrics.js";
 import type { AllocationSource, PodLevelMetrics } from "../assignment/pod-level.js";
 import {
   AllocationError,
@@ -16,14 +16,15 @@ import {
   type ResourceManager,
   type TopologyHint,
 } from "../assignment/resource-manager.js";
-import { ascending, union, without, type CpuSet } from "./cpu-set.js";
 import type { CpuAssignments } from "./checkpoint.js";
+import { ascending, union, without, type CpuSet } from "./cpu-set.js";
 import type { CpuTopology } from "./cpu-topology.js";
 import { cpuStateMismatchError } from "./errors.js";
+import type { CpuManagerMetrics } from "./metrics.js";
 import type { StaticOptions } from "./options.js";
 import { CpuReconciler, type ReconcilerDeps } from "./reconciler.js";
-import { CpuState, stateProblem } from "./state.js";
 import { type CpuStateFile } from "./state-file.js";
+import { CpuState, stateProblem } from "./state.js";
 import { StaticPolicy } from "./static-policy.js";
 
 const POLICY = "static";

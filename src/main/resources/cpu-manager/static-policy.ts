@@ -2,14 +2,16 @@
 // Invariant: a CPU is one container's alone, but for containers of one pod that never run at the same time; reserved
 // CPUs are never exclusive; a container keeps its CPUs until its pod is released.
 // Source: https://kubernetes.io/docs/concepts/policy/node-resource-managers/
+
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { TopologyHint } from "../assignment/resource-manager.js";
 import { hasPodLevelResources } from "../pod-requests.js";
-import type { CpuTopology } from "./cpu-topology.js";
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
+import type { CpuTopology } from "./cpu-topology.js";
 import { emptyPodPool, notWholeCores, tooFewCores, tooFewCpus } from "./errors.js";
 import { cpuHints } from "./hints.js";
 import type { StaticOptions } from "./options.js";
+import { podPoolProblem, shareOut } from "./pod-pool.js";
 import {
   allContainers,
   exclusiveCpus,
@@ -18,7 +20,6 @@ import {
   runsBefore,
   wholePodCpus,
 } from "./requests.js";
-import { podPoolProblem, shareOut } from "./pod-pool.js";
 import type { CpuState } from "./state.js";
 import { takePacked } from "./take-cpus.js";
 import { takeDistributed } from "./take-distributed.js";

@@ -2,8 +2,9 @@
 // Single threads come last, on cores that are already in use. Among places of the same kind the smallest one that fits is taken, so that
 // large free places stay large.
 // Invariant: the result has exactly `count` CPUs of `free`, or there is none. Pure.
-import type { CpuGroup, CpuTopology } from "./cpu-topology.js";
+
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
+import type { CpuGroup, CpuTopology } from "./cpu-topology.js";
 
 export interface PackOptions {
   /** distribute-cpus-across-cores: threads of as many cores as there are, rather than whole cores. */

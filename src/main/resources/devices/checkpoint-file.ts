@@ -1,15 +1,16 @@
 // The checkpoint on disk: read once, written whole after each change.
 // Invariant: a container's devices are on disk, synced, before the container starts. One write at a time; changes during a
 // write are in the next one.
+
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { lastSetAside, readState, removeLeftovers, setAside } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import type { LostState } from "../assignment/unknown-holders.js";
 import { decodeCheckpoint, encodeCheckpoint, type CheckpointData, type CheckpointEntry } from "./checkpoint.js";
 import type { GrantedEntry } from "./granted-devices.js";
-import type { LostState } from "../assignment/unknown-holders.js";
 
 const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
 

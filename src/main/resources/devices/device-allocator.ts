@@ -2,6 +2,7 @@
 // Enough devices are held for the container before the first call, so a plugin that hangs delays only pods that need its devices.
 // Invariant: devices that are held for a container, or of a call that is under way, are not offered to another one.
 // Source: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
+
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,4 +1,5 @@
 // On which NUMA nodes could so many devices be had? Pure.
+
 import type { TopologyHint } from "../assignment/resource-manager.js";
 import type { Devices } from "./plugin-port.js";
 

@@ -2,14 +2,14 @@
 // Invariant: no device is allocated to two pods, even if a damaged checkpoint lacks the devices of running pods. A container has its
 // devices before it is created. It keeps them over restarts of container, plugin and kubelet until its pod is released. An allocation is on
 // disk before the pod is admitted.
-import { quote } from "../../../shared/text/quote.js";
-import { type Container, type Pod } from "../../../shared/api/pod.js";
+
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { finishInTurns, LoopShare } from "../../../shared/turns/loop-share.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { DeviceMetrics } from "./metrics.js";
+import { quote } from "../../../shared/text/quote.js";
+import { finishInTurns, LoopShare } from "../../../shared/turns/loop-share.js";
 import {
   AllocationError,
   type ContainerGrant,
@@ -26,6 +26,7 @@ import { DevicePool, type ListChange } from "./device-pool.js";
 import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
 import { GrantedDevices } from "./granted-devices.js";
+import type { DeviceMetrics } from "./metrics.js";
 import { callText, DevicePluginError, type Devices, type DialDevicePlugin } from "./plugin-port.js";
 
 export interface DeviceManagerOptions {

@@ -1,6 +1,7 @@
 // The devices of each resource, by the last report of their plugin.
 // Invariant: no device of a stopped plugin is allocated; its devices are counted for the grace period, since the plugin
 // may come back; after that the resource is shown with none.
+
 import { MAX_RESOURCES } from "./plugin-limits.js";
 import type { Devices } from "./plugin-port.js";
 

@@ -1,5 +1,6 @@
 // The devices of each container, with the plugin's reply to Allocate.
 // Invariant: a container keeps its devices until its pod is released, even without its plugin.
+
 import type { ContainerAllocateResponse } from "./plugin-port.js";
 
 /** Stands for no NUMA node, as checkpoints have it. */

@@ -1,4 +1,5 @@
 // Device plugins as operators of other kubelets know them. Main thread only.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface DeviceMetrics {

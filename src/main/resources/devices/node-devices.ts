@@ -1,11 +1,11 @@
 // Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has started and lets plugins
 // register.
-import type { Pod } from "../../../shared/api/pod.js";
+
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
+import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { errorText } from "../../../shared/log/error-text.js";
-import { deviceMetrics } from "./metrics.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import type { NodeResources } from "../node-capacity.js";
@@ -13,9 +13,10 @@ import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
 import type { MachineReading } from "../topology/machine-topology.js";
 import type { DeviceManager } from "./device-manager.js";
 import { podDeviceRequests, wantsDevices } from "./device-requests.js";
+import { deviceMetrics } from "./metrics.js";
+import { preparePluginDirectory } from "./plugin-directory.js";
 import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
-import { preparePluginDirectory } from "./plugin-directory.js";
 
 const REGISTRATION_FAILED =
   "device registration error: device plugin registration gRPC server failed and no device plugins can register";

@@ -1,4 +1,5 @@
 // A device plugin's socket over gRPC. Loaded with the first plugin that registers.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { STATUS, PluginCallError } from "../../../shared/plugins/call-error.js";
 import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/plugins/connection.js";

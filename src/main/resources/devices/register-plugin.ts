@@ -1,11 +1,12 @@
 // Registration of device plugins, by either way: at kubelet.sock, where the plugin calls, or below plugins_registry, where
 // it is called. Texts of refusals are upstream's: plugins log them.
+
 import { basename } from "node:path";
 import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";
-import type { DeviceMetrics } from "./metrics.js";
 import { type PluginHandler } from "../../model/plugin-handler.js";
 import { PluginRefusedError } from "../../model/plugin-refused.js";
 import type { Endpoints } from "./endpoints.js";
+import type { DeviceMetrics } from "./metrics.js";
 import { DevicePluginError } from "./plugin-port.js";
 
 const VERSION = "v1beta1";

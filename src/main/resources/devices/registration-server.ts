@@ -1,6 +1,7 @@
 // kubelet.sock, at which device plugins register. Loaded when the kubelet has started.
-import { Server, status } from "@grpc/grpc-js";
+
 import { join } from "node:path";
+import { Server, status } from "@grpc/grpc-js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { bindGrpc } from "../../../shared/plugins/bind-grpc.js";
 import { RegistrationService, type RegisterRequest } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";

@@ -1,5 +1,6 @@
 // The claims in use, in memory and in the checkpoint <root-dir>/dra_manager_state.
 // Invariant: when save() resolves, the claims are on disk, synced; a driver is called only for claims that are.
+
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";

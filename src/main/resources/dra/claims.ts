@@ -1,13 +1,16 @@
 // Prepares the ResourceClaims of pods before their containers start, and unprepares them when no pod uses them any more.
 // Invariant: a driver is called only for claims that are in the checkpoint; a claim leaves it only when every driver has
 // unprepared it; one pod at a time changes a claim, and no pod waits for the claims of another.
-import type { Clock } from "../../../shared/clock/clock.js";
+
 import type { ResourceClaim } from "../../../shared/api/objects.js";
-import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
-import { cdiDevicesOf, claimKey, type ClaimState } from "./claim-state.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { type ContainerClaim } from "./claim-health.js";
+import { cdiDevicesOf, claimKey, type ClaimState } from "./claim-state.js";
 import type { ClaimStore } from "./claim-store.js";
+import { DraError } from "./dra-error.js";
 import type { ClaimRef, DriverClient } from "./driver-port.js";
 import {
   claimsOf,
@@ -18,8 +21,6 @@ import {
   type ClaimStatuses,
   type PodClaim,
 } from "./pod-claims.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-import { DraError } from "./dra-error.js";
 
 export interface ClaimsOptions {
   store: ClaimStore;

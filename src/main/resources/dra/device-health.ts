@@ -1,5 +1,6 @@
 // The health of the devices of DRA drivers, as their plugins report it (KEP-4680), in memory and in <root-dir>/dra_health_state.
 // Invariant: a report counts until its device's timeout; after that, and without a report, the health is Unknown.
+
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { DraError } from "./dra-error.js";
 

@@ -1,4 +1,5 @@
 // The plugin of a DRA driver as the manager calls it. The gRPC behind it is in driver-client.ts, loaded with the first plugin.
+
 import type { PreparedDevice } from "./claim-state.js";
 import type { DeviceReport } from "./device-health.js";
 

@@ -2,12 +2,13 @@
 // new version takes over from an old one; the newest connected one is called.
 // Invariant: a driver without a connected plugin for WIPE_DELAY_MS loses the ResourceSlices of this node; no pod is then scheduled to
 // devices that cannot be prepared; a plugin that comes back in time keeps them.
+
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
 import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
-import { DRA_SERVICES, HEALTH_SERVICES, type DriverClient, type DriverServices } from "./driver-port.js";
 import { DraError } from "./dra-error.js";
+import { DRA_SERVICES, HEALTH_SERVICES, type DriverClient, type DriverServices } from "./driver-port.js";
 
 /** Upstream's: long enough for a plugin's restart. */
 const WIPE_DELAY_MS = 30_000;

@@ -1,17 +1,18 @@
 // Creates the resource managers that the node's settings need, and loads no code of others.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import { topologyMetrics } from "../topology/metrics.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
 import type { EvictionSettings } from "../../command/views/eviction.js";
 import type { ResourceSettings } from "../../command/views/resources.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
-import type { MachineReading } from "../topology/machine-topology.js";
-import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 import type { ResourceManagers } from "../assignment/resource-manager.js";
+import type { MachineReading } from "../topology/machine-topology.js";
+import { topologyMetrics } from "../topology/metrics.js";
+import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 
 export type ManagerSettings = Pick<AgentFlags, "rootDir" | "allocatableIgnoresEviction"> &
   Pick<EvictionSettings, "evictionHard"> &

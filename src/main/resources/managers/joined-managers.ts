@@ -1,12 +1,12 @@
 // All resource managers of the node as one. They allocate for the containers of a pod in order, all or nothing.
 // Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. It keeps earlier resources
 // until it has terminated: an earlier kubelet process admitted it, so it may run.
-import { type Container, type Pod } from "../../../shared/api/pod.js";
+
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
-import type { TopologyMetrics } from "../topology/metrics.js";
-import type { TopologyPolicy } from "../topology/policy.js";
+import type { Refusal } from "../../model/refusal.js";
 import {
   AllocationError,
   type ContainerGrant,
@@ -16,7 +16,8 @@ import {
   type TopologyHint,
 } from "../assignment/resource-manager.js";
 import { hasPodLevelResources } from "../pod-requests.js";
-import type { Refusal } from "../../model/refusal.js";
+import type { TopologyMetrics } from "../topology/metrics.js";
+import type { TopologyPolicy } from "../topology/policy.js";
 
 /** The constructor of one manager and the condition for its creation. */
 export interface ManagerSource {

@@ -1,5 +1,6 @@
 // State files of managers with another policy, when this policy has none: the kubelet must not ignore them.
 // Invariant: a node without such a file pays one access(2) call.
+
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

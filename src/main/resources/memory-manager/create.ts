@@ -1,13 +1,14 @@
 // The memory manager of this node; loaded only with policy Static.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import { runningPods } from "../../model/observed-containers.js";
-import { memoryManagerMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { runningPods } from "../../model/observed-containers.js";
 import { podLevelMetrics } from "../assignment/pod-level.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { MemoryManager, type MemoryManagerSettings } from "./memory-manager.js";
+import { memoryManagerMetrics } from "./metrics.js";
 
 export interface MakeMemoryManagerDeps {
   /** Each pod as last observed in the runtime. */

@@ -1,17 +1,18 @@
 // The memory assigned to each container, in the kubelet and on disk (memory_manager_state).
 // Invariant: an assignment is on disk before its container may run; an assignment that is read back is of the same machine, or still
 // fits it; the assignment of a pod of unknown definition stays until nothing of the pod runs.
-import { LatestWrite } from "../../../shared/fs/latest-write.js";
+
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { lastSetAside, readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
 import type { LostState } from "../assignment/unknown-holders.js";
-import { refuseOthers, memoryStateError } from "./state-error.js";
+import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
 import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";
+import { refuseOthers, memoryStateError } from "./state-error.js";
 
 const POLICY = "Static";
 

@@ -1,15 +1,22 @@
 // Memory manager, policy Static. It reserves memory on NUMA nodes for the containers of Guaranteed pods, which use only those nodes. Others
 // use any node. Pods with pod-level resources are left out without the gate PodLevelResourceManagers; with it, their Guaranteed containers
 // get memory, or the pod gets it as a whole (scope pod).
-import { containerNamed } from "../../../shared/api/per-spec.js";
+
 import { printCpuList } from "../../../shared/api/cpu-list.js";
-import { type Container, type Pod } from "../../../shared/api/pod.js";
+import { containerNamed } from "../../../shared/api/per-spec.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { MemoryManagerMetrics } from "./metrics.js";
+import {
+  isGuaranteedByItself,
+  podLevelMode,
+  type PodLevelMetrics,
+  type PodLevelMode,
+  type PodLevelSettings,
+} from "../assignment/pod-level.js";
 import {
   AllocationError,
   type ContainerGrant,
@@ -18,19 +25,13 @@ import {
   type ResourceManager,
   type TopologyHint,
 } from "../assignment/resource-manager.js";
-import {
-  isGuaranteedByItself,
-  podLevelMode,
-  type PodLevelMetrics,
-  type PodLevelMode,
-  type PodLevelSettings,
-} from "../assignment/pod-level.js";
 import { UnknownHolders } from "../assignment/unknown-holders.js";
 import { hasPodLevelResources, podRequests } from "../pod-requests.js";
 import { qosClass } from "../qos.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { emptyMemory, sameNodes, type MachineMemory, type MemoryBlock } from "./machine-memory.js";
 import { HeldMemory } from "./memory-assignments.js";
+import type { MemoryManagerMetrics } from "./metrics.js";
 import { choosePlace, memoryHints, reuse, type MemoryRequests, type Reusable } from "./place-memory.js";
 import { blocksOf, divideMemory, podMemoryProblem, type MemoryWanted } from "./pod-memory.js";
 import { reservedMemory, type ReservationSettings } from "./reserved-memory.js";

@@ -1,4 +1,5 @@
 // Policy None allocates nothing, but must respect allocations of another policy.
+
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { readState } from "../../../shared/fs/state-file.js";

@@ -1,6 +1,7 @@
 // Computes the possible and the chosen NUMA nodes for a container's memory, from the machine's memory and the pod's
 // allocations. Pure. Ordinary init containers exit before later containers run, so later containers reuse their memory
 // on the same nodes.
+
 import type { TopologyHint } from "../assignment/resource-manager.js";
 import { AllocationError } from "../assignment/resource-manager.js";
 import { subsets } from "../topology/numa-sets.js";

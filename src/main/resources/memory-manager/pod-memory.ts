@@ -1,8 +1,9 @@
 // Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with pod-level resources gets its memory as a whole, on common NUMA nodes.
 // Some of its containers get exclusive parts of it, the others share the rest. Pure.
 // Invariant: no container of such a pod has memory of another pod, and none is left without any.
-import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
+
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import type { MemoryBlock } from "./machine-memory.js";
 import type { MemoryRequests } from "./place-memory.js";
 

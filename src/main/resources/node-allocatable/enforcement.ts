@@ -1,10 +1,11 @@
 // Cgroup limits for pods and for reserved daemons, by enforceNodeAllocatable. Pure: from amounts to cgroup values.
 // Eviction thresholds are not subtracted: eviction must act before a pod reaches these limits.
+
 import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
 import type { CgroupLimits } from "../cgroups/cgroup-values.js";
 import { milliCpuToShares } from "../cpu.js";
-import { hugePagesAsked, hugePageSizeName } from "../page-sizes.js";
 import type { NodeResources } from "../node-capacity.js";
+import { hugePagesAsked, hugePageSizeName } from "../page-sizes.js";
 import { reservedNanos, type Reserved } from "./reserved.js";
 
 export interface EnforcementSettings {

@@ -1,13 +1,14 @@
 // Writes the limits of node allocatable and reports the result.
 // Invariant: the kubelet does not start without the limits of the reserved cgroups, because the operator relies on them. The pods' limit is
 // tried again every minute. The kernel accepts it only after the eviction of pods that use more.
+
 import type { Clock } from "../../../shared/clock/clock.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CgroupManager } from "../cgroups/cgroup-manager.js";
 import type { Enforcement, ReservedCgroup } from "./enforcement.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 const AGAIN_MS = 60_000;
 

@@ -1,10 +1,11 @@
 // The topology manager's policies: each merges the managers' hints and decides whether the result admits the pod.
+
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import type { ResourceHints } from "../assignment/resource-manager.js";
 import type { MachineTopology } from "./machine-topology.js";
 import { byDistance, hintOf, mergeHints, optionsOf, type Option } from "./merge-hints.js";
 import { byWidth, MOST_NUMA_NODES, NumaSets, sizeOf } from "./numa-sets.js";
 import type { TopologyScope, TopologyPolicy, TopologyPlace } from "./policy.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** Each further node doubles the number of sets. */
 const DEFAULT_MOST_NODES = 8;

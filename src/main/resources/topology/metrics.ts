@@ -1,4 +1,5 @@
 // Admissions by the topology manager as upstream counts them. Main thread only.
+
 import { exponentialBuckets, type ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 /** Milliseconds. */

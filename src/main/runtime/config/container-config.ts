@@ -1,4 +1,5 @@
 // ContainerConfig: everything CreateContainer needs to know of one container of a pod, for every kind of container.
+
 import type { Container, EphemeralContainer, Pod } from "../../../shared/api/pod.js";
 import type {
   ContainerConfig,
@@ -14,9 +15,9 @@ import { expand, ExpansionBudget } from "../../model/expand.js";
 import { containerAnnotations, containerLabels } from "../../model/labels.js";
 import { containerLogPath } from "../../model/paths.js";
 import type { ImageUser } from "../../model/run-as-user.js";
-import { containerSecurityContext } from "./security-context.js";
-import { ephemeralNamespaces, podNamespaces } from "./namespaces.js";
 import { criSignal } from "../../model/stop-signals.js";
+import { ephemeralNamespaces, podNamespaces } from "./namespaces.js";
+import { containerSecurityContext } from "./security-context.js";
 
 type ContainerKind = "init" | "app" | "ephemeral";
 

@@ -1,11 +1,12 @@
 // The environment of a container, in upstream's order: envFrom, then env, then service variables that the container does not set. A value
 // may use variables defined before it. Config maps, secrets and files come through the port EnvSources.
-import { quote } from "../../../shared/text/quote.js";
+
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
-import { missingKey, withFacts } from "../../model/error-facts.js";
+import { quote } from "../../../shared/text/quote.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type DownwardInput, fieldValue, resourceFieldValue } from "../../model/downward.js";
+import { missingKey, withFacts } from "../../model/error-facts.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
 
 /** Sources of environment variables besides the pod itself; names are in the pod's namespace. */

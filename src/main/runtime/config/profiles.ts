@@ -1,4 +1,5 @@
 // Seccomp and AppArmor profiles, and the paths below /proc and /sys that the runtime hides.
+
 import { join } from "node:path";
 import type { AppArmorProfile, SeccompProfile } from "../../../shared/api/pod.js";
 import {

@@ -1,7 +1,8 @@
 // PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the same value again, but for
 // long lists of ports, so it must depend only on its input.
-import { type ContainerPort, type Pod } from "../../../shared/api/pod.js";
+
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type ContainerPort, type Pod } from "../../../shared/api/pod.js";
 import type {
   LinuxContainerResources,
   PodSandboxConfig,
@@ -9,13 +10,13 @@ import type {
   UserNamespace,
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { LinuxSandboxSecurityContext, Protocol } from "../../../shared/cri/gen/runtime.v1.js";
-import type { PodDns } from "../../network/pod-dns.js";
 import { sandboxAnnotations, sandboxLabels } from "../../model/labels.js";
-import { runtimeDefaultProfile } from "./profiles.js";
 import { supplementalGroups } from "../../model/run-as-user.js";
 import { dottedSysctl } from "../../model/sysctl-name.js";
-import { groupsPolicy, selinuxOption } from "./security-context.js";
+import type { PodDns } from "../../network/pod-dns.js";
 import { podNamespaces } from "./namespaces.js";
+import { runtimeDefaultProfile } from "./profiles.js";
+import { groupsPolicy, selinuxOption } from "./security-context.js";
 
 export interface SandboxInput {
   pod: Pod;

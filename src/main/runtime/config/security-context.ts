@@ -1,4 +1,5 @@
 // The security context of a sandbox or container in CRI's form. The container's fields override the pod's; Linux namespaces are added.
+
 import { appArmorProfileOf } from "../../../shared/api/app-armor.js";
 import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../shared/api/pod.js";
 import {
@@ -7,8 +8,8 @@ import {
   LinuxContainerSecurityContext,
   SupplementalGroupsPolicy,
 } from "../../../shared/cri/gen/runtime.v1.js";
-import { appArmorProfile, defaultMaskedPaths, defaultReadonlyPaths, seccompProfile } from "./profiles.js";
 import { type ImageUser, runAs, supplementalGroups, verifyRunAsNonRoot } from "../../model/run-as-user.js";
+import { appArmorProfile, defaultMaskedPaths, defaultReadonlyPaths, seccompProfile } from "./profiles.js";
 
 export interface SecurityContextInput {
   pod: Pod;

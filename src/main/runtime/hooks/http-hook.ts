@@ -1,10 +1,11 @@
 // An HTTP lifecycle hook: any response counts as success. Main resolves host and port; the peers thread sends the request (docs/adr/0075).
+
 import type { Container, HTTPGetAction } from "../../../shared/api/pod.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import type { GetAction } from "../../../shared/http/client/get-action.js";
 import { addressOf } from "../../../shared/net/dial.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import type { HookTarget } from "./hook-target.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export async function runHttpHook(
   runtime: NodeRuntime,

@@ -1,14 +1,15 @@
 // postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
+
 import { type Pod, podDescription } from "../../../shared/api/pod.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import type { StartContainerStep } from "../../model/step.js";
-import { traced } from "../../model/pod-trace.js";
-import type { NodeRuntime } from "../node-runtime.js";
-import { StartContainerError } from "../../model/step-errors.js";
-import { stopOne, type Stopping } from "../kill-container.js";
-import { runHook } from "./run-hook.js";
-import { HookError } from "./hook-error.js";
 import { graceSeconds } from "../../model/container-stop.js";
+import { traced } from "../../model/pod-trace.js";
+import { StartContainerError } from "../../model/step-errors.js";
+import type { StartContainerStep } from "../../model/step.js";
+import { stopOne, type Stopping } from "../kill-container.js";
+import type { NodeRuntime } from "../node-runtime.js";
+import { HookError } from "./hook-error.js";
+import { runHook } from "./run-hook.js";
 
 const REASON = "PostStartHookError";
 

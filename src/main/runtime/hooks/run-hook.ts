@@ -1,13 +1,14 @@
 // Runs one lifecycle hook to its end. Invariant: after it has settled, only a command whose call was given up may continue, until its
 // container exits. A failure of the hook is a HookError with upstream's message, an abort is the signal's reason.
+
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { CriError } from "../../../shared/cri/errors.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { quote } from "../../../shared/text/quote.js";
 import type { NodeRuntime } from "../node-runtime.js";
+import { HookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";
 import { runHttpHook } from "./http-hook.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { HookError } from "./hook-error.js";
 import { letGoOnAbort } from "./let-go-on-abort.js";
 
 /** Bytes of a command's output that its failure shows. */

@@ -1,11 +1,12 @@
 // Decodes submitted manifests in the tasks pool. Invariant: a text that needs too much time or memory fails its own request and does not
 // delay main.
+
 import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
-import type { FormerUids } from "../former-uids.js";
 import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
+import type { FormerUids } from "../former-uids.js";
 import { invalid, unavailable } from "./refusals.js";
 
 /** Ms for a text, and for each MiB of it. */

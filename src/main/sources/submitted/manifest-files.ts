@@ -5,6 +5,7 @@
 //
 // Invariant: the index changes in one rename, after every file that it names is on the disk. A crash leaves all manifests of a request or
 // none; files that the index does not name are removed at the next start.
+
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,6 +1,7 @@
 // The manifests that clients sent to the manifest API, as a source of pods (docs/manifest-api.md).
 // Invariant: a manifest is on the disk before its pod is delivered; a request changes all its manifests or none; requests change the set
 // one after the other; nothing is delivered before every manifest on the disk was read or refused.
+
 import { Scope } from "../../../shared/abort/scope.js";
 import { ManifestError, warningText } from "../../../shared/api/manifest/violation.js";
 import { podFullName, type Pod } from "../../../shared/api/pod.js";
@@ -19,12 +20,12 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 import { DiskFullError } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-import { DecodeRefusedError, SubmittedDecoder, type DecoderOptions } from "./decoder.js";
-import { ManifestFiles, type FileOfManifest } from "./manifest-files.js";
 import { refusalOf, unreadable, type ManifestState, type Refusal } from "../manifest-state.js";
 import type { PodChanges } from "../pod-changes.js";
-import { badRequest, conflict, invalid, notFound, unavailable } from "./refusals.js";
 import { refusedByCondition, refusedWithoutCondition } from "./conditions.js";
+import { DecodeRefusedError, SubmittedDecoder, type DecoderOptions } from "./decoder.js";
+import { ManifestFiles, type FileOfManifest } from "./manifest-files.js";
+import { badRequest, conflict, invalid, notFound, unavailable } from "./refusals.js";
 
 const RETRY_MS = 20_000;
 /** Longest wait of a request, ms, for the manifests on disk and the decoding of its own. */

@@ -1,18 +1,19 @@
 // Exact copies of configurations on disk, one folder per digest: manifest.json names the origin of each copy. A folder
 // appears complete or not at all (made under a temporary name, synced, renamed), and every read compares the content
 // with the digest. A damaged copy is set aside with a warning and counts as missing.
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+
 import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { type ManifestFile, type Manifest, decodeManifest } from "./checkpoint-manifest.js";
 import { digestOf, isDigest, type ConfigFiles, type ConfigText } from "./config-files.js";
 import { CheckpointGarbageError } from "./errors.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { type ManifestFile, type Manifest, decodeManifest } from "./checkpoint-manifest.js";
 
 /** Checkpoints kept besides those in use. */
 const KEPT_CHECKPOINTS = 5;

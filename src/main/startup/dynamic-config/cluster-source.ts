@@ -2,6 +2,7 @@
 // --config-dir are merged over it. Without an assignment, the node's own files.
 // Invariant: until the API server has replied, and while the assignment cannot be used, the one before it counts. So no value of the
 // assignment stops changes of the node's own files. No read waits for the API server. No ConfigMap outside --dynamic-config-sources counts.
+
 import { isAllowedSource, notAllowedText } from "../../../shared/api/allowed-config-sources.js";
 import { configMapText, type ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";

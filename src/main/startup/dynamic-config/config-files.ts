@@ -1,5 +1,6 @@
 // A configuration as the operator wrote it: the texts of the config file and of the drop-ins, with their paths. Origins and relative paths
 // inside depend on these paths. Two configurations are the same exactly when their digests are.
+
 import { webcrypto } from "node:crypto";
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 

@@ -6,6 +6,7 @@
 //
 // Invariant: a configuration marked bad is never chosen; a configuration becomes bad only if there is another one to
 // run; the last known good configuration is not on trial.
+
 import { shortDigest } from "./config-files.js";
 import type { BadMark, Pointer, Trial } from "./meta.js";
 

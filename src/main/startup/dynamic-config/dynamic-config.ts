@@ -2,21 +2,22 @@
 // (prepare.ts) fills it, the follower (follow.ts) changes it.
 // Invariant: `active` is the configuration that the kubelet runs with, even if the disk holds another; a failed write is
 // logged, not fatal.
+
 import { join, resolve } from "node:path";
 import { isAllowedSource } from "../../../shared/api/allowed-config-sources.js";
 import { configMapText, type NodeConfigReport } from "../../../shared/api/config-source.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { ConfigSource } from "../../../shared/contracts/node-status.js";
+import type { ConfigurationFacts } from "../../../shared/contracts/nodelet.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import type { NodeConfiguration } from "../../model/node-configuration.js";
 import { Checkpoints } from "./checkpoints.js";
 import { shortDigest, type ConfigFiles, type Validation } from "./config-files.js";
 import { dynamicConfigDirError } from "./errors.js";
-import type { ConfigurationFacts } from "../../../shared/contracts/nodelet.js";
-import type { NodeConfiguration } from "../../model/node-configuration.js";
-import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { MetaStore, type Pointer } from "./meta.js";
 import type { ConfigurationSource, StoredConfigurations } from "./source.js";
 import { StatusFile, type ConfigReference, type DynamicConfigStatus } from "./status.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Upstream's reason for a kubelet about to restart into another configuration. */
 export const CHANGED_REASON = "KubeletConfigChanged";

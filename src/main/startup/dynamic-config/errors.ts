@@ -1,6 +1,7 @@
 // Errors of dynamic configuration, one class per cause.
-import { messageOf } from "../../../shared/errors/thrown.js";
+
 import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** The folder of --dynamic-config-dir cannot be used. */
 export function dynamicConfigDirError(path: string, cause: unknown): OperatorError {

@@ -7,19 +7,20 @@
 // Invariant: one change is processed at a time and abandoned when another arrives; a refused configuration or one that is
 // marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process), and a flood of changes makes
 // them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
+
 import { isDeepStrictEqual } from "node:util";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
 import { SourceReadError } from "./errors.js";
+import { allInPlace } from "./in-place-fields.js";
 import { recentRestarts, restartWait } from "./restart-budget.js";
 import { restartMessage } from "./restart-message.js";
 import { Settle } from "./settle.js";
 import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { allInPlace } from "./in-place-fields.js";
 const SETTLE_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 const MIN_RESTART_MS = 5_000;

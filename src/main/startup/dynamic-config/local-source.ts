@@ -1,15 +1,16 @@
 // The assigned configuration as files: --config and --config-dir. inotify watches the folders that matter. A periodic scan finds changes
 // that no watch reports (network file systems, no watches left).
+
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { readDropIns, readLocal, type LocalPaths } from "./read-local.js";
 import type { ConfigurationSource, SourceWatch } from "./source.js";
 import { watchPointsOf, type WatchPoints } from "./watch-points.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** The source finds changes that the watch missed within this time. */
 const RECHECK_MS = 20_000;

@@ -1,4 +1,5 @@
 // Metrics of dynamic configuration, as upstream had them up to Kubernetes 1.23.
+
 import { configMapLink, type ConfigMapReference, type NodeConfigReport } from "../../../shared/api/config-source.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 

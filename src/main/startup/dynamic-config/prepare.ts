@@ -1,10 +1,11 @@
 // Chooses the configuration at the start: reads the store and the source, decides (decide.ts) and persists the decision. So after a crash
 // the next start finds the configuration of the crashed process.
+
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { chooseConfiguration, type Choice, type ChoiceInput } from "./decide.js";
 import { DynamicConfig, type DynamicConfigOptions } from "./dynamic-config.js";
-import { restartMessage } from "./restart-message.js";
 import { SourceReadError } from "./errors.js";
+import { restartMessage } from "./restart-message.js";
 
 /**
  * Chooses the configuration of this start; the settings are read from `files` of the result. `validate` is called

@@ -1,12 +1,13 @@
 // Reads the config file and the drop-ins (*.conf below the folder, recursively, in lexical order folder by folder, as
 // upstream walks them) without blocking the thread. Bounded: a device, a pipe or a huge file is refused, not read.
 // Folders named ..something hold the generations of a mounted ConfigMap, whose files show again as links beside them.
-import { open, readdir, type FileHandle } from "node:fs/promises";
+
 import { constants } from "node:fs";
+import { open, readdir, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface LocalPaths {
   /** Of --config; absolute. */

@@ -1,4 +1,5 @@
 // The message of the event KubeletConfigChanged.
+
 import { configMapLink } from "../../../shared/api/config-source.js";
 import { shortDigest, type ConfigFiles } from "./config-files.js";
 

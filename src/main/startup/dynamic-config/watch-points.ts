@@ -1,5 +1,6 @@
 // The folders and names to watch for a path: the file itself, and every link on the way to it. A mounted ConfigMap
 // changes by swapping one link; an editor renames a new file over the old one; both change one of these names.
+
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { SourceReadError } from "./errors.js";

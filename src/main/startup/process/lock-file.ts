@@ -1,14 +1,15 @@
 // One kubelet per lock file: flock(2) on --lock-file, held until the process exits. A second kubelet waits without a limit. With
 // --exit-on-lock-contention the holder exits as soon as another process opens or deletes the file. Invariant: the locked file is the file
 // at the path, and its descriptor stays open while the lock is held.
+
 import { constants, open, type FileHandle } from "node:fs/promises";
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { tryFlock, waitForFlock } from "../../../shared/os/flock.js";
-import { describeFlockHolder } from "../../../shared/os/flock-holder.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { type ContentionWatch, watchContention, isAt } from "./lock-contention.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { describeFlockHolder } from "../../../shared/os/flock-holder.js";
+import { tryFlock, waitForFlock } from "../../../shared/os/flock.js";
+import { type ContentionWatch, watchContention, isAt } from "./lock-contention.js";
 
 export interface LockFileOptions {
   /** --lock-file; "" is none. Made when missing, mode 0600; its directory must exist. */

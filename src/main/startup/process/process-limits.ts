@@ -1,5 +1,6 @@
 // The kubelet's process: its name, its privileges, and its limits in the kernel. Under memory pressure pods go first. Without
 // CAP_SYS_RESOURCE the kubelet runs with the limits that it has.
+
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";

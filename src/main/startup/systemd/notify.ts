@@ -1,6 +1,7 @@
 // Sends messages to systemd over its notify socket: ready, stopping, a status line, watchdog.
 // Invariant: a message never throws into the caller and never blocks; a message that cannot be delivered is logged
 // once.
+
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { sendDatagram } from "../../../shared/os/datagram.js";

@@ -1,14 +1,15 @@
 // Notifies systemd: READY once every thread runs, WATCHDOG while all threads tick, STATUS with the current operation, and STOPPING
 // (sd_notify(3)).
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { BoardReader } from "../../../shared/queue/board.js";
+import type { RunningAgent } from "../../agent/agent.js";
 import type { StampLimits } from "../../threads/late-threads.js";
 import type { NodeThreads } from "../../threads/node-threads.js";
 import { rowOf, WORKERS } from "../../threads/thread-table.js";
 import { systemdNotifier, type SystemdNotifier } from "./notify.js";
-import type { RunningAgent } from "../../agent/agent.js";
 import { feedWatchdog } from "./watchdog.js";
 
 const MAIN_LIMIT_MS = 10_000;

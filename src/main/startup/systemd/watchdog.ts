@@ -1,10 +1,11 @@
 // Feeds systemd's watchdog while every named thread ticks. When one does not, systemd kills the process and starts a new one. The pods keep
 // running, and the new kubelet adopts them. Feeding begins with READY=1: before that systemd does not count (Type=notify).
+
 import type { Clock } from "../../../shared/clock/clock.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { BoardReader } from "../../../shared/queue/board.js";
 import { describeLate, lateThreads, type OpName, type StampLimits } from "../../threads/late-threads.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** Up to this WATCHDOG_USEC the start is refused, as upstream does. */
 const SHORTEST_TIMEOUT_MS = 1_000;

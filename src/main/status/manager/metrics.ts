@@ -1,4 +1,5 @@
 // Metrics of the status manager: the time until a status reaches the API server, and the number of mirror pods.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface PodStatusMetrics {

@@ -1,6 +1,7 @@
 // While the API server does not respond, one call at a time is tried, with a back-off, until one succeeds.
-import { errorText } from "../../../shared/log/error-text.js";
+
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 

@@ -5,27 +5,28 @@
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.
 // - A pod object is deleted only after the request for its deletion, its final phase and the pod's termination.
 // - While the server does not respond there is one call at a time, with a back-off.
+
 import { setMaxListeners } from "node:events";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import { forEachIsolated } from "../../../shared/turns/for-each-isolated.js";
 import { ApiError, isConflict, isNotFound, isRetriable } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
-import { isStaticPod, podDescription, podFullName, type Pod } from "../../../shared/api/pod.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
+import { isStaticPod, podDescription, podFullName, type Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorText } from "../../../shared/log/error-text.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
+import { backoffMs } from "../../../shared/turns/backoff.js";
+import { forEachIsolated } from "../../../shared/turns/for-each-isolated.js";
 import { isFinalPhase } from "../../model/phase.js";
 import { podIdentity } from "../../model/slim-pod.js";
+import { deleteObject } from "../delete-object.js";
 import { CONFIG_MIRROR, isMirrorPod, type ApiView } from "./api-view.js";
+import { Outage } from "./outage.js";
 import { shownStatus } from "./shown-status.js";
 import { statusPatch, type LastExchange } from "./status-patch.js";
-import { deleteObject } from "../delete-object.js";
-import { Outage } from "./outage.js";
 import { StatusQueue } from "./status-queue.js";
 import { holdOf, type Hold } from "./urgency.js";
-import { backoffMs } from "../../../shared/turns/backoff.js";
 
 /** Calls under way at once. */
 const MAX_IN_FLIGHT = 8;

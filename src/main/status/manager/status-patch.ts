@@ -1,8 +1,9 @@
 // The strategic merge patch from the API server's status to the kubelet's. It has only differences, list elements by their merge keys, and
 // no fields that the kubelet does not write. Pure; the result of a patch needs no second one.
 // https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch
-import { sameJson } from "../../../shared/api/same-json.js";
+
 import type { PodStatus } from "../../../shared/api/pod-status.js";
+import { sameJson } from "../../../shared/api/same-json.js";
 
 /** The status sent last and the server's response: a value that the server writes in another form is no difference. */
 export interface LastExchange {

@@ -1,5 +1,6 @@
 // The order in which pod statuses are sent. Urgent ones come first, each kind in order of arrival, none before its earliest time. A pod
 // keeps its place until its status was sent, so that a failed patch keeps its turn.
+
 import type { Hold } from "./urgency.js";
 
 export class StatusQueue {

@@ -2,6 +2,7 @@
 // waits for the task.
 // Invariant: one task per name at a time, each with its own back-off; nothing is deleted before all static pods are
 // known; a deleted mirror pod never terminates the static pod.
+
 import { setMaxListeners } from "node:events";
 import { isAlreadyExists } from "../../../shared/api/client/errors.js";
 import { PODS } from "../../../shared/api/client/kinds.js";
@@ -10,9 +11,9 @@ import { podFullName, type Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { type ApiView } from "../manager/api-view.js";
-import { deleteObject } from "../delete-object.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
+import { deleteObject } from "../delete-object.js";
+import { type ApiView } from "../manager/api-view.js";
 import { type MirrorNode, isMirrorOf, mirrorPod } from "./mirror-pod.js";
 
 const RETRY = { initialMs: 500, maxMs: 30_000 };

@@ -7,13 +7,14 @@
 // New files go into a new directory, and a rename puts ..data on it. Invariant: at every instruction ..data leads to all
 // old or all new files; unchanged content changes no file. The next write after a crash removes its
 // leftovers and creates its missing links.
+
 import { randomInt } from "node:crypto";
 import { chmod, lstat, mkdir, open, readFile, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { DiskFullError } from "../../../shared/fs/atomic-write.js";
 import { namesIn } from "../paths.js";
 import { checkPayload, visibleNames, type Payload, type PayloadFile } from "./payload.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 import { keptByUmask } from "./umask.js";
 
 const DATA = "..data";

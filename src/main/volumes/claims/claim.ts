@@ -1,14 +1,15 @@
 // Finds the persistent volume of a pod's volume. The claim must be bound, and both objects must refer to each other.
+
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
-import { migratedVolume } from "../csi/migration/translate.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 import type { ClaimFacts } from "../../../shared/contracts/nodelet.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { withFacts } from "../../model/error-facts.js";
+import { migratedVolume } from "../csi/migration/translate.js";
 import { usersOfVolume } from "../volume-users.js";
 
 export interface BoundClaim {

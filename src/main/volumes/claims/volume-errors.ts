@@ -1,14 +1,15 @@
 // Errors of persistent volumes; each becomes an event of the pod.
-import { quote } from "../../../shared/text/quote.js";
+
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { quote } from "../../../shared/text/quote.js";
 import { AttachLimitError } from "../csi/errors.js";
 import { CsiStepError } from "../csi/step-error.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";
 import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
 import { ClaimError } from "./claim.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume name. */
 export async function asVolumeErrors<T>(

@@ -1,14 +1,15 @@
 // Waits until a volume is attached: the Node's status lists it, and its VolumeAttachment is attached. With enableControllerAttachDetach
 // false, the kubelet requests the attachment itself.
 // Invariant: a volume is published in volumesInUse before it is used, so that no controller detaches it meanwhile.
+
 import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";
 import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
 import type { VolumeAttachment } from "../../../shared/api/objects.js";
+import { VolumeError } from "../volume-error.js";
 import type { CsiContext } from "./context.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";
 import { AttachLimitError } from "./errors.js";
 import { attachmentName } from "./paths.js";
-import { VolumeError } from "../volume-error.js";
 
 /** Longest wait in one attempt; upstream's value. */
 const WAIT_MS = 600_000;

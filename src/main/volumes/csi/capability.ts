@@ -1,4 +1,5 @@
 // The CSI VolumeCapability of a volume: access mode, and mount or block.
+
 import {
   VolumeCapability_AccessMode_Mode as Mode,
   type DeepPartial,

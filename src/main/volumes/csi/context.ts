@@ -1,16 +1,17 @@
 // The collaborators that all parts of the CSI code share, and the secrets of a volume for its driver.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { VolumeMetrics } from "../metrics.js";
-import type { SELinuxMounts } from "../se-linux-mounts.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
+import type { VolumeMetrics } from "../metrics.js";
+import type { SELinuxMounts } from "../se-linux-mounts.js";
+import { VolumeError } from "../volume-error.js";
 import { DriverObjects } from "./driver-objects.js";
 import type { CsiDrivers } from "./drivers.js";
 import { DeviceUsers } from "./users.js";
-import { VolumeError } from "../volume-error.js";
 
 export interface CsiOptions {
   rootDir: string;

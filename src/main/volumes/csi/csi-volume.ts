@@ -1,11 +1,12 @@
 // One CSI volume as a pod wants it, from a persistent volume or from the pod itself.
+
 import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { CSIVolumeSource, Volume } from "../../../shared/api/volume.js";
 import { mountOptionsOf } from "../pv-annotations.js";
+import { VolumeError } from "../volume-error.js";
 import { CSI_PLUGIN, ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";
 import type { VolumeLifecycle } from "./vol-data.js";
-import { VolumeError } from "../volume-error.js";
 
 /** Of a file, in bytes. */
 const NAME_MAX = 255;

@@ -1,16 +1,17 @@
 // CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that wants
 // such a volume, or the first one that an earlier kubelet left.
+
+import type { DevicePlace, HostPlace } from "../place.js";
+import type { DoneBy } from "../plugin.js";
+import type { VolumeUsage } from "../volume-usage.js";
 import { detach } from "./attach.js";
 import { csiContext, type CsiContext, type CsiOptions } from "./context.js";
+import { csiUsage } from "./csi-usage.js";
+import { type CsiVolume } from "./csi-volume.js";
+import { canExpand, type ExpandRequest, expandVolume } from "./expand-volume.js";
 import { CsiMaps, type MapRequest } from "./map-volume.js";
 import { CsiMounts, type MountRequest } from "./mount-volume.js";
 import { Staging } from "./staging.js";
-import { type CsiVolume } from "./csi-volume.js";
-import type { VolumeUsage } from "../volume-usage.js";
-import type { DevicePlace, HostPlace } from "../place.js";
-import type { DoneBy } from "../plugin.js";
-import { csiUsage } from "./csi-usage.js";
-import { canExpand, type ExpandRequest, expandVolume } from "./expand-volume.js";
 
 export class CsiVolumes {
   readonly context: CsiContext;

@@ -1,8 +1,9 @@
 // The CSIDriver object of a driver. It is read when a volume is set up, and kept for some seconds. So a burst of pods
 // causes one request.
-import type { ApiClient } from "../../../shared/api/client/port.js";
+
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { CSI_DRIVERS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { CSIDriver } from "../../../shared/api/objects.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 

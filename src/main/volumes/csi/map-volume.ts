@@ -1,28 +1,29 @@
 // CSI volumes as block devices of pods: staged once per node, published once per pod. The pod's directory has a link to the device.
 // Invariant: the mount records and the pod's link exist before the first call to the driver. The link is removed after the driver has
 // undone everything. So a process that finds the link can undo the rest.
-import { quote } from "../../../shared/text/quote.js";
-import * as paths from "./paths.js";
+
 import { lstat, mkdir, rm } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { quote } from "../../../shared/text/quote.js";
+import { link, linkTo } from "../device-links.js";
+import { holdDevice, releaseLoops } from "../held-device.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";
 import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
+import { VolumeError } from "../volume-error.js";
 import { accessMode, blockCapability } from "./capability.js";
-import { learnAttachable } from "./learn-attachable.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
-import { inStep } from "./step-error.js";
+import { learnAttachable } from "./learn-attachable.js";
 import type { UndoRequest } from "./mount-volume.js";
+import * as paths from "./paths.js";
 import { publish } from "./publish.js";
 import type { Staging } from "./staging.js";
+import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { holdDevice, releaseLoops } from "../held-device.js";
-import { link, linkTo } from "../device-links.js";
-import { VolumeError } from "../volume-error.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 

@@ -1,7 +1,9 @@
 // CSI volumes as file systems of pods: staged once per node, published once per pod.
 // Invariant: vol_data.json is on disk before the first call to the driver, until the driver has undone everything. A published volume stays
 // published across restarts of the kubelet. Nothing is deleted while it is mounted.
+
 import { mkdir, open, stat } from "node:fs/promises";
+import { CSI_MOUNT, metaDirectory } from "../../../shared/api/pod-paths.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
@@ -10,21 +12,20 @@ import type { HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
 import { removeTree } from "../remove-tree.js";
 import { contextOption, isRelabelled } from "../se-linux-mounts.js";
+import { VolumeError } from "../volume-error.js";
 import { accessMode, mountCapability } from "./capability.js";
-import { learnAttachable } from "./learn-attachable.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
-import { inStep, CsiStepError } from "./step-error.js";
+import { learnAttachable } from "./learn-attachable.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
 import type { Staging } from "./staging.js";
+import { inStep, CsiStepError } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
-import { CSI_MOUNT, metaDirectory } from "../../../shared/api/pod-paths.js";
-import { VolumeError } from "../volume-error.js";
 
 const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
 const SET_UP = "MountVolume.SetUp";

@@ -1,7 +1,7 @@
 // A driver's node service, as typed calls. Loading this file loads gRPC.
 // Invariant: no call lasts longer than two minutes; every call is measured.
+
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { CsiMetrics } from "./metrics.js";
 import { PluginCallError, STATUS, statusName } from "../../../shared/plugins/call-error.js";
 import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import {
@@ -12,6 +12,7 @@ import {
   type NodeServiceCapability_RPC_Type as Rpc,
   NodeStageVolumeRequest,
 } from "../../../shared/plugins/gen/csi.v1.js";
+import type { CsiMetrics } from "./metrics.js";
 import type { CsiNode } from "./node-port.js";
 
 /** Deadline of every rpc; upstream's value. */

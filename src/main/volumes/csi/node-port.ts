@@ -1,4 +1,5 @@
 // A driver's node service, as the volume code uses it. Types only: nothing of gRPC is loaded for them.
+
 import type {
   DeepPartial,
   NodeExpandVolumeRequest,

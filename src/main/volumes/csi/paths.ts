@@ -1,4 +1,5 @@
 // Paths of CSI volumes below the root directory. The layout is upstream's: drivers and node tools depend on it.
+
 import { createHash } from "node:crypto";
 import {
   devicesDirectory,

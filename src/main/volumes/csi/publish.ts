@@ -1,12 +1,13 @@
 // NodePublishVolume, of file systems and of devices alike: the secrets and attributes in its request.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import { PluginCallError } from "../../../shared/plugins/call-error.js";
 import { removeEmpty } from "../remove-tree.js";
 import { type CsiContext } from "./context.js";
-import { readSecret } from "./read-secret.js";
 import type { CsiVolume } from "./csi-volume.js";
-import type { DeviceInHand } from "./with-device.js";
 import { nodePublishContext } from "./publish-context.js";
+import { readSecret } from "./read-secret.js";
+import type { DeviceInHand } from "./with-device.js";
 
 export interface PublishRequest {
   pod: Pod;

@@ -2,22 +2,23 @@
 // Invariant: a record of each staged volume is on disk before the call to the driver; a call whose outcome is unknown
 // counts as done
 // until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is tried until it is done.
+
 import { rmdir } from "node:fs/promises";
 import { PluginCallError } from "../../../shared/plugins/call-error.js";
 import type { DeepPartial, VolumeCapability } from "../../../shared/plugins/gen/csi.v1.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 import { measured } from "../measured.js";
 import { isMountPoint } from "../mounts.js";
 import { makeMountPoint } from "../paths.js";
 import { removeEmpty, removeTree } from "../remove-tree.js";
+import { VolumeError } from "../volume-error.js";
 import { type CsiContext } from "./context.js";
-import { readSecret } from "./read-secret.js";
 import { csiPlugin, type CsiVolume } from "./csi-volume.js";
 import { CAPABILITY, type CsiNode } from "./node-port.js";
 import * as paths from "./paths.js";
-import { removeVolData, writeVolData } from "./vol-data.js";
+import { readSecret } from "./read-secret.js";
 import type { Device } from "./users.js";
-import { Backoff } from "../../../shared/turns/backoff.js";
-import { VolumeError } from "../volume-error.js";
+import { removeVolData, writeVolData } from "./vol-data.js";
 
 /** Back-off of unstaging; upstream's values. */
 const RETRY = { initialMs: 500, maxMs: 122_000 };

@@ -1,11 +1,12 @@
 // The pods that use each CSI volume of this node, and the volumes that are staged. A volume is unstaged after its last user. Invariant: the
 // users are read from disk once, before anything is unstaged. Afterwards they are kept in memory.
+
 import { readlink } from "node:fs/promises";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { namesIn, podUidsIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";
 import * as paths from "./paths.js";
 import { readVolData } from "./vol-data.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface Device {
   driver: string;

@@ -1,16 +1,17 @@
 // The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
-import { quote } from "../../../shared/text/quote.js";
+
 import type { Pod } from "../../../shared/api/pod.js";
+import { quote } from "../../../shared/text/quote.js";
 import { measured } from "../measured.js";
+import { VolumeError } from "../volume-error.js";
 import { askForAttachment, waitForAttachment } from "./attach.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
-import { inStep } from "./step-error.js";
 import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
+import { inStep } from "./step-error.js";
 import type { Device } from "./users.js";
-import { VolumeError } from "../volume-error.js";
 
 export interface DeviceInHand {
   spec: DriverSpec | undefined;

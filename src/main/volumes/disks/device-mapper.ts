@@ -1,8 +1,9 @@
 // Disks with several paths, as the kernel's device mapper shows them; and the removal of disks from the SCSI subsystem.
+
 import { readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { run } from "../program.js";
 import type { DiskSystem } from "./disk.js";

@@ -2,20 +2,21 @@
 // plugins/<plugin>/volumeDevices/<place> has one for each pod that uses the disk.
 // Invariant: the links exist while the pod may use the device; the disk is detached after the removal of the last link
 // of its place.
+
 import { mkdir, realpath, rm, rmdir } from "node:fs/promises";
-import { messageOf } from "../../../shared/errors/thrown.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-import { holdDevice, releaseLoops } from "../held-device.js";
 import { link, linkTo } from "../device-links.js";
+import { holdDevice, releaseLoops } from "../held-device.js";
 import { measured } from "../measured.js";
 import * as paths from "../paths.js";
 import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
 import { exists } from "./device-mapper.js";
+import type { DiskVolumesOptions } from "./disk-volumes.js";
 import { type DiskKind, type DiskRequest } from "./disk.js";
 import { placesBelow } from "./places.js";
-import type { DiskVolumesOptions } from "./disk-volumes.js";
 
 export class DiskDevices {
   private readonly locks = new KeyedSerializer();

@@ -1,27 +1,28 @@
 // Network disks of this node: each is mounted once, below plugins/<plugin>, and from there for each pod.
 // Invariant: the directory of a disk is there from before the disk is attached until it is detached; a disk is unmounted and detached when the
 // mount table has no other mount of it, and only then. One operation at a time per disk.
+
 import { rmdir } from "node:fs/promises";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { readMounts, type Mount } from "../../../shared/fs/mountinfo.js";
 import { volumeDirectory } from "../../../shared/api/pod-paths.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { readMounts, type Mount } from "../../../shared/fs/mountinfo.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
+import { prepareDevice } from "../file-system/format.js";
+import { MountedVolumes } from "../file-system/mounted-volume.js";
+import { mountByProgram } from "../file-system/program-mount.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import { measured } from "../measured.js";
 import { asMountPoint, isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
-import { prepareDevice } from "../file-system/format.js";
-import { MountedVolumes } from "../file-system/mounted-volume.js";
-import { mountByProgram } from "../file-system/program-mount.js";
 import type { HostPlace } from "../place.js";
 import { contextOption, isRelabelled, type SELinuxMounts } from "../se-linux-mounts.js";
+import { VolumeError } from "../volume-error.js";
 import { exists } from "./device-mapper.js";
 import { type DiskKind, type DiskRequest } from "./disk.js";
 import { placesBelow } from "./places.js";
-import { VolumeError } from "../volume-error.js";
 
 const DEFAULT_FS_TYPE = "ext4";
 

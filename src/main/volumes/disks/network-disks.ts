@@ -1,12 +1,13 @@
 // The volumes of one kind of network disk, for the plugin of pods and the plugin of claims.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { asVolumeErrors } from "../claims/volume-errors.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { VolumePlugin } from "../plugin.js";
-import type { Disk, DiskKind } from "./disk.js";
 import { DiskDevices } from "./disk-devices.js";
 import { DiskVolumes, type DiskVolumesOptions } from "./disk-volumes.js";
+import type { Disk, DiskKind } from "./disk.js";
 
 export interface NetworkDiskRequest<Source> {
   pod: Pod;

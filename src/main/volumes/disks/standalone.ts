@@ -1,4 +1,5 @@
 // Network disks on a stand-alone node.
+
 import { NodeAttachments } from "../attachments/node-attachments.js";
 import type { VolumeManagerOptions } from "../volume-manager-options.js";
 import type { DiskVolumesOptions } from "./disk-volumes.js";

@@ -1,19 +1,20 @@
 // emptyDir: a directory of the pod's own, on the node's disk, in memory (tmpfs) or in huge pages (hugetlbfs). Content lives as long as the
 // pod. After a volume was ready, no later sync or restarted kubelet empties it, changes its owner or mounts over it.
+
 import { chmod, mkdir, open, stat } from "node:fs/promises";
+import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import type { MountIntent } from "../mount-intent.js";
-import type { ProjectQuotas } from "../quotas/project-quotas.js";
 import { isMountPoint } from "../mounts.js";
 import { OwnMounts } from "../own-mount.js";
 import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
+import type { ProjectQuotas } from "../quotas/project-quotas.js";
 import { removeTree } from "../remove-tree.js";
-import { tmpfsSize } from "./tmpfs-size.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 import { isHugePages, hugePageSize } from "./huge-pages.js";
+import { tmpfsSize } from "./tmpfs-size.js";
 
 const NAME = "kubernetes.io/empty-dir";
 const MODE = 0o777;

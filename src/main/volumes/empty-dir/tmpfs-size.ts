@@ -1,7 +1,8 @@
 // Maximum size of a memory-backed emptyDir: the least of sizeLimit, the pod's memory limit and the node's memory.
+
 import type { Pod } from "../../../shared/api/pod.js";
-import type { EmptyDirVolumeSource } from "../../../shared/api/volume.js";
 import { value } from "../../../shared/api/quantity.js";
+import type { EmptyDirVolumeSource } from "../../../shared/api/volume.js";
 import { podCgroupLimits } from "../../resources/cgroups/cgroup-limits.js";
 
 /** Bytes, above 0. @throws InvalidQuantityError */

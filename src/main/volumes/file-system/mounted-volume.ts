@@ -1,13 +1,14 @@
 // Volumes that the kubelet mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
 // Invariant: a mount record precedes the mount and is removed after the unmount; nothing is removed while it is
 // mounted.
-import type { OwnFsType } from "../mount-intent.js";
+
+import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
+import type { OwnFsType } from "../mount-intent.js";
 import { OwnMounts } from "../own-mount.js";
 import { makeMountPoint } from "../paths.js";
 import { removeTree } from "../remove-tree.js";
 import { mountByProgram } from "./program-mount.js";
-import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 
 export interface MountedVolume {
   uid: string;

@@ -1,6 +1,7 @@
 // File systems mounted by the mount program: directories of the node for local volumes, and what needs a helper (nfs).
-import { run } from "../program.js";
+
 import { ProgramError } from "../errors.js";
+import { run } from "../program.js";
 import { VolumeError } from "../volume-error.js";
 
 export interface ProgramMount {

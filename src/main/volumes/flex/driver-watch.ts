@@ -1,12 +1,13 @@
 // Watches the directory of flexVolume drivers while volumes wait for a driver. It uses inotify on it and on the directories of drivers, and
 // a periodic scan for events that inotify missed.
 // Invariant: the number of watches is bounded; nothing is watched before a driver is missing.
+
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { faultPoint } from "../../../shared/faults/fault-points.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { faultPoint } from "../../../shared/faults/fault-points.js";
+import type { Logger } from "../../../shared/log/logger.js";
 import { Loop } from "../../../shared/turns/loop.js";
 import { namesIn } from "../paths.js";
 

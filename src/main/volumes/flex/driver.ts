@@ -1,10 +1,11 @@
 // One flexVolume driver: a program that is run once per command. Its process ends at a deadline, on abort, and when it prints too much.
 // Invariant: a command that the driver called "Not supported" is not sent to it again.
+
 import type { Clock } from "../../../shared/clock/clock.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
 import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
-import { ANSWER_LIMIT, FlexNotSupportedError, readAnswer, type FlexAnswer, type FlexCapabilities } from "./answer.js";
+import { runProgram } from "../../../shared/exec/run-program.js";
 import { VolumeError } from "../volume-error.js";
+import { ANSWER_LIMIT, FlexNotSupportedError, readAnswer, type FlexAnswer, type FlexCapabilities } from "./answer.js";
 
 /** Of a command; upstream sets none and waits for ever. */
 const DEADLINE_MS = 120_000;

@@ -1,13 +1,14 @@
 // The flexVolume drivers of this node: programs below volumePluginDir, found when a volume needs one.
 // Invariant: a driver is used only as long as its program is the file that succeeded with "init". A replaced program
 // gets "init" again.
-import { quote } from "../../../shared/text/quote.js";
+
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { FlexDriver } from "./driver.js";
+import { quote } from "../../../shared/text/quote.js";
 import { DriverWatch } from "./driver-watch.js";
+import { FlexDriver } from "./driver.js";
 import { checkedDriver, executableOf } from "./names.js";
 
 /** The node has no such driver, yet. */

@@ -1,18 +1,19 @@
 // Devices of flexVolume drivers that attach: attached and mounted once per node, at plugins/kubernetes.io/flexvolume/<driver>/mounts/<volume>.
 // Invariant: that directory exists from before the driver's first call until the driver has undone everything. So a
 // later kubelet knows the volume. Callers hold the volume's lock.
-import { quote } from "../../../shared/text/quote.js";
+
 import { rmdir, stat } from "node:fs/promises";
-import type { Logger } from "../../../shared/log/logger.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 import { pluginDirectoryName, volumesDirectory } from "../../../shared/api/pod-paths.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
-import { measured } from "../measured.js";
-import type { OwnershipDeps } from "../fs-group/set-ownership.js";
-import { isMountPoint, mountsAt, unmount } from "../mounts.js";
-import * as paths from "../paths.js";
 import { prepareDevice } from "../file-system/format.js";
 import { mountByProgram } from "../file-system/program-mount.js";
+import type { OwnershipDeps } from "../fs-group/set-ownership.js";
+import { measured } from "../measured.js";
+import { isMountPoint, mountsAt, unmount } from "../mounts.js";
+import * as paths from "../paths.js";
 import type { FlexDriver } from "./driver.js";
 import { attachedName, deviceMounts, FLEX_PLUGIN, flexPlugin } from "./names.js";
 import { optionsFor, type FlexRequest } from "./options.js";

@@ -1,25 +1,26 @@
 // flexVolumes of this node: the driver mounts each volume at pods/<uid>/volumes/<vendor~driver>/<name>.
 // Invariant: one operation at a time per volume; the pod's directory is there before the driver is asked and goes after it has
 // unmounted the volume; nothing below it is deleted.
+
 import { mkdir, open, rm, rmdir, stat } from "node:fs/promises";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
+import { growFileSystem } from "../file-system/grow-file-system.js";
+import { mountByProgram } from "../file-system/program-mount.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
-import { removeTree } from "../remove-tree.js";
-import { growFileSystem } from "../file-system/grow-file-system.js";
-import { mountByProgram } from "../file-system/program-mount.js";
 import type { HostPlace } from "../place.js";
+import { removeTree } from "../remove-tree.js";
+import { VolumeError } from "../volume-error.js";
 import type { FlexDriver } from "./driver.js";
 import { FlexDrivers, FlexDriverMissingError } from "./drivers.js";
 import { FlexDevices, type FlexDevicesOptions } from "./flex-devices.js";
 import { attachedName, flexPlugin, FlexSpecError } from "./names.js";
 import { mountOptions, optionsFor, type FlexRequest } from "./options.js";
-import { VolumeError } from "../volume-error.js";
 
 export interface FlexVolumesOptions extends FlexDevicesOptions {
   /** volumePluginDir. */

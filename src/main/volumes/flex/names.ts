@@ -1,4 +1,5 @@
 // Names of flexVolume drivers: in a pod, on disk and in metrics. The layout is upstream's.
+
 import { FLEX_PREFIX, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
 
 export const FLEX_PLUGIN = "kubernetes.io/flexvolume";

@@ -1,15 +1,16 @@
 // Gives a volume to its pod's fsGroup, by fsGroupChangePolicy. Invariant: the volume's own directory is changed last, so OnRootMismatch
 // repeats an incomplete walk.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { belongsToGroup, withGroupBits } from "../../../shared/fs/group-mode.js";
-import type { EventRecorder } from "../../model/event-recorder.js";
 import type { LocalName, RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
 import { perform } from "../../../shared/volume-calls/perform.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
-import { type VolumeMetrics } from "../metrics.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
 import { measured } from "../measured.js";
+import { type VolumeMetrics } from "../metrics.js";
 import { VolumeError } from "../volume-error.js";
 
 /** Interval of reports about a long change; upstream's value. */

@@ -1,13 +1,14 @@
 // hostPath: a path of the node, checked against its declared type. The kubelet owns nothing there: teardown has no part.
+
 import { constants } from "node:fs";
 import type { HostPathType } from "../../../shared/api/volume.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
 import type { RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;

@@ -1,5 +1,6 @@
 // iSCSI disks: sessions with the target's portals, and the device that appears in /dev/disk/by-path.
 // Invariant: a session is ended only when no directory of another LUN of the target is left; logins and logouts of a target come one at a time.
+
 import { readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,16 +1,17 @@
 // iSCSI volumes of pods and of claims. Loaded with the first of them, or with a disk that an earlier kubelet left.
+
 import { SECRETS } from "../../../shared/api/client/kinds.js";
 import type { ISCSIVolumeSource } from "../../../shared/api/volume.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
-import { DISK_SYSTEM } from "../disks/disk.js";
 import type { DiskVolumesOptions } from "../disks/disk-volumes.js";
+import { DISK_SYSTEM } from "../disks/disk.js";
 import { networkDiskPlugin, networkDisks, type NetworkDiskRequest, type NetworkDisks } from "../disks/network-disks.js";
 import type { VolumePlugin } from "../plugin.js";
-import { Iscsiadm, type Chap } from "./iscsiadm.js";
-import { ISCSI_PLUGIN, IscsiDisks } from "./iscsi-disk.js";
-import { targetOf } from "./target.js";
 import { VolumeError } from "../volume-error.js";
+import { ISCSI_PLUGIN, IscsiDisks } from "./iscsi-disk.js";
+import { Iscsiadm, type Chap } from "./iscsiadm.js";
+import { targetOf } from "./target.js";
 
 export interface IscsiOptions extends DiskVolumesOptions {
   /** Absent on a stand-alone node: it has no secrets. */

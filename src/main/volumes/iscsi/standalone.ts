@@ -1,7 +1,8 @@
 // iSCSI volumes on a stand-alone node. Loaded with the first of them.
+
+import { lazily } from "../../../shared/turns/lazily.js";
 import { standaloneDisks } from "../disks/standalone.js";
 import type { VolumePlugin } from "../plugin.js";
-import { lazily } from "../../../shared/turns/lazily.js";
 import type { VolumeManagerOptions } from "../volume-manager-options.js";
 import { iscsiPlugin, iscsiVolumes } from "./plugin.js";
 

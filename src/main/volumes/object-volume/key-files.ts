@@ -1,8 +1,9 @@
 // Keys of a config map or secret as files: all of them under their names, or those that items name. Volumes and
 // projections use them.
+
 import type { KeyToPath } from "../../../shared/api/volume.js";
-import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { missingKey, withFacts } from "../../model/error-facts.js";
+import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { VolumeError } from "../volume-error.js";
 
 /** Default mode of the API for sources without defaultMode. */

@@ -2,9 +2,12 @@
 // disk, and replaces changed files in one step.
 // Invariant: the kubelet mounts and writes nothing before the whole content is known; unchanged content is not read from disk again;
 // a failed update leaves the old files.
+
 import { chmod, mkdir, open } from "node:fs/promises";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { tmpfsSize } from "../empty-dir/tmpfs-size.js";
@@ -15,8 +18,6 @@ import { OwnMounts } from "../own-mount.js";
 import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeOwnTree } from "../remove-tree.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 import { nestedMountPoints } from "./nested-mount-points.js";
 
 export interface ObjectVolumeKind {

@@ -1,16 +1,17 @@
 // Figures of the volumes behind claims, taken every volumeStatsAggPeriod; and the event of one that its driver calls sick.
 // Invariant: one measurement per volume at a time; a volume that hangs does not delay the others, and has no figures
 // itself.
-import type { Pod } from "../../../shared/api/pod.js";
+
 import { Scope } from "../../../shared/abort/scope.js";
+import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { ClaimFigures, VolumeStatsMetrics } from "./metrics.js";
 import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { VolumeUsage } from "../volume-usage.js";
+import type { ClaimFigures, VolumeStatsMetrics } from "./metrics.js";
 
 /** A claim that a pod uses, and where its figures are to be had. */
 export interface WatchedClaim {

@@ -1,34 +1,35 @@
 // Builds the components behind claims and CSI volumes. Loaded with the first such volume.
+
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../shared/api/volume.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { SELinuxMounts } from "../se-linux-mounts.js";
-import { readFileLabel } from "../../../shared/os/se-linux.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { readFileLabel } from "../../../shared/os/se-linux.js";
+import { lazily } from "../../../shared/turns/lazily.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
-import type { OwnershipDeps } from "../fs-group/set-ownership.js";
-import { volumeStatsMetrics } from "./metrics.js";
-import { volumeMetrics } from "../metrics.js";
+import { NodeAttachments } from "../attachments/node-attachments.js";
+import { deviceOf } from "../csi/csi-volume.js";
 import { CsiVolumes } from "../csi/csi-volumes.js";
 import type { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS, type MigratedField } from "../csi/migrated-plugins.js";
-import { deviceOf } from "../csi/csi-volume.js";
-import { NodeAttachments } from "../attachments/node-attachments.js";
 import type { NetworkDisks } from "../disks/network-disks.js";
 import type { FlexVolumes } from "../flex/flex-volumes.js";
 import { flexVolumePlugin } from "../flex/plugin.js";
+import type { OwnershipDeps } from "../fs-group/set-ownership.js";
+import { lazyPlugin } from "../lazy-plugin.js";
+import { volumeMetrics } from "../metrics.js";
 import { isDevicePlace, isImagePlace } from "../place.js";
 import { type VolumePlugin } from "../plugin.js";
-import { lazyPlugin } from "../lazy-plugin.js";
-import { lazily } from "../../../shared/turns/lazily.js";
+import { SELinuxMounts } from "../se-linux-mounts.js";
 import { ClaimStats } from "./claim-stats.js";
 import { VolumeExpansion } from "./expand.js";
 import { inlineCsiPlugin, migratedPlugin } from "./inline-plugins.js";
 import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
-import { NfsVolumes } from "./nfs.js";
+import { volumeStatsMetrics } from "./metrics.js";
 import { nfsPlugin } from "./nfs-plugin.js";
+import { NfsVolumes } from "./nfs.js";
 import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
 
 export interface PersistentVolumesOptions {

@@ -1,28 +1,29 @@
 // Expands a claim's volume. The CSI driver or the kubelet grows the file system, then the kubelet updates the claim's status. Invariant:
 // the claim shows the new size only after the volume has it. A size that a CSI driver refused is not requested again until the claim
 // requests another size.
-import { quote } from "../../../shared/text/quote.js";
+
 import { isConflict } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/api/client/kinds.js";
 import type { ObjectReference } from "../../../shared/api/event.js";
 import type { Quantity } from "../../../shared/api/meta.js";
 import type { PersistentVolumeClaim } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
+import { apiTime } from "../../../shared/api/time.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { type VolumeMetrics } from "../metrics.js";
-import { measured } from "../measured.js";
 import { PluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
+import { quote } from "../../../shared/text/quote.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
-import { joined } from "../../model/joined-cluster.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
+import { joined } from "../../model/joined-cluster.js";
+import type { BoundClaim } from "../claims/claim.js";
 import { deviceKey } from "../csi/csi-volume.js";
 import { problemText } from "../csi/step-error.js";
 import { VolumeStepError } from "../errors.js";
+import { measured } from "../measured.js";
+import { type VolumeMetrics } from "../metrics.js";
 import { isImagePlace, type VolumePlace } from "../place.js";
-import type { BoundClaim } from "../claims/claim.js";
 import { expanderOf, type ExpanderDeps } from "./expanders.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
-import { apiTime } from "../../../shared/api/time.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
 const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";

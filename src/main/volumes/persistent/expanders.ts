@@ -1,15 +1,16 @@
 // Expands the volumes of claims on a node. A CSI driver expands its own volumes, and a flexVolume driver by its
 // command expandfs. A local device's file system is expanded by its own tool. Volumes of other kinds never grow here.
+
 import { readlink } from "node:fs/promises";
-import { value } from "../../../shared/api/quantity.js";
 import type { Quantity } from "../../../shared/api/meta.js";
 import type { Pod } from "../../../shared/api/pod.js";
+import { value } from "../../../shared/api/quantity.js";
+import { isBlock, type BoundClaim } from "../claims/claim.js";
 import { csiPlugin, deviceKey, persistentVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { FlexVolumes } from "../flex/flex-volumes.js";
 import { flexPlugin } from "../flex/names.js";
 import { isDevicePlace, type DevicePlace, type HostPlace } from "../place.js";
-import { isBlock, type BoundClaim } from "../claims/claim.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 
 interface GrowthCall {

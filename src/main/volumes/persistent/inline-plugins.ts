@@ -1,13 +1,14 @@
 // Volumes in the pod's own spec: CSI ephemeral volumes, and in-tree cloud volumes that a CSI driver serves. Loaded with the first of them.
+
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
+import { asVolumeErrors } from "../claims/volume-errors.js";
 import { csiPlugin, inlineVolume, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { MigratedField } from "../csi/migrated-plugins.js";
 import { migratedInline } from "../csi/migration/translate.js";
 import { CSI_PLUGIN } from "../csi/paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { asVolumeErrors } from "../claims/volume-errors.js";
 import { VolumeError } from "../volume-error.js";
 
 const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";

@@ -1,14 +1,15 @@
 // Local volumes that are devices used as file systems: mounted once per node, and from there for each pod.
 // Invariant: a device is mounted only at plugins/kubernetes.io/local-volume/mounts/NAME, as upstream does; it is unmounted when no pod's
 // directory has a volume of that name. Callers hold the volume's lock.
+
 import { rmdir } from "node:fs/promises";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { pluginDirectoryName, volumesDirectory } from "../../../shared/api/pod-paths.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
-import { isMountPoint, unmount } from "../mounts.js";
-import * as paths from "../paths.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "../file-system/format.js";
 import { mountByProgram } from "../file-system/program-mount.js";
-import { pluginDirectoryName, volumesDirectory } from "../../../shared/api/pod-paths.js";
+import { isMountPoint, unmount } from "../mounts.js";
+import * as paths from "../paths.js";
 
 export interface DeviceMount extends FormatRequest {
   /** Of the persistent volume. */

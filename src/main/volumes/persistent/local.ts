@@ -1,24 +1,25 @@
 // local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file system on it.
 // Invariant: one operation at a time per volume. So no device is unmounted while another pod begins to use it.
-import { quote } from "../../../shared/text/quote.js";
+
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";
+import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
 import type { Pod } from "../../../shared/api/pod.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { quote } from "../../../shared/text/quote.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { FileFacts } from "../../../shared/volume-calls/operations.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
+import { FilesystemMismatchError } from "../file-system/format.js";
+import { growFileSystem } from "../file-system/grow-file-system.js";
+import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import { mountOptionsOf } from "../pv-annotations.js";
-import { FilesystemMismatchError } from "../file-system/format.js";
-import { growFileSystem } from "../file-system/grow-file-system.js";
-import { LocalDevices } from "./local-devices.js";
-import { MountedVolumes } from "../file-system/mounted-volume.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
 import { VolumeError } from "../volume-error.js";
+import { LocalDevices } from "./local-devices.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 

@@ -1,27 +1,28 @@
 // Volumes behind claims. It finds the persistent volume and checks that this node and the pod may use it. Then it passes the volume to the
 // plugin that mounts its kind. Loaded with the first pod that has a claim.
+
+import { termMatches, type SelectedNode } from "../../../shared/api/node-selector.js";
 import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { FCVolumeSource, ISCSIVolumeSource, Volume } from "../../../shared/api/volume.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
+import { boundClaim, isBlock, type BoundClaim } from "../claims/claim.js";
+import { asVolumeErrors, stepError } from "../claims/volume-errors.js";
 import { csiPlugin, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
+import type { NetworkDiskRequest, NetworkDisks } from "../disks/network-disks.js";
 import { VolumeSetUpError } from "../errors.js";
-import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import type { FlexVolumes } from "../flex/flex-volumes.js";
+import { flexPlugin } from "../flex/names.js";
 import { hostPathPlugin } from "../host-path/plugin.js";
 import { isImagePlace, type VolumePlace } from "../place.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { boundClaim, isBlock, type BoundClaim } from "../claims/claim.js";
-import type { NetworkDiskRequest, NetworkDisks } from "../disks/network-disks.js";
-import type { FlexVolumes } from "../flex/flex-volumes.js";
-import { flexPlugin } from "../flex/names.js";
+import { groupOf, mountOptionsOf } from "../pv-annotations.js";
 import type { VolumeExpansion } from "./expand.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
-import { groupOf, mountOptionsOf } from "../pv-annotations.js";
-import { asVolumeErrors, stepError } from "../claims/volume-errors.js";
-import { termMatches, type SelectedNode } from "../../../shared/api/node-selector.js";
 const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 
 export interface PersistentPluginDeps {

@@ -1,5 +1,6 @@
 // Persistent volumes and CSI volumes of the node: the volume manager's plugins, and volumesInUse of the Node's status. The implementation
 // is loaded with the first such volume.
+
 import { stat } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { moduleLogger } from "../../../shared/log/logger.js";
@@ -7,8 +8,8 @@ import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS } from "../csi/migrated-plugins.js";
 import { csiRoot } from "../csi/paths.js";
-import { type VolumePlugin } from "../plugin.js";
 import { lazyPlugin } from "../lazy-plugin.js";
+import { type VolumePlugin } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import type { PersistentComponents, PersistentVolumesOptions } from "./components.js";
 

@@ -1,8 +1,9 @@
 // projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is one.
+
 import type { VolumeProjection } from "../../../shared/api/volume.js";
 import type { PayloadFile } from "../atomic-writer/payload.js";
-import { DEFAULT_MODE } from "../object-volume/key-files.js";
 import { together } from "../object-volume/content-error.js";
+import { DEFAULT_MODE } from "../object-volume/key-files.js";
 import { objectVolumePlugin } from "../object-volume/object-volume.js";
 import type { VolumePlugin } from "../plugin.js";
 import { projectionFiles, type ProjectedDeps } from "./projection-files.js";

@@ -1,12 +1,13 @@
 // The files of one source of a projected volume. Credentials are for the pod's own user or group where it has one.
-import { type Pod } from "../../../shared/api/pod.js";
+
 import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection, VolumeProjection } from "../../../shared/api/volume.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
-import { type DownwardDeps } from "../downward-api/plugin.js";
 import { downwardFiles } from "../downward-api/downward-files.js";
+import { type DownwardDeps } from "../downward-api/plugin.js";
 import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
 import { VolumeError } from "../volume-error.js";
 export interface ProjectedDeps extends DownwardDeps {

@@ -1,13 +1,14 @@
 // /etc/projects and /etc/projid: which directory belongs to which project, and the names of projects. Other programs (xfs_quota, another
 // kubelet) read and write them, too: lines that are not ours stay as they are. See projects(5) and projid(5).
 // Invariant: a change holds the locks of both files, and takes only files that still bear their name; each file is replaced as a whole.
+
 import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { tryFlock } from "../../../shared/os/flock.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { VolumeError } from "../volume-error.js";
 
 /** Upstream's first project. */

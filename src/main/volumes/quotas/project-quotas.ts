@@ -3,12 +3,13 @@
 // namespace have quotas. Root of the node's own user namespace could move files to another project. No quota limits a volume: eviction
 // does.
 // Invariant: a volume without a quota is measured by a walk; no failure here fails a pod.
+
 import { constants } from "node:fs";
 import { open, statfs } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
 import { isOsCallError } from "../../../shared/os/errors.js";
 import {
   countsProjects,

@@ -1,9 +1,10 @@
 // secret volumes: the keys of a secret as files, in memory only.
+
+import { type ClusterAccess } from "../../model/cluster-access.js";
+import { joined } from "../../model/joined-cluster.js";
 import { DEFAULT_MODE } from "../object-volume/key-files.js";
 import { secretFiles } from "../object-volume/object-files.js";
 import { objectVolumePlugin, type ObjectVolumeDeps } from "../object-volume/object-volume.js";
-import { type ClusterAccess } from "../../model/cluster-access.js";
-import { joined } from "../../model/joined-cluster.js";
 import type { VolumePlugin } from "../plugin.js";
 
 export const NAME = "kubernetes.io/secret";

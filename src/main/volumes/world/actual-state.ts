@@ -1,5 +1,6 @@
 // The actual state of the world: which volumes are set up, as far as this kubelet knows. It starts from what an earlier
 // kubelet left on disk. Invariant: nothing is deleted because it is missing here; disk and mount table decide that.
+
 import { isImagePlace, type VolumePlace } from "../place.js";
 
 export interface SetUpVolume {

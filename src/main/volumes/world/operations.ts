@@ -1,11 +1,12 @@
 // The running operations on volumes.
 // Invariant: one operation per volume at a time; a failed one is not repeated before its back-off expires; an operation
 // that hangs delays only its own volume.
-import { invariant } from "../../../shared/errors/invariant.js";
+
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { volumeOperationPendingError } from "../errors.js";
+import { invariant } from "../../../shared/errors/invariant.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
+import { volumeOperationPendingError } from "../errors.js";
 
 /** Back-off of a volume whose operation failed; upstream's values. */
 const RETRY = { initialMs: 500, maxMs: 122_000 };

@@ -1,6 +1,7 @@
 // Updates of the volumes of running pods. They come at least every syncFrequency, immediately after a change of a source object, and sooner
 // after a failure. Invariant: one pod at a time, in the background. After `forget` has resolved, the pod's volumes are not changed any
 // more.
+
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

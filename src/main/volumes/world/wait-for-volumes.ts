@@ -1,10 +1,12 @@
 // Waits until all volumes of a pod are set up, and repeats failed operations. Invariant: every failure is an event of the pod. After two
 // minutes the wait ends with an error that names the missing volumes. An operation that hangs continues by itself.
-import { quote } from "../../../shared/text/quote.js";
+
 import { setMaxListeners } from "node:events";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, VolumesNotReadyError } from "../errors.js";
 import { isDevicePlace, type VolumePlace } from "../place.js";
@@ -13,7 +15,6 @@ import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** Time for which one sync of a pod waits for its volumes; upstream's value. */
 const WAIT_MS = 123_000;

@@ -1,22 +1,23 @@
 // The typed client over a transport: kinds and options become paths, queries and bodies.
+
+import { Scope } from "../../abort/scope.js";
 import type { Clock } from "../../clock/clock.js";
 import type { RestClientMetrics } from "../../metrics/rest-client.js";
-import type { ClientConfig } from "./config.js";
-import { Credentials } from "./credentials/credentials.js";
-import type { ClientLog } from "./credentials/identity.js";
-import { Transport } from "./connection/transport.js";
-import { readList } from "./call/list.js";
-import { OBJECT_LIMIT, type OnOversized } from "./decode/oversized.js";
-import { Turn } from "./decode/turn.js";
 import { PROTOBUF_TYPE, readAll, readJson } from "./call/body.js";
 import { Caller, type Call } from "./call/caller.js";
+import { readList } from "./call/list.js";
 import { ACCEPT_BOTH, type Codec, MediaTypes } from "./call/media-types.js";
 import { apiVersionOf, collectionPath, objectPath, withQuery } from "./call/paths.js";
 import { RateLimit } from "./call/rate-limit.js";
-import { Presence, type Returns } from "./connection/presence.js";
-import type { WireResponse } from "./connection/wire.js";
-import { Scope } from "../../abort/scope.js";
 import { watchEvents } from "./call/watch.js";
+import type { ClientConfig } from "./config.js";
+import { Presence, type Returns } from "./connection/presence.js";
+import { Transport } from "./connection/transport.js";
+import type { WireResponse } from "./connection/wire.js";
+import { Credentials } from "./credentials/credentials.js";
+import type { ClientLog } from "./credentials/identity.js";
+import { OBJECT_LIMIT, type OnOversized } from "./decode/oversized.js";
+import { Turn } from "./decode/turn.js";
 import type {
   ApiClient,
   ApiList,

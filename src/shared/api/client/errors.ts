@@ -1,4 +1,5 @@
 // Errors of calls to the API server: it refused (ApiError), or it could not be reached (ApiConnectionError).
+
 import { CredentialError } from "./credentials/errors.js";
 
 /** The server's response when it refuses (meta/v1 Status). */

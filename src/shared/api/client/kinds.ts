@@ -1,6 +1,7 @@
 // The kinds of objects that a node agent reads and writes.
-import type { Lease } from "../gen/coordination.js";
+
 import type { Event } from "../event.js";
+import type { Lease } from "../gen/coordination.js";
 import type { Node } from "../node.js";
 import type {
   CertificateSigningRequest,

@@ -1,5 +1,6 @@
 // The interface to an API server, independent of the connection: one typed client for every kind of object.
 // Invariant: every call takes a signal and has its own deadline; every refusal of the server is an ApiError.
+
 import type { ObjectMeta } from "../meta.js";
 
 /** An object of the API as it travels: JSON, times as RFC 3339 strings. */

@@ -1,18 +1,19 @@
 // Delivers all objects of a kind to its owner: the whole set first, then each change. It continues through any failure of the server.
 // Invariant: no change is lost or delivered twice, except that a new whole set replaces everything. Requests to the server are never a busy
 // loop. After stop() the owner receives nothing.
-import type { Clock } from "../../clock/clock.js";
-import type { Returns } from "./connection/presence.js";
+
 import { Scope } from "../../abort/scope.js";
+import type { Clock } from "../../clock/clock.js";
+import { asError } from "../../errors/thrown.js";
+import type { Returns } from "./connection/presence.js";
 import type { ClientLog } from "./credentials/identity.js";
 import { ApiConnectionError, ApiError, isGone, isRetriable } from "./errors.js";
 import type { ApiClient, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "./port.js";
+import { Doubt } from "./reflect/doubt.js";
 import { listAll } from "./reflect/list-all.js";
 import { Pace, type Round } from "./reflect/pace.js";
-import { Doubt } from "./reflect/doubt.js";
 import type { SharedOutage } from "./reflect/shared-outage.js";
 import { HistoryError, isOlder, isUnknownVersion } from "./reflect/versions.js";
-import { asError } from "../../errors/thrown.js";
 
 /** A watch ends after 5 to 10 minutes, so that servers behind a balancer get even shares. */
 const WATCH_S = 300;

@@ -1,4 +1,5 @@
 // Formats of names and values in a Pod (DNS labels, environment names, IP addresses, …), as the API server has them.
+
 import { isIP } from "node:net";
 
 /** Returns the allowed format if a value breaks it; undefined if the value is valid. */

@@ -3,6 +3,7 @@
 // A field is "<number> <name> <type>". Types: s string, b bool, i integer, y bytes, or the name of a message. Before it: * repeated,
 // % map from strings, "." a message whose fields JSON has without a level of their own. Behind it: ? JSON leaves out "", false and 0,
 // which protobuf has (a Go field with omitempty that is no pointer).
+
 import { MESSAGES } from "./gen/messages.js";
 
 export interface Field {

@@ -1,10 +1,11 @@
 // The request of a pod's httpGet action, for probes and lifecycle hooks alike: URL, headers and Host as upstream's kubelet makes them.
+
 import { isIPv6 } from "node:net";
-import { Headers } from "./headers.js";
 import { toBytes } from "../bytes.js";
+import { escape, UrlError } from "../url-escapes.js";
+import { Headers } from "./headers.js";
 import type { GetRequest } from "./redirects.js";
 import { parseUrl, urlBytes, type GoUrl } from "./url.js";
-import { escape, UrlError } from "../url-escapes.js";
 
 /** An httpGet action with nothing left to resolve. */
 export interface GetAction {

@@ -1,4 +1,5 @@
 // Header fields of a response. Invariant: only fields that a caller named are kept in memory.
+
 import { FieldLines } from "../field-lines.js";
 import { canonicalName } from "./headers.js";
 import { ReplyError } from "./reply-error.js";

@@ -1,7 +1,8 @@
 // Header fields as Go's net/http keeps and sends them: canonical names, several values a name, sorted when they are sent.
 // Invariant: names and values are byte strings (bytes.ts).
-import { toBytes } from "../bytes.js";
+
 import { quote } from "../../text/quote.js";
+import { toBytes } from "../bytes.js";
 
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

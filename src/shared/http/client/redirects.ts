@@ -1,9 +1,10 @@
 // Redirects of a GET as Go's http.Client follows them (https://pkg.go.dev/net/http#Client): which response is one, and what is sent next.
+
 import { fromBytes, quoteBytes } from "../bytes.js";
+import { UrlError } from "../url-escapes.js";
 import type { Headers } from "./headers.js";
 import type { ReplyHead } from "./reply-reader.js";
 import { hostnameOf, parseUrl, resolveUrl, urlBytes, type GoUrl } from "./url.js";
-import { UrlError } from "../url-escapes.js";
 
 /** Requests in a row. */
 export const MAX_REQUESTS = 10;

@@ -4,11 +4,12 @@
 //   status line ──► fields ──► 1xx: status line again │ body ──► complete
 //
 // Invariant: bytes of the head, and of the body that is kept, are bounded; of the fields only those with a meaning here are kept.
-import { FRAMING_FIELDS, framingOf, type Framing } from "./body-framing.js";
+
 import { quoteBytes } from "../bytes.js";
 import { ChunkError, Chunks } from "../chunks.js";
-import { HeaderBlock } from "./header-block.js";
 import { Lines, withoutCr } from "../lines.js";
+import { FRAMING_FIELDS, framingOf, type Framing } from "./body-framing.js";
+import { HeaderBlock } from "./header-block.js";
 import { HeadLimitError, ReplyError } from "./reply-error.js";
 
 /** Bytes of the head with all informational ones before it. Go's client reads 10 MB. */

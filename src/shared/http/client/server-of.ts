@@ -1,4 +1,5 @@
 // The server that a URL names for a request: scheme, host and port. Errors have the texts of Go's transport.
+
 import { quote } from "../../text/quote.js";
 import { fromBytes } from "../bytes.js";
 import { UrlError } from "../url-escapes.js";

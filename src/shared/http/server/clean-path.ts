@@ -1,7 +1,8 @@
 // Paths as Go's ServeMux cleans them, and where it redirects a client whose path is not clean (https://pkg.go.dev/net/http#ServeMux).
 // Invariant: a redirect is made of the request's own path and query; nothing is looked up or handled for it.
-import { escape, escapedForm } from "../url-escapes.js";
+
 import type { Target } from "../target.js";
+import { escape, escapedForm } from "../url-escapes.js";
 
 /** The status of both redirects of Go 1.26's ServeMux. */
 export const REDIRECT_STATUS = 307;

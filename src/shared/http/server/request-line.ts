@@ -1,4 +1,5 @@
 // The first line of a request: "GET /healthz HTTP/1.1". Texts are byte strings (../bytes.ts).
+
 import { quoteBytes } from "../bytes.js";
 import { malformed, RefusedRequestError } from "./refusal.js";
 

@@ -4,6 +4,7 @@
 //
 // Invariant: Node's parser gets no byte of a head that was not accepted, and no byte of a body's framing that was not written here. So there is
 // one reading of where a request ends. What waits for its end is bounded by `mayHold` and MAX_HEAD_BYTES.
+
 import { ChunkError, Chunks } from "../chunks.js";
 import { FieldLines } from "../field-lines.js";
 import { Lines, withoutCr } from "../lines.js";

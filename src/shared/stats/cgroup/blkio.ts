@@ -1,5 +1,6 @@
 // The counters of v1's blkio controller. The disks' scheduler decides which files have values: those of BFQ, of CFQ (old kernels), or of
 // throttling (every kernel). As in upstream's library, the first file that names a device counts.
+
 import type { BlockFigures, Operations } from "../cgroup-figures.js";
 import type { ReadText } from "../kernel-file.js";
 

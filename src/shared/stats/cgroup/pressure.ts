@@ -1,6 +1,7 @@
 // Pressure stall information: the kernel's cpu.pressure, memory.pressure and io.pressure.
 //   some avg10=0.00 avg60=0.00 avg300=0.00 total=0
 //   full avg10=0.00 avg60=0.00 avg300=0.00 total=0
+
 import type { CgroupPressure, Pressure, PressureData } from "../cgroup-figures.js";
 
 const CALM: PressureData = { total: 0, avg10: 0, avg60: 0, avg300: 0 };

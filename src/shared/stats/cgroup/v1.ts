@@ -1,9 +1,10 @@
 // cgroup v1: one directory per hierarchy. Counters of memory.stat that begin with total_ include child cgroups; page
 // faults are the cgroup's own, as upstream shows them.
+
 import { v1MountPoint, type CgroupMounts } from "../../cgroup/mounts.js";
 import type { CgroupReader, CgroupReads, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
-import { BlkioReader } from "./blkio.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
+import { BlkioReader } from "./blkio.js";
 import { NO_PRESSURES } from "./pressure.js";
 
 /** Ticks per second of cpuacct.stat: USER_HZ, the same on every architecture that runs containers. */

@@ -1,5 +1,6 @@
 // cgroup v2: one directory for each cgroup, counters that include child cgroups. The root has fewer files: its memory
 // is the machine's.
+
 import type {
   BlockFigures,
   CgroupReader,

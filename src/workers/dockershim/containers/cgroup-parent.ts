@@ -1,4 +1,5 @@
 // The parent cgroup of a pod's containers, as docker takes it. Pure.
+
 import { basename } from "node:path";
 
 export type CgroupDriverName = "cgroupfs" | "systemd";

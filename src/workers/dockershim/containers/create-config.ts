@@ -1,4 +1,6 @@
 // The request that creates a container: CRI's configuration in docker's words. Pure but for seccomp profiles.
+
+import { join } from "node:path";
 import type Docker from "dockerode";
 import {
   Signal,
@@ -7,9 +9,8 @@ import {
   type PodSandboxConfig,
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";
-import { criCgroupParent, type CgroupDriverName } from "./cgroup-parent.js";
 import { dockerLabels, LOG_PATH_LABEL, SANDBOX_ID_LABEL, TYPE_LABEL } from "../names.js";
-import { join } from "node:path";
+import { criCgroupParent, type CgroupDriverName } from "./cgroup-parent.js";
 import { dockerMounts } from "./mounts.js";
 import { containerModes } from "./namespaces.js";
 import { dockerResources } from "./resources.js";

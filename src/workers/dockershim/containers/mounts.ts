@@ -1,4 +1,5 @@
 // Mounts of CRI → docker's. Pure.
+
 import type Docker from "dockerode";
 import { MountPropagation, type Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";

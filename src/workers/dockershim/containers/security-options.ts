@@ -1,11 +1,12 @@
 // Security contexts of CRI → docker's security options. Pure but for the reading of seccomp profiles.
+
 import {
   SecurityProfile_ProfileType,
   type SecurityProfile,
   type SELinuxOption,
 } from "../../../shared/cri/gen/runtime.v1.js";
-import { readText } from "../read-text.js";
 import { Fault } from "../fault.js";
+import { readText } from "../read-text.js";
 
 export interface Confinement {
   privileged: boolean;

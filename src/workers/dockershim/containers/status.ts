@@ -1,4 +1,5 @@
 // docker's containers as CRI shows them. Pure.
+
 import type Docker from "dockerode";
 import {
   ContainerState,
@@ -7,8 +8,8 @@ import {
   type ContainerStatus,
   type ImageSpec,
 } from "../../../shared/cri/gen/runtime.v1.js";
-import { containerMetadata, criLabels, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { nanosOf } from "../engine/times.js";
+import { containerMetadata, criLabels, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { criMounts } from "./mounts.js";
 import { criResources } from "./resources.js";
 

@@ -1,12 +1,13 @@
 // Verbs of containers, except those that run commands in them.
+
 import type { ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";
-import type { Shim } from "../shim.js";
 import { create, inspected, listed, remove, start, stop } from "../engine/containers.js";
 import { request } from "../engine/engine.js";
 import { engineMessage, Fault, isNotFound } from "../fault.js";
 import { matchesId, matchesState } from "../filters.js";
 import { containerName, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from "../names.js";
+import type { Shim } from "../shim.js";
 import { createOptions } from "./create-config.js";
 import { dockerResources } from "./resources.js";
 import { containerStatus, listedContainer } from "./status.js";

@@ -1,5 +1,6 @@
 // Checks the used members of the Engine's responses once, on arrival. A response of another form is an error with the
 // member's name, never a default value. Pure.
+
 import { Fault } from "../fault.js";
 
 type Check = (found: unknown, place: string) => void;

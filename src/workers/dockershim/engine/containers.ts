@@ -1,7 +1,8 @@
 // Requests about docker's containers that several verbs send: those of Kubernetes only.
+
 import type Docker from "dockerode";
-import { TYPE_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { engineMessage, engineStatus, Fault, isNotFound } from "../fault.js";
+import { TYPE_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { answered } from "./answers.js";
 import { request, type Engine } from "./engine.js";
 

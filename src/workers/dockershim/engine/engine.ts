@@ -1,8 +1,9 @@
 // The connection to the Docker Engine: version negotiation, deadlines, cancellation. All requests of the thread go through `Engine.call`.
 // Invariant: a request ends with its caller's signal or its deadline, also when the Engine hangs; an answer is of a bounded size.
+
 import Docker from "dockerode";
-import type { Clock } from "../../../shared/clock/clock.js";
 import { Scope } from "../../../shared/abort/scope.js";
+import type { Clock } from "../../../shared/clock/clock.js";
 import { abortReason } from "../../../shared/errors/thrown.js";
 import { Fault, isUnreachable } from "../fault.js";
 import { limitAnswers } from "./answer-limits.js";

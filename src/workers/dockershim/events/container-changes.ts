@@ -1,6 +1,7 @@
 // The containers of Kubernetes as the last events and lists showed them. Pure.
 // Invariant: each change is reported once, by the event or the list that shows it first. The states of a container
 // only go forward.
+
 import { ContainerEventType } from "../../../shared/cri/gen/runtime.v1.js";
 import type { EngineEvent } from "./engine-events.js";
 

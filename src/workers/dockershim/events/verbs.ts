@@ -1,4 +1,5 @@
 // GetContainerEvents: each event with the state of its pod, as evented PLEGs read it.
+
 import {
   ContainerEventType,
   PodSandboxState,

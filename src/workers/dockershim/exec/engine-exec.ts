@@ -1,6 +1,7 @@
 // A command in a container as the Engine knows it: made, looked at, awaited. Its stream ends a moment before the command does, or long
 // before where the command closes its outputs.
 // Invariant: an exit code is one that the Engine reported. None reported is an error, never a success.
+
 import type Docker from "dockerode";
 import { answered } from "../engine/answers.js";
 import { Fault, isNotFound } from "../fault.js";

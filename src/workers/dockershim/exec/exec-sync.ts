@@ -1,15 +1,16 @@
 // ExecSync: one command in a running container, its output and its exit code.
 // Invariant: the command ends with its timeout: docker has no request for that, so its process is killed; the output is bounded.
+
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
 import { Scope } from "../../../shared/abort/scope.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import type { Verbs } from "../call.js";
 import { inspected } from "../engine/containers.js";
 import { Fault } from "../fault.js";
 import { FrameReader } from "../logs/frames.js";
 import type { Shim } from "../shim.js";
 import { exitCodeOf, makeExec, pidOf } from "./engine-exec.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** Of standard output and standard error each; the rest is read and dropped, as containerd does. */
 const MAX_OUTPUT = 16 * 1024 * 1024 - 4096;

@@ -1,4 +1,5 @@
 // Verbs of the image service.
+
 import type Docker from "dockerode";
 import type { Image } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";

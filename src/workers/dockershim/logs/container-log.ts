@@ -2,6 +2,7 @@
 // written. docker's stream is read only as fast as the file takes it.
 // Invariant: a record is written once, however often the thread, docker or the container restarts; after a rotation new lines go to the new
 // file.
+
 import { mkdir, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,6 +1,7 @@
 // docker's log records ("<time> <text>", one per frame) → lines of CRI's log format ("<time> stdout F <text>").
 // Source of the format: https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md
 // Invariant: every written line ends in a line feed; a record without one was cut by docker at 16 KiB and is marked P.
+
 import { FrameReader, type StreamName } from "./frames.js";
 
 const LINE_FEED = 0x0a;

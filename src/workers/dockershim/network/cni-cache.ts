@@ -1,6 +1,7 @@
 // Results of ADD, kept for DEL: in the place and form of libcni, so that its other users find them.
 // Source: https://github.com/containernetworking/cni/blob/main/libcni/api.go (cachedInfo)
 // Invariant: an entry is written after a successful ADD and removed after a successful DEL.
+
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/errors/error-code.js";

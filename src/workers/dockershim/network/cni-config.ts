@@ -1,11 +1,12 @@
 // The node's CNI network: the first configuration file, by name, that is valid.
 // Source: https://www.cni.dev/docs/spec/ (section 1, network configuration format)
+
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
-import { readText } from "../read-text.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { readText } from "../read-text.js";
 
 /** One plugin's configuration, as its file has it. */
 export type PluginConfig = Record<string, unknown> & { type: string };

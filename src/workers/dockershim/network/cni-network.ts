@@ -1,4 +1,5 @@
 // Pods in a CNI network. The configuration is read for every pod: a network may be installed while the kubelet runs.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { DockershimNetwork } from "../../../shared/contracts/dockershim.js";
 import type { PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";

@@ -1,10 +1,11 @@
 // One run of a CNI plugin: configuration on standard input, parameters in the environment, result on standard output. Source:
 // https://www.cni.dev/docs/spec/ (section 2, execution protocol)
+
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
 import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { runProgram } from "../../../shared/exec/run-program.js";
 import { Fault } from "../fault.js";
 import { isObject, type NetworkConfig, type PluginConfig } from "./cni-config.js";
 

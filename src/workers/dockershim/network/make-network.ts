@@ -1,4 +1,5 @@
 // Creates the network from the flags.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { DockershimNetwork } from "../../../shared/contracts/dockershim.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,13 +1,14 @@
 // Checkpoints of sandboxes: the facts that docker's labels cannot carry, one file per sandbox. The form is that of Kubernetes 1.23 with
 // members of our own. A sandbox whose container was removed behind our back keeps its network until its checkpoint is removed, too.
 // Invariant: a checkpoint is written before the sandbox's network and removed after it. A damaged one counts as none.
+
 import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { PodSandboxMetadata } from "../../../shared/cri/gen/runtime.v1.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { readText } from "../read-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { readText } from "../read-text.js";
 
 export interface CheckpointPort {
   protocol: "tcp" | "udp" | "sctp";

@@ -1,11 +1,12 @@
 // The request that creates a sandbox: the container that holds a pod's namespaces. Pure but for seccomp profiles.
+
 import type Docker from "dockerode";
 import { Protocol, type PodSandboxConfig, type PortMapping } from "../../../shared/cri/gen/runtime.v1.js";
+import { criCgroupParent, type CgroupDriverName } from "../containers/cgroup-parent.js";
 import { LOG_CONFIG, SHM_BYTES, userOf } from "../containers/create-config.js";
 import { isHostNetwork, sandboxModes } from "../containers/namespaces.js";
 import { currentProfiles, securityOptions } from "../containers/security-options.js";
 import { dockerLabels, TYPE_LABEL } from "../names.js";
-import { criCgroupParent, type CgroupDriverName } from "../containers/cgroup-parent.js";
 
 /** As upstream's sandboxes: the last to be killed when memory is short. */
 const OOM_SCORE_ADJ = -998;

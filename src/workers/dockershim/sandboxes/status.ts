@@ -1,4 +1,5 @@
 // docker's sandbox containers as CRI shows them.
+
 import type Docker from "dockerode";
 import {
   PodSandboxState,

@@ -1,4 +1,5 @@
 // Verbs of sandboxes.
+
 import type Docker from "dockerode";
 import { PodSandboxState, type PodSandbox } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";

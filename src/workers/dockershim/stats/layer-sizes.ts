@@ -1,10 +1,11 @@
 // Disk usage of writable layers, by blocks, as other runtimes count it. The Engine instead adds up the lengths of files without
 // directories. It reads all files of a layer for each list. `du` measures the layers together, without following links.
 // Invariant: one measurement at a time, in a process with a deadline; measurements take at most a fiftieth of the time.
-import { runProgram } from "../../../shared/exec/run-program.js";
-import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
+import { runProgram } from "../../../shared/exec/run-program.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { someAtOnce } from "./samples.js";
 

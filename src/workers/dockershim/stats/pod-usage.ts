@@ -1,5 +1,8 @@
 // Usage of pods: CPU and memory of the pod's cgroup, which keeps the CPU time of containers that ended; its network by the counters of the
 // sandbox's interfaces; its processes.
+
+import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
+import { fromSystemdSlice, toSystemdPath } from "../../../shared/cgroup/name.js";
 import type {
   Container,
   ContainerStats,
@@ -7,8 +10,6 @@ import type {
   NetworkInterfaceUsage,
   NetworkUsage,
 } from "../../../shared/cri/gen/runtime.v1.js";
-import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
-import { fromSystemdSlice, toSystemdPath } from "../../../shared/cgroup/name.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";

@@ -1,5 +1,6 @@
 // docker's one-shot statistics of running containers, and what CRI shows of them.
 // Invariant: a bounded number of requests at once, however many containers there are.
+
 import { totalmem } from "node:os";
 import type Docker from "dockerode";
 import type { Container, ContainerStats } from "../../../shared/cri/gen/runtime.v1.js";

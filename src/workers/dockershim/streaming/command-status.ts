@@ -1,5 +1,6 @@
 // The result of a command on the error stream. Source of the form:
 // https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/kubelet/pkg/cri/streaming/remotecommand/exec.go
+
 import { engineMessage } from "../fault.js";
 
 /** From this version of the protocol on, the result is a Status in JSON; before, plain text of a failure. */

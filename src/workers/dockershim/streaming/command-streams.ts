@@ -1,4 +1,5 @@
 // The streams of exec and attach in the client's connection: SPDY's by their type, a WebSocket's by their channel.
+
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,9 +1,10 @@
 // exec and attach at the Engine: its hijacked connections, sizes of terminals, exit codes.
+
 import { Duplex } from "node:stream";
 import { request } from "../engine/engine.js";
 import { exitCodeOf, makeExec } from "../exec/engine-exec.js";
-import type { Shim } from "../shim.js";
 import { Fault } from "../fault.js";
+import type { Shim } from "../shim.js";
 import type { CommandOptions } from "./command-streams.js";
 import type { CommandStart } from "./run-command.js";
 import type { TerminalSize } from "./terminal-size.js";

@@ -1,5 +1,6 @@
 // Port-forward: a client's pairs of streams, each joined with a connection to a port of the sandbox.
 // Invariant: a refused port ends its own pair; both sides of a pair end together, each after the other's data.
+
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";

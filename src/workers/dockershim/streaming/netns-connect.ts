@@ -1,10 +1,11 @@
 // A connection to a port in a sandbox's network namespace, without a helper program. This thread creates the socket
 // while it is in that namespace, and a socket keeps its namespace. Other threads are not affected (setns(2)).
-import { Socket } from "node:net";
+
 import { open } from "node:fs/promises";
-import { runInNetworkNamespace } from "../../../shared/os/network-namespace.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { Socket } from "node:net";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { runInNetworkNamespace } from "../../../shared/os/network-namespace.js";
 
 const LOOPBACKS = [
   { address: "127.0.0.1", family: 4 },

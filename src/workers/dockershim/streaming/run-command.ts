@@ -1,10 +1,11 @@
 // exec and attach: the streams of a client, joined with one of the Engine's hijacked connections.
 // Invariant: the result comes last, after all output; a client that leaves ends the connection to the Engine, and the Engine's end is reported
 // to the client; a slow side stops the other.
+
 import { once } from "node:events";
 import type { Duplex, Writable } from "node:stream";
-import { verbose, type Logger } from "../../../shared/log/logger.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { verbose, type Logger } from "../../../shared/log/logger.js";
 import { FrameReader, type StreamName } from "../logs/frames.js";
 import type { ClientStream } from "./client-stream.js";
 import { exitStatus, failureStatus } from "./command-status.js";

@@ -1,6 +1,8 @@
 // The server's side of a SPDY/3.1 connection. As in other runtimes there is no flow control of streams (docs/adr/0036): a slow one holds TCP back.
 // Invariant: streams end with their connection; a client has at most 256 of them at once.
+
 import type { Duplex } from "node:stream";
+import { SpdyFrameReader } from "../../../shared/spdy/frame-reader.js";
 import {
   dataHead,
   FLAG_FIN,
@@ -14,7 +16,6 @@ import {
   synReply,
   word,
 } from "../../../shared/spdy/frames.js";
-import { SpdyFrameReader } from "../../../shared/spdy/frame-reader.js";
 import { headerBlock } from "../../../shared/spdy/header-block.js";
 import { SpdyHeaderReader } from "../../../shared/spdy/header-reader.js";
 import { ClientStream, type Carrier } from "./client-stream.js";

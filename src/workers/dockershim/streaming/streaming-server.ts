@@ -1,13 +1,14 @@
 // The HTTP server whose URLs exec, attach and port-forward answer with. It listens on loopback from the first of them on.
 // Invariant: a URL works once, within a minute; without one, nothing is served. Connections are at most 1000, each with its deadlines.
 // Source: https://github.com/kubernetes/kubernetes/tree/master/staging/src/k8s.io/kubelet/pkg/cri/streaming
+
 import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { isLoopbackHost } from "../../../shared/http/host.js";
 import { readNodeHttp1 } from "../../../shared/http/read-request.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { channelProtocol } from "./channel-connection.js";
 import { channelCommandStreams, spdyCommandStreams, type CommandOptions } from "./command-streams.js";

@@ -1,4 +1,5 @@
 // Sizes of the client's terminal: JSON objects, one after the other.
+
 import type { ClientStream } from "./client-stream.js";
 
 /** In characters. */

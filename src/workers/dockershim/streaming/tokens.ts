@@ -1,5 +1,6 @@
 // Requests for streams that wait for their client: each URL works once, and only for a short time.
 // Source: https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/kubelet/pkg/cri/streaming/request_cache.go
+
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Fault } from "../fault.js";

@@ -2,6 +2,7 @@
 // records. So neither this thread nor libuv's pool is ever blocked.
 // Invariant: records from before the opening are skipped; records that the kernel overwrote before they were read are reported as lost, and
 // the next ones are read.
+
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
 

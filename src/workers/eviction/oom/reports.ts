@@ -3,6 +3,7 @@
 //   before 5.0: "Task in TASK killed as a result of limit of LIMIT"; no such line when the machine's memory is exhausted
 // Both end with "Killed process N (NAME)". Before 5.3 it may be a child of the selected process. The kernel omits all but the last line
 // after ten reports within five seconds. Reports never overlap.
+
 import type { KernelEntry } from "./kernel-log.js";
 
 export interface OomKill {

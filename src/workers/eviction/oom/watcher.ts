@@ -1,15 +1,16 @@
 // Reports OOM kills to main from the kernel log. If the log is unreadable, the counters of the cgroups serve. Runs with every memory
 // reading.
 // Invariant: it never throws; a missing source is logged once.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { ownerOf } from "./cgroup-owner.js";
 import type { OomCounters } from "./counters.js";
 import { KernelLog, type LogDevice } from "./kernel-log.js";
 import { OomReports, type OomKill } from "./reports.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { ownerOf } from "./cgroup-owner.js";
 
 /** Reports per round: a burst of kills must not fill the queue that orders go through. */
 const MAX_REPORTED = 50;

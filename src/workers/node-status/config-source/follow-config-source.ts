@@ -3,11 +3,12 @@
 // Invariant: the kubelet reads only a ConfigMap of --dynamic-config-sources, whatever the Node assigns. At most one ConfigMap is watched.
 // Main gets the newest state only, at most once per SEND_GAP_MS, and nothing while the text stays the same. Labels, annotations and other
 // keys of the ConfigMap have no effect.
+
 import { isAllowedSource, notAllowedText } from "../../../shared/api/allowed-config-sources.js";
+import type { Returns } from "../../../shared/api/client/connection/presence.js";
 import { isForbidden } from "../../../shared/api/client/errors.js";
 import { CONFIG_MAPS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
-import type { Returns } from "../../../shared/api/client/connection/presence.js";
 import { Reflector } from "../../../shared/api/client/reflector.js";
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { Node } from "../../../shared/api/node.js";

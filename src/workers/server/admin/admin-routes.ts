@@ -1,19 +1,20 @@
 // The routes of the admin socket: those of the authenticated port, and those that only the nodelet command uses. Loaded with the first
 // request on the socket.
-import type { RoutePath } from "../paths.js";
+
+import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
+import type { ServerUpcalls } from "../../../shared/contracts/server.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { recentLines } from "../../../shared/log/logger.js";
+import type { Remote } from "../../../shared/thread/remote-calls.js";
+import type { AdminRoutes } from "../admin-server.js";
 import type { Route } from "../answer.js";
 import { CONNECTION_LIMITS } from "../https-server.js";
+import type { RoutePath } from "../paths.js";
 import { replyError, replyText } from "../reply.js";
 import { Router } from "../router.js";
 import { TrustedRoutes, type TrustedDeps } from "../trusted-routes.js";
-import type { AdminRoutes } from "../admin-server.js";
 import { nodeletImages, type ImageDeps } from "./images.js";
 import { nodeletStatus, type StatusDeps } from "./status.js";
-import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
-import { recentLines } from "../../../shared/log/logger.js";
-import type { ServerUpcalls } from "../../../shared/contracts/server.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { Remote } from "../../../shared/thread/remote-calls.js";
 
 export interface AdminRouteDeps extends Omit<TrustedDeps, "limits" | "streamMetrics" | "upcalls"> {
   upcalls: Pick<

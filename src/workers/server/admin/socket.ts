@@ -1,11 +1,12 @@
 // Binds the admin socket. Its permissions are the whole protection: a client that can open it is trusted. Invariant: at no moment can others
 // than root and the group connect. A socket with a listening kubelet stays.
-import { quote } from "../../../shared/text/quote.js";
+
 import { chmod, chown, mkdir, readFile, stat } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
-import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/net/private-socket.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/net/private-socket.js";
+import { quote } from "../../../shared/text/quote.js";
 
 const OTHERS_SEARCH = 0o001;
 const GROUP_SEARCH = 0o010;

@@ -1,5 +1,6 @@
 // GET /nodelet/status: the node as the server thread sees it, with main's facts where main answers in time.
 // Invariant: it answers while main, the runtime or the API server hang.
+
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Scope } from "../../../shared/abort/scope.js";

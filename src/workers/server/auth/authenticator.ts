@@ -1,10 +1,11 @@
 // Finds the user of a request: by client certificate, then by bearer token, then anonymous.
 // Invariant: a request with an invalid credential is refused, even where anonymous requests are served.
-import type { Tokens } from "./tokens.js";
+
+import { messageOf } from "../../../shared/errors/thrown.js";
 import type { CertificateClaim } from "./certificate-claim.js";
 import { TooManyReviewsError } from "./review-turns.js";
+import type { Tokens } from "./tokens.js";
 import { ANONYMOUS, authenticated, type User } from "./user.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface Credentials {
   certificate: CertificateClaim;

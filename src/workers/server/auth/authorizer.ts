@@ -1,10 +1,11 @@
 // Authorization: AlwaysAllow, or by the API server's SubjectAccessReview. Results are cached, allowed and denied each for their time;
 // failures are not.
+
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { AuthorizationInit, ReviewLimits } from "../../../shared/contracts/server.js";
-import type { ServerAuthMetrics } from "./metrics.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
+import type { ServerAuthMetrics } from "./metrics.js";
 import { ReviewTurns, TooManyReviewsError } from "./review-turns.js";
 import { REVIEW_TIMEOUT_MS, SUBJECT_ACCESS_REVIEWS, type SubjectAccessReview } from "./reviews.js";
 import type { User } from "./user.js";

@@ -1,4 +1,5 @@
 // The bearer token of a request: in Authorization, or, for browsers' WebSockets, among the subprotocols.
+
 import type { IncomingHttpHeaders } from "node:http";
 
 const SUBPROTOCOL = "base64url.bearer.authorization.k8s.io.";

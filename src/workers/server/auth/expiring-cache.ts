@@ -1,4 +1,5 @@
 // A cache whose entries expire at their own times. Bounded: a new entry replaces the least recently used one.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 
 export class ExpiringCache<V> {

@@ -1,7 +1,8 @@
 // Metrics of authentication and authorization on the kubelet's server: token reviews, access reviews, client
 // certificates.
-import type { Clock } from "../../../shared/clock/clock.js";
+
 import { ApiError } from "../../../shared/api/client/errors.js";
+import type { Clock } from "../../../shared/clock/clock.js";
 import { DEFAULT_BUCKETS, type ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 /** Call when the review has returned; with an error if it failed. */

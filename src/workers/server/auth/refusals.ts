@@ -1,4 +1,5 @@
 // Logs refused requests: once per client (address and user) and minute, with the number of repetitions since then.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { networkOf } from "../network.js";

@@ -3,6 +3,7 @@
 // their clients take turns. A client waits for one review of each other network at most, not for all earlier ones of a
 // network.
 // Invariant: few reviews wait, for each network and for all; when more come, the oldest of the network with most is refused.
+
 import { RateLimit } from "../../../shared/api/client/call/rate-limit.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";

@@ -1,12 +1,13 @@
 // Bearer tokens, as the API server reviews them. Answers are kept for cacheTTL; a refusal for seconds only, as a token may
 // become good; no answer is not kept at all.
 // Invariant: no token is kept in memory, only a keyed digest of it; however many wrong tokens come, memory is bounded.
+
 import { createHmac, randomBytes } from "node:crypto";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";
-import type { ServerAuthMetrics } from "./metrics.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
+import type { ServerAuthMetrics } from "./metrics.js";
 import { ReviewTurns } from "./review-turns.js";
 import { REVIEW_TIMEOUT_MS, TOKEN_REVIEWS, type TokenReview } from "./reviews.js";
 import type { User } from "./user.js";

@@ -1,6 +1,7 @@
 // Limit of connections on one listener, and the choice of the connection to close above it. A connection is a
 // stranger's until one of its requests was authorised.
 // Invariant: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
+
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { networkOf } from "../network.js";

@@ -1,13 +1,14 @@
 // Between a client's socket and its TLS: passes the records of an unauthorised client one by one, in its turns. The handshake is inspected.
 // After an authorised request, all bytes pass at once.
 // Invariant: bytes keep their order; no more than one chunk of the socket waits here, as the socket is paused meanwhile.
+
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { HandshakeInspection } from "../handshake/inspection.js";
 import { HandshakeRefusal } from "../handshake/messages.js";
 import { NotTlsError, RecordSplitter, type TlsRecord } from "../handshake/records.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 import type { ProcessorTurns, TurnTaker } from "./processor-turns.js";
 
 /** Property of a TLS socket that holds its gate. HTTP/2's proxy objects for the socket have it, too. */

@@ -3,6 +3,7 @@
 // replaces a random waiting one, and the next handshake is that of a random one.
 // Invariant: a client that always has a connection here is served after (places / handshakes per second) on average, for a flood of any
 // size. Waiting connections need no cryptography, are bounded, and leave no network without its turn.
+
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { networkOf } from "../network.js";

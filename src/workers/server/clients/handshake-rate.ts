@@ -2,6 +2,7 @@
 // thread exchanges keys and signs. A connection that uses more processor time than a handshake should counts as several.
 // Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate, which unauthorised
 // networks cannot use up. Memory is bounded for any number of addresses.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { networkOf } from "../network.js";
 

@@ -3,6 +3,7 @@
 // time that it has waited counts in its favour.
 // Invariant: all unauthorised clients together use at most half of the thread's time, whatever they send, plus one record. No stream of new
 // connections can starve an old one: it waits only for connections that came before its due time.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { LoopYield } from "../../../shared/queue/loop-yield.js";
 

@@ -2,6 +2,7 @@
 // together, and an upgrade even while an earlier response is being written.
 // Invariant: an upgrade is handled when every earlier response has ended; what waits is bounded, and never outlives its connection.
 // A connection with too many requests is closed, and its remaining bytes are not read.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../../shared/clock/clock.js";

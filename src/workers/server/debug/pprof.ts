@@ -1,5 +1,6 @@
 // /debug/pprof/…: profiles of this process under the names that tools for Go request. The formats are V8's: Chrome's
 // developer tools open .cpuprofile and .heapprofile files. A profile that V8 cannot make is 404, with the reason.
+
 import type { ServerResponse } from "node:http";
 import type { ServerThreadName } from "../../../shared/contracts/server.js";
 import { queryOf, type Target } from "../../../shared/http/target.js";

@@ -1,12 +1,13 @@
 // The input of one HTTP/1 connection: what the socket reads goes through RequestReader, and Node's parser gets what that writes.
 // Invariant: the nth request that Node hands over is the nth head that was read; a request without one ends its connection. What waits is
 // bounded in bytes (HeadMemory) and in time. The client's end is passed on when the responses before it have ended, as in Go.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { headTooLate } from "../../../shared/http/server/refusal.js";
 import type { RequestHead } from "../../../shared/http/server/request-head.js";
 import { RequestReader, type Refused, type RequestSink } from "../../../shared/http/server/request-reader.js";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Turns } from "../clients/turns.js";
 import { endAndLinger } from "../linger.js";
 import { whenBodyIsWanted } from "./bodies.js";

@@ -1,4 +1,5 @@
 // A response of HTTP/1 names the version that its request has, as Go's does: Node names 1.1 whatever the client speaks.
+
 import { ServerResponse } from "node:http";
 
 /** Undocumented, and the same since Node 0.10. If it were not called, the tests of recorded responses would fail. */

@@ -1,8 +1,9 @@
 // A request's body, whole: bounded in size, time and number.
+
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { wantBody } from "../http1/bodies.js";
 import { MANIFEST_BODY_LIMIT, type ManifestRefusal } from "../../../shared/contracts/manifests.js";
+import { wantBody } from "../http1/bodies.js";
 
 /** Of one body, ms: 10 MiB at 350 KiB/s. */
 const DEADLINE_MS = 30_000;

@@ -1,4 +1,5 @@
 // The routes of the manifest API; what answers them is loaded with the first request.
+
 import type { Answer, Route } from "../answer.js";
 import type { ManifestAnswers } from "./answer.js";
 

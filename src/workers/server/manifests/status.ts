@@ -1,4 +1,5 @@
 // Failures of the manifest API: metav1.Status.
+
 import type { ServerResponse } from "node:http";
 import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
 

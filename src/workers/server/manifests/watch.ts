@@ -1,6 +1,7 @@
 // GET /manifests/?watch=1: the changes of manifests and their pods, one JSON event per line, as API servers write them. Invariant: a
 // watcher receives the newest state, not each one. A slow reader needs one state per manifest and no queue. A deleted manifest is shown
 // until its pod is removed from the node.
+
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { Scope } from "../../../shared/abort/scope.js";

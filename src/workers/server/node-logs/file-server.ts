@@ -1,10 +1,11 @@
 // Files and listings of the node's log folder, as Go's file server sends them. Folders end in "/", and ranges and dates are honoured.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../shared/fs/untrusted-folder.js";
+import { escapeHtml } from "../html.js";
 import { replyError, replyNotFound, writeChunks } from "../reply.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
-import { escapeHtml } from "../html.js";
 
 const SNIFFED = 512;
 

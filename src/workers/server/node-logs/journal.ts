@@ -1,12 +1,13 @@
 // Reads logs of services with journalctl. Services that do not log to the journal have files in the log directory.
 // Invariant: nothing a client writes becomes an option of journalctl; a run ends after 30 s, and with its client.
+
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { NodeLogOptions } from "./query.js";
 import { openLogFile } from "./log-file.js";
+import type { NodeLogOptions } from "./query.js";
 
 const JOURNAL_LIMIT_MS = 30_000;
 const UNITS_BYTES = 16 * 1024 * 1024;

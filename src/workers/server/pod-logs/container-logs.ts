@@ -1,17 +1,15 @@
 // GET /containerLogs/<namespace>/<pod>/<container>: the output of `kubectl logs`, read from the files.
 // Invariant: a follower costs flat memory, and none after its client has disconnected. Followers are bounded, and one
 // pod has at most half of their places.
-import { join } from "node:path";
+
 import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { bareContainerId, LogOnHangableMountError } from "../../../shared/container-logs/own-log-link.js";
-import { isForeignLog, LogMissingError, LogOptionsError } from "./errors.js";
 import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
-import { checkLogOptions, type PodLogOptions } from "./options.js";
-import { logQuery, LogQueryError } from "./log-query.js";
-import { readContainerLogs, type ReadLogsOptions } from "./read.js";
 import { queryOf } from "../../../shared/http/target.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { Route } from "../answer.js";
@@ -19,7 +17,10 @@ import type { PodList } from "../pod-list.js";
 import { containerSpec, containerStatus } from "../pod-lookup.js";
 import type { PodShares } from "../pod-shares.js";
 import { replyError, replyPlain, TEXT, writeChunks } from "../reply.js";
-import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
+import { isForeignLog, LogMissingError, LogOptionsError } from "./errors.js";
+import { logQuery, LogQueryError } from "./log-query.js";
+import { checkLogOptions, type PodLogOptions } from "./options.js";
+import { readContainerLogs, type ReadLogsOptions } from "./read.js";
 import { runOf, NoLogError } from "./run-of-container.js";
 
 export interface ContainerLogsDeps {

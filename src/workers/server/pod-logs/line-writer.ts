@@ -1,6 +1,7 @@
 // Turns records into what `kubectl logs` prints: parts joined to lines, the wanted stream, since, time stamps, a limit.
 // Invariant: memory stays at one output block for lines of any length. Lines of two streams never mix. Output of the other stream ends an
 // unfinished line, and the rest becomes another line.
+
 import { fixedStamp, LineTimes } from "./line-time.js";
 import { stampOf, type LogStream, type RecordHead, type RecordSink } from "./record-scanner.js";
 

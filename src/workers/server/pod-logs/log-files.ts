@@ -1,15 +1,16 @@
 // The files of one run of a container, opened together. Rotation may rename, compress and delete them during a read, but open files stay
 // readable.
 // Invariant: no file is missed or taken twice during a rotation; every handle is closed by its owner.
+
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.js";
-import { inUntrustedFolder, namesOf as namesIn } from "../../../shared/fs/untrusted-folder.js";
 import { currentName, logFileNames, type LogFileName } from "../../../shared/container-logs/file-names.js";
 import { onLogFile } from "../../../shared/container-logs/own-log-link.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf as namesIn } from "../../../shared/fs/untrusted-folder.js";
 
 export interface OpenLogFile {
   readonly name: LogFileName;

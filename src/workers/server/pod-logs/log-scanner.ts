@@ -1,6 +1,7 @@
 // Scans a container's log in the format of its first line: CRI's, or the Docker Engine's JSON.
 // Invariant: each file is scanned in one format. A file that begins with a line of neither has the format of the file before it; the first
 // file must have one.
+
 import { LONGEST_JSON_LINE, parseJsonRecord, type JsonRecord } from "../../../shared/container-logs/json-record.js";
 import { goText } from "../../../shared/text/go-text.js";
 import { LogFormatError } from "./errors.js";

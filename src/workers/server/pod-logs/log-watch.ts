@@ -1,5 +1,6 @@
 // Wakes the follower of a log by inotify. If the node has no free inotify instance, the check of each second wakes it.
 // Invariant: losing inotify costs a follower time, never lines.
+
 import { Scope } from "../../../shared/abort/scope.js";
 import { sleepOn, type Clock } from "../../../shared/clock/clock.js";
 import { NativeBindingError, isOsCallError } from "../../../shared/os/errors.js";

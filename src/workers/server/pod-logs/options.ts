@@ -1,4 +1,5 @@
 // The options of a log request: v1.PodLogOptions, with upstream's validation.
+
 import { LogOptionsError } from "./errors.js";
 import { LineTimes } from "./line-time.js";
 import { STDERR, STDOUT, type LogStream } from "./record-scanner.js";

@@ -2,13 +2,13 @@
 // With follow it continues while the log grows.
 // Invariant: across rotations no line is lost and none comes twice; memory is flat for any size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
+
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { LogFileName } from "../../../shared/container-logs/file-names.js";
 import { inUntrustedFolder } from "../../../shared/fs/untrusted-folder.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
 import { isForeignLog, LogMissingError } from "./errors.js";
-import type { LogFileName } from "../../../shared/container-logs/file-names.js";
 import { LineWriter } from "./line-writer.js";
-import { LogScanner } from "./log-scanner.js";
 import {
   closeLogFiles,
   currentInode,
@@ -19,6 +19,7 @@ import {
   type LogRun,
   type OpenLogFile,
 } from "./log-files.js";
+import { LogScanner } from "./log-scanner.js";
 import { LogWatch } from "./log-watch.js";
 import { checkLogOptions, type CheckedLogOptions, type PodLogOptions } from "./options.js";
 import { findTail, lastLineOf } from "./tail.js";

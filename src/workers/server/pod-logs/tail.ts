@@ -2,6 +2,7 @@
 // are counted from the start.
 // Invariant: a line begins exactly where LineWriter begins one. That is a record whose predecessor was complete or of the other stream.
 // Records that are none are passed over, as there.
+
 import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../shared/container-logs/json-record.js";
 import { goText } from "../../../shared/text/go-text.js";
 import { chunksOf } from "./chunks.js";

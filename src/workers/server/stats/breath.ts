@@ -1,4 +1,5 @@
 // Yields to other requests between many small reads: this thread also carries streams and health checks.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { LoopYield } from "../../../shared/queue/loop-yield.js";
 

@@ -1,13 +1,14 @@
 // The content of the cadvisor page: root, cgroups above the pods, parts of the node, pods, sandboxes, containers.
+
 import type { Clock } from "../../../shared/clock/clock.js";
-import { Breath } from "./breath.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
-import { CadvisorPage, type CadvisorCgroup, type DeviceFigures } from "./exposition/cadvisor.js";
 import type { FsFigures, WritableLayer } from "../../../shared/stats/fs-figures.js";
 import { modifiedAt, type ReadText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, type MachineFacts } from "../../../shared/stats/machine.js";
-import type { Networks } from "./networks.js";
+import { Breath } from "./breath.js";
 import { readDiskCounters, type DiskCounters } from "./disk-counters.js";
+import { CadvisorPage, type CadvisorCgroup, type DeviceFigures } from "./exposition/cadvisor.js";
+import type { Networks } from "./networks.js";
 import { readProcesses } from "./process-figures.js";
 import type { NodeReadings, PodReading, Reading } from "./readings.js";
 

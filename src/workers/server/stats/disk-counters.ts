@@ -1,4 +1,5 @@
 // The counters of each disk and partition: /proc/diskstats (Documentation/admin-guide/iostats.rst).
+
 import type { ReadText } from "../../../shared/stats/kernel-file.js";
 
 export interface DiskCounters {

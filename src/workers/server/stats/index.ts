@@ -1,12 +1,13 @@
 // The routes for resource usage of pods and containers: /stats/summary, /metrics/resource, /metrics/cadvisor. Their
 // modules are loaded with the first request.
+
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
-import { EXPOSITION_CONTENT_TYPE } from "../merge-metrics.js";
 import { queryOf, type Target } from "../../../shared/http/target.js";
 import type { Answer, Route } from "../answer.js";
-import { wantBody } from "../http1/bodies.js";
 import { writePage } from "../compress.js";
+import { wantBody } from "../http1/bodies.js";
+import { EXPOSITION_CONTENT_TYPE } from "../merge-metrics.js";
 import { replyError, replyText } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";

@@ -1,6 +1,7 @@
 // A cache of the pods' cgroup paths: finding one takes as many file reads as reading its usage. A path is searched
 // again if the pod's object changed (its status has changed), or if a cgroup could not be read. It is also searched
 // twice a minute, for a sandbox that main has not reported.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { PodCgroups, PodPlace } from "../../../shared/stats/pod-cgroups.js";

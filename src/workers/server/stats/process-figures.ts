@@ -1,4 +1,5 @@
 // Reads /proc for the processes of one container: open files, sockets, the limit of open files.
+
 import { listOpenFiles, type ReadText } from "../../../shared/stats/kernel-file.js";
 
 export interface ProcessFigures {

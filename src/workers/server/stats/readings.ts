@@ -1,14 +1,15 @@
 // One reading of all cgroups of the node, shared by all requests within its lifetime. Two scrapes in a second read once. CPU rates exist
 // while requests arrive: a sample is taken every ten seconds then.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { Breath } from "./breath.js";
 import type { CgroupPressure, CgroupReader, CpuFigures, MemoryFigures } from "../../../shared/stats/cgroup-figures.js";
-import { CpuRates } from "./cpu-rates.js";
-import { Shared } from "./shared-answer.js";
 import type { ContainerPlace, PodPlace } from "../../../shared/stats/pod-cgroups.js";
-import type { Places } from "./places.js";
+import { Breath } from "./breath.js";
+import { CpuRates } from "./cpu-rates.js";
 import type { SystemCgroup } from "./node/system-cgroups.js";
+import type { Places } from "./places.js";
+import { Shared } from "./shared-answer.js";
 
 /** Of one cgroup, at one moment. */
 export interface Reading {

@@ -1,5 +1,6 @@
 // The implementation of the stats routes, created with the first request that needs it. A page is built once for all requests within its
 // validity, and kept as it is sent.
+
 import type { Pod } from "../../../shared/api/pod.js";
 import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -12,24 +13,24 @@ import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";
 import { type FsFigures } from "../../../shared/stats/fs-figures.js";
-import { figuresOf } from "../../../shared/stats/read-fs-figures.js";
 import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/stats/machine.js";
 import { PodCgroups } from "../../../shared/stats/pod-cgroups.js";
+import { figuresOf } from "../../../shared/stats/read-fs-figures.js";
 import { startHelperProcess } from "../../../shared/volume-calls/helper.js";
 import { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import type { NodeDisks } from "../node-disks.js";
 import { addMachine, cadvisorPage } from "./cadvisor-look.js";
 import { CpuRates } from "./cpu-rates.js";
-import { criMetrics } from "./exposition/cri-metrics.js";
 import { criPodReadings } from "./cri/pod-readings.js";
 import { CriPodStats } from "./cri/pod-stats.js";
 import { PodDisks } from "./disk/pod-disks.js";
 import { RuntimeDisks } from "./disk/runtime-disks.js";
 import { CadvisorPage } from "./exposition/cadvisor.js";
+import { criMetrics } from "./exposition/cri-metrics.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
 import { KeptFiles } from "./kept-files.js";
-import { SettledFiles } from "./settled-files.js";
 import { Networks } from "./networks.js";
 import { readFileSystems } from "./node/file-systems.js";
 import { RuntimeProcess } from "./node/runtime-process.js";
@@ -37,8 +38,8 @@ import { systemCgroups } from "./node/system-cgroups.js";
 import { Places } from "./places.js";
 import { LOOK_LIFE_MS, Readings, type NodeReadings } from "./readings.js";
 import { SandboxImage } from "./sandbox-image.js";
+import { SettledFiles } from "./settled-files.js";
 import { Shared } from "./shared-answer.js";
-import type { NodeDisks } from "../node-disks.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "./summary/build.js";
 
 /** The cadvisor page costs the most: a recent one is sent again. Upstream's figures are up to 10 s old. */

@@ -1,6 +1,7 @@
 // The source of the streams of one subject: a map of texts that all clients of the subject share. It is read in parts,
 // each with its period.
 // Invariant: without a client nothing is read and nothing is kept.
+
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Loop } from "../../../shared/turns/loop.js";
 

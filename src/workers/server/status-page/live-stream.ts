@@ -2,6 +2,7 @@
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 // Invariant: it holds no queue. A slow reader gets the difference to the newest state once the reader has taken
 // the bytes before; a reader that takes nothing for STALLED_MS is disconnected.
+
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { HEARTBEAT_MS } from "../../../shared/contracts/status-page.js";

@@ -1,4 +1,5 @@
 // Opens the status page: its routes, for the authenticated port, and its own port on 127.0.0.1, without authentication.
+
 import type { ListenAddress, PageInit } from "../../../shared/contracts/server.js";
 import type { Route } from "../answer.js";
 import { StatusPage, type StatusPageDeps } from "../status-page.js";

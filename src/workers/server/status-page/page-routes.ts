@@ -1,12 +1,13 @@
 // The routes of the status page below /ui/: the document, logs, the configuration, and streams of node, host, pod and images. They only read.
 // URLs in the page are relative, so that it works behind `kubectl proxy`, too.
-import type { RoutePath } from "../paths.js";
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ConfigzBodies } from "../../../shared/contracts/server.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Answer, Route } from "../answer.js";
 import type { PageDocument } from "../page-document.js";
+import type { RoutePath } from "../paths.js";
 import { replyError, replyText } from "../reply.js";
 import type { Feed } from "./feed.js";
 import { LiveStream } from "./live-stream.js";

@@ -1,7 +1,8 @@
 // The part of a pod's definition that only its own view shows: variables, mounts, ports, volumes, labels, settings. Pure.
 // Invariant: names and references, never values of variables, commands, or credentials of volumes; lists and texts are cut.
-import { type Container, type EnvVar, type Pod, type PodSpec } from "../../../shared/api/pod.js";
+
 import { allContainersOf } from "../../../shared/api/pod-containers.js";
+import { type Container, type EnvVar, type Pod, type PodSpec } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import type { ContainerDetails, Listed, PodDetails } from "../../../shared/contracts/status-page.js";
 

@@ -1,5 +1,6 @@
 // The list of pods for the stream of the node. A pod is made a text once per version, for all clients.
 // Invariant: between two readings it keeps the texts of present pods only, and none while no viewer is connected.
+
 import { POD_KEY } from "../../../shared/contracts/status-page.js";
 import type { PodList } from "../pod-list.js";
 import type { Entries } from "./feed.js";

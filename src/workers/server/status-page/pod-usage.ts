@@ -1,4 +1,5 @@
 // CPU and memory of each pod and its containers, from one reading of the cgroups. Pure.
+
 import { USAGE_KEY, type PodUsage, type Usage } from "../../../shared/contracts/status-page.js";
 import type { NodeReadings, Reading } from "../stats/readings.js";
 import type { Entries } from "./feed.js";

@@ -1,4 +1,5 @@
 // Streams that the kubelet itself translates between a client's WebSocket and the runtime.
+
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface StreamMetrics {

@@ -1,4 +1,5 @@
 // Connects a client with the runtime: first the request to the runtime, then the response, then data in both directions.
+
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";

@@ -1,15 +1,16 @@
 // portForward through a WebSocket. Its messages carry, in pieces of any size, the bytes of the client's SPDY
 // connection with the runtime. They are unwrapped and wrapped; the SPDY in them is not looked at.
+
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { faultPoint } from "../../../shared/faults/fault-points.js";
 import { ownedBy } from "../owned.js";
 import type { Join, Passage } from "./passage.js";
-import { WebSocketEnd } from "./websocket/web-socket.js";
+import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 import { CLOSE_CODE } from "./websocket/close-codes.js";
 import { checkHandshake } from "./websocket/handshake.js";
 import { TUNNEL_PREFIX } from "./websocket/offer.js";
-import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
+import { WebSocketEnd } from "./websocket/web-socket.js";
 
 /**
  * @param protocols the SPDY protocols that the client offers

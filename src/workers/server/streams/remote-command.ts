@@ -2,24 +2,25 @@
 // v4.channel.k8s.io. The runtime's URLs do not support v5, and its WebSockets cannot half-close.
 // Invariant: a channel that the client closes ends only the command's input. The status comes last, after all output. A broken connection
 // to the runtime is no success.
+
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 import { faultPoint } from "../../../shared/faults/fault-points.js";
+import { RST, SpdyError } from "../../../shared/spdy/frames.js";
 import { ownedBy } from "../owned.js";
 import type { Ends, Heads, Passage } from "./passage.js";
-import { RST, SpdyError } from "../../../shared/spdy/frames.js";
 import { SpdySession } from "./spdy/session.js";
+import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 import type { StreamOptions } from "./stream-options.js";
 import { CHANNEL, messageOf, readMessage, type ChannelEvents } from "./websocket/channels.js";
-import { CommandStatus, failed } from "./websocket/command-status.js";
-import { WebSocketEnd } from "./websocket/web-socket.js";
 import { CLOSE_CODE } from "./websocket/close-codes.js";
+import { CommandStatus, failed } from "./websocket/command-status.js";
 import { checkHandshake } from "./websocket/handshake.js";
 import { CHANNELS_V5 } from "./websocket/offer.js";
-import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { WebSocketEnd } from "./websocket/web-socket.js";
 
 const V4 = "v4.channel.k8s.io";
 

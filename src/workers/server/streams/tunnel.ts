@@ -3,16 +3,17 @@
 // Invariant: no credential of the client reaches the runtime; before the runtime has switched protocols, only the
 // request is sent; both connections end together, whichever ends first, and the last data of one side reaches the
 // other. An error in a handler of either connection ends the client's.
+
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Upgrade } from "../answer.js";
 import { ownedBy } from "../owned.js";
 import { PodShares } from "../pod-shares.js";
 import { replyError, replyPlain, TEXT } from "../reply.js";
 import type { Ends, Join, Passage } from "./passage.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 import { askRuntime } from "./runtime-answer.js";
 
 /** A client that has ended, or has received everything, has this time to close. */

@@ -1,5 +1,6 @@
 // Converts the kubelet's TLS fields to options of Node's TLS server.
 // Invariant: sessions are never resumed, or a client certificate would count on after its end or its CA's.
+
 import { constants } from "node:crypto";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import type { ServingTls } from "../../../shared/contracts/server.js";

@@ -1,6 +1,7 @@
 // Small files whose contents matter while the kubelet runs: certificates, keys, CAs. A change is seen at once if the
 // folder's watch reports it (rename, link swap) and within a minute otherwise; missing files are checked each second.
 // Invariant: contents are delivered together, as one reading; a missing file changes nothing.
+
 import { watch, type FSWatcher } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";

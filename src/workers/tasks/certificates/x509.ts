@@ -1,6 +1,7 @@
 // Certificates by @peculiar/x509, keys by Node's Web Crypto.
 // Invariant: keys are EC P-256 (TLS clients of every age take them); a subject's organizations come before its
 // common name, as the API server's signers expect them.
+
 import "reflect-metadata";
 import { createHash, webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";

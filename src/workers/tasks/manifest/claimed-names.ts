@@ -1,5 +1,6 @@
 // The names that a refused manifest gives its pods, so that an operator finds it by them. Best effort: the text may be no YAML at all.
 // Invariant: linear time, a bounded part of the text, bounded results.
+
 import { isRecord } from "./walk.js";
 
 /** Bytes that are read of a text without a value. */

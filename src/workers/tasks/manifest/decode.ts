@@ -1,20 +1,21 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
+
+import { fieldName, type FieldPath } from "../../../shared/api/manifest/field-path.js";
+import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import { staticPodName } from "../../../shared/api/static-pod-name.js";
+import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
+import { didYouMean } from "../../../shared/text/nearest-name.js";
+import { checkPodManifest, locate } from "./check-pod.js";
 import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";
-import { fieldName, type FieldPath } from "../../../shared/api/manifest/field-path.js";
-import { Report, shown } from "./report.js";
-import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
-import { staticPodName } from "../../../shared/api/static-pod-name.js";
-import { isRecord } from "./walk.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
 import { formerUid, staticPod, withoutOwnAnnotations } from "./identity.js";
 import { parseText, type ParsedText } from "./parse-text.js";
-import { didYouMean } from "../../../shared/text/nearest-name.js";
 import { podSchema } from "./pod-schema.js";
+import { Report, shown } from "./report.js";
+import { isRecord } from "./walk.js";
 import { writtenForm } from "./written-form.js";
-import { checkPodManifest, locate } from "./check-pod.js";
 
 /** A pod as written (known fields, no defaults), and the static pod that it makes. */
 export interface CheckedPod {

@@ -1,5 +1,8 @@
 // The defaults that the API server sets in a pod (core/v1). A static pod passes no API server, so the source sets them. The input has
 // passed schema and rules; the result is a new Pod, the input stays as it was.
+
+import { aggregate } from "../../../shared/api/aggregate-resources.js";
+import { defaultPullPolicy } from "../../../shared/api/image-name.js";
 import type {
   Container,
   ContainerPort,
@@ -12,8 +15,6 @@ import type {
   Probe,
   ResourceRequirements,
 } from "../../../shared/api/pod.js";
-import { aggregate } from "../../../shared/api/aggregate-resources.js";
-import { defaultPullPolicy } from "../../../shared/api/image-name.js";
 import { printQuantity } from "../../../shared/api/quantity.js";
 import type {
   DownwardAPIVolumeFile,

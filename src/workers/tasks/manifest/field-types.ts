@@ -1,6 +1,7 @@
 // The types by which pod-schema.ts describes the content of a manifest. Own walker instead of a validation library. A
 // violation needs the field's path, the nearest known name and every fault at once. Unknown fields are warnings, not
 // errors. valibot would add 5–7 ms to each pool thread's start, and its issues would still have to be translated.
+
 import type { FormatRule } from "../../../shared/api/manifest/formats.js";
 
 export type FieldType =

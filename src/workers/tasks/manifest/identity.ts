@@ -2,6 +2,7 @@
 // as written (known fields, no defaults) and on its file. It is equal across restarts and releases of the kubelet, and
 // different for equal pods in two files. A field that the kubelet keeps without acting on it is no part of it: the
 // release that began to keep it restarts nothing.
+
 import { withoutLaterFields } from "../../../shared/api/later-fields.js";
 import type { Pod, Toleration } from "../../../shared/api/pod.js";
 import { staticPodName } from "../../../shared/api/static-pod-name.js";

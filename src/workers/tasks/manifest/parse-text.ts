@@ -1,6 +1,7 @@
 // Parses the text of a manifest into plain values, as Kubernetes reads YAML. Hard limits bound the cost of a hostile file.
 //
 // The YAML itself is read by shared/yaml; the last of two equal keys wins.
+
 import { parseExactJson } from "../../../shared/yaml/json.js";
 import { readKubernetesYaml, readKubernetesYamls, type KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { YamlError } from "../../../shared/yaml/yaml-error.js";

@@ -1,7 +1,7 @@
 // The rules of a v1 Pod: enum values, ranges, formats and presence of its fields (core/v1, Kubernetes 1.36, and what 1.37 adds:
 // docs/kubernetes-1.37.md). Names and types of the fields are generated (gen/fields.ts). Conditions on several fields are in the rules;
 // defaults of the API server are in defaults.ts.
-import { any, int, int64, object, oneOf, str, text } from "./field-types.js";
+
 import {
   configKey,
   dnsLabel,
@@ -21,6 +21,7 @@ import {
   sysctlName,
 } from "../../../shared/api/manifest/formats.js";
 import { AFFINITY_RULES } from "./affinity-schema.js";
+import { any, int, int64, object, oneOf, str, text } from "./field-types.js";
 import { Structs, type Rule, type Rules } from "./struct.js";
 import { VOLUME_RULES } from "./volume-schema.js";
 

@@ -1,5 +1,6 @@
 // Collects the violations and warnings of one manifest while schema and rules walk it.
 // Positions are added afterwards, once, because finding them is the costly part and most manifests are right.
+
 import { fieldName, type FieldPath } from "../../../shared/api/manifest/field-path.js";
 import type { ManifestViolation, ViolationReason } from "../../../shared/api/manifest/violation.js";
 

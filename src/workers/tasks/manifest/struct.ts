@@ -3,7 +3,7 @@
 // A generated field is "<mark><type><form>@<release>". Mark: [] list, {} map. Form: "?" Go leaves out the zero value, "*" a pointer, and
 // nothing where Go always writes the field. The release is that of a later Kubernetes.
 // Invariant: a rule for a field that upstream does not have, or of another type than the field's, is a compile error.
-import { FIELDS, type Fields } from "./gen/fields.js";
+
 import {
   amount,
   bool,
@@ -23,6 +23,7 @@ import {
   type ObjectType,
   type StringType,
 } from "./field-types.js";
+import { FIELDS, type Fields } from "./gen/fields.js";
 
 export type Message = keyof Fields;
 type FieldOf<M extends Message> = keyof Fields[M] & string;

@@ -1,6 +1,6 @@
 // The rules of a pod's volumes. Sources that the kubelet reads are checked; the others are kept unchanged. So /pods shows them, and the
 // volume manager can report the missing plugin.
-import { any, int, int64, oneOf, text } from "./field-types.js";
+
 import {
   absolutePath,
   dnsLabel,
@@ -12,6 +12,7 @@ import {
   notEmpty,
   relativePath,
 } from "../../../shared/api/manifest/formats.js";
+import { any, int, int64, oneOf, text } from "./field-types.js";
 import { typesOf, type Rule, type Rules } from "./struct.js";
 
 const MODE = int(0, 0o777);

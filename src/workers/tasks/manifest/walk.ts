@@ -1,13 +1,14 @@
 // Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The result has only known
 // fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
-import { typeName, type FieldType, type ObjectType } from "./field-types.js";
-import { InvalidQuantityError } from "../../../shared/api/quantity.js";
-import { canonicalQuantity } from "./canonical-quantity.js";
+
 import type { FieldPath } from "../../../shared/api/manifest/field-path.js";
-import { Report, shown } from "./report.js";
-import { apiTime } from "../../../shared/api/time.js";
 import { violationText } from "../../../shared/api/manifest/violation.js";
+import { InvalidQuantityError } from "../../../shared/api/quantity.js";
+import { apiTime } from "../../../shared/api/time.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
+import { canonicalQuantity } from "./canonical-quantity.js";
+import { typeName, type FieldType, type ObjectType } from "./field-types.js";
+import { Report, shown } from "./report.js";
 
 /** Levels below a field of any value: far above any real pod, far below what hurts the recursion. */
 export const MAX_DEPTH = 64;

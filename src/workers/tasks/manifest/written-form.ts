@@ -1,7 +1,8 @@
 // The form of a definition from which releases up to 0.1.0 computed the UID of a static pod: known fields with their values as written. Later
 // ones hash the canonical form, in which `cpu: 0.5` is "500m" and `hostPID: false` is left out. Pure.
-import { isRecord } from "./walk.js";
+
 import type { FieldType } from "./field-types.js";
+import { isRecord } from "./walk.js";
 
 /** `value` has passed the checks of `type`. undefined: absent, or of a kind that those releases refused. */
 export function writtenForm(type: FieldType, value: unknown): unknown {

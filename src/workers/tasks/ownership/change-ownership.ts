@@ -1,6 +1,7 @@
 // Changes the group of a volume's files to its fsGroup. Containers may write there meanwhile.
 // Invariant: no link is followed, so nothing outside the volume is changed. Directories are opened component by component, files by O_PATH.
 // The change applies to the open file, not to its name. Synchronous, as everything in a pool thread: a call costs some microseconds.
+
 import {
   chmodSync,
   chownSync,
@@ -15,11 +16,11 @@ import {
 } from "node:fs";
 import { systemClock } from "../../../shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { withGroupBits } from "../../../shared/fs/group-mode.js";
 import { entryKind, type DirectoryEntry } from "../../../shared/os/directory-stream.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 
 // A handle on the place itself, of any type; Node does not name the flag.
 const O_PATH = 0o10000000;

@@ -2,13 +2,14 @@
 // several jobs need not remember counted files. For a tree that is a file system by itself, statfs replaces the walk. Other file systems
 // mounted below are not counted.
 // Invariant: no link is followed (tree-walk.ts); files that are removed meanwhile are not counted and are no failure.
+
 import { lstatSync, statfsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock } from "../../../shared/clock/clock.js";
 import type { DirectoryUsageJob, DirectoryUsageResult, UsagePart, UsageTree } from "../../../shared/contracts/tasks.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
 
 const BLOCK = 512;
 /** Errors of the kernel for an unreadable directory: it is left out, and the rest still counts. */

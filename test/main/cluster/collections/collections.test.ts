@@ -1,4 +1,5 @@
 // Services and trust bundles: followed from the first need on.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { distinctCertificates } from "../../../../src/main/cluster/collections/certificates.js";

@@ -1,4 +1,5 @@
 // Config maps kept for a while, and not at all.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CachedObjects } from "../../../../src/main/cluster/objects/cached-objects.js";

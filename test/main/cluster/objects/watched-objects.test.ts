@@ -1,4 +1,5 @@
 // Config maps by watch, under virtual time.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Reference } from "../../../../src/main/cluster/objects/references.js";

@@ -1,4 +1,5 @@
 // An API server and a signer, played by the test, for what asks them for certificates of pods; virtual time.
+
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificates/pod-certificates.js";

@@ -1,4 +1,5 @@
 // The next action for a credential, by its state and the time.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,4 +1,5 @@
 // Certificates of pods from the first request to the last renewal, with the API server and the signer played by the test.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodCertificatesOnDemand } from "../../../../src/main/cluster/pod-certificates/pod-certificates-on-demand.js";

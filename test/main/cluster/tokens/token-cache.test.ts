@@ -1,4 +1,5 @@
 // Tokens of service accounts: asked for once, renewed in time, kept while the server is away.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenCache } from "../../../../src/main/cluster/tokens/token-cache.js";

@@ -5,8 +5,8 @@ import type { EffectiveConfig } from "../../../../src/main/command/config/effect
 import { originText } from "../../../../src/main/command/config/origin.js";
 import { printJson, printYaml } from "../../../../src/main/command/config/print.js";
 import { FIELD_ROWS } from "../../../../src/main/command/config/shape.js";
-import { ioOf, resolveSources } from "../../../support/config-kit.js";
 import { loadSettings } from "../../../../src/main/command/settings.js";
+import { ioOf, resolveSources } from "../../../support/config-kit.js";
 
 const RICH = `maxPods: 7
 staticPodURL: https://x/pods

@@ -1,12 +1,13 @@
 // Every row of upstream's table of config fields: known, of its type, with its default and flag; one good value is taken
 // with its place, one bad value is refused with its place. Rows of removed fields are answered by what replaces them.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseDuration } from "../../../../src/main/command/duration.js";
-import { FIELDS, type Field, type FieldPath } from "../../../../src/main/command/fields/fields.js";
-import { NOTHING, plain, treeOf, withNode } from "../../../../src/main/command/config/tree.js";
 import { originText } from "../../../../src/main/command/config/origin.js";
 import { FIELD_ROWS, isFieldPath } from "../../../../src/main/command/config/shape.js";
+import { NOTHING, plain, treeOf, withNode } from "../../../../src/main/command/config/tree.js";
+import { parseDuration } from "../../../../src/main/command/duration.js";
+import { FIELDS, type Field, type FieldPath } from "../../../../src/main/command/fields/fields.js";
 import type { ValueType } from "../../../../src/main/command/value-types.js";
 import { CONFIG_FILE, resolveSources } from "../../../support/config-kit.js";
 import { facts, type Row } from "../../../support/facts.js";

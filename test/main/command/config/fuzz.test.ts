@@ -1,5 +1,6 @@
 // Whatever stands in the files, the kubelet answers with problems or with settings and never with a crash.
 // CONFIG_FUZZ_RUNS=100000 makes the long run (about a minute of CPU time); the number below fits into every unit run.
+
 import { ok } from "node:assert/strict";
 import { test } from "node:test";
 import { printYaml } from "../../../../src/main/command/config/print.js";

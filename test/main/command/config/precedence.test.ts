@@ -1,12 +1,13 @@
 // @promise Configuration and manifests: Precedence holds for random subsets of default, file, drop-in and flag;
 //   merging is associative; 30,000 command lines and configurations cause no crash (100,000 by hand).
+
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Field, FieldPath } from "../../../../src/main/command/fields/fields.js";
 import { encode } from "../../../../src/main/command/config/field-values.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "../../../../src/main/command/config/shape.js";
 import { NOTHING, plain, treeOf, withNode, type MapNode } from "../../../../src/main/command/config/tree.js";
+import type { Field, FieldPath } from "../../../../src/main/command/fields/fields.js";
 import { resolveSources } from "../../../support/config-kit.js";
 
 // Fields of one scalar that a file, a drop-in and a flag can give; --runonce writes none.

@@ -1,9 +1,9 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { LATER_FIELDS } from "../../../../src/main/command/fields/later-fields.js";
 import { readConfig } from "../../../../src/main/command/config/read-config.js";
 import { problemText } from "../../../../src/main/command/config/report.js";
 import { at, plain } from "../../../../src/main/command/config/tree.js";
+import { LATER_FIELDS } from "../../../../src/main/command/fields/later-fields.js";
 import { HEAD } from "../../../support/config-kit.js";
 
 const problemsIn = (text: string): string[] => readConfig(text, "f").problems.map(problemText);

@@ -1,8 +1,8 @@
 import { deepEqual, match } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { resolveConfig } from "../../../../src/main/command/config/resolve-config.js";
 import { dropInOrder } from "../../../../src/main/command/config/drop-in-order.js";
 import { originText } from "../../../../src/main/command/config/origin.js";
+import { resolveConfig } from "../../../../src/main/command/config/resolve-config.js";
 import { CONFIG_DIR, HEAD, HOST, ioOf, resolveSources } from "../../../support/config-kit.js";
 
 describe("which files, in which order", () => {

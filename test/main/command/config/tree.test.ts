@@ -1,9 +1,9 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { NOTHING, plain, treeOf, type MapNode, type Tree } from "../../../../src/main/command/config/tree.js";
 import { merge, mergeMaps } from "../../../../src/main/command/config/merge.js";
 import { type Origin } from "../../../../src/main/command/config/origin.js";
+import { NOTHING, plain, treeOf, type MapNode, type Tree } from "../../../../src/main/command/config/tree.js";
 
 const DEFAULT: Origin = { kind: "default" };
 const tree = (value: unknown): Tree => treeOf(value, DEFAULT);

@@ -4,6 +4,7 @@
 // @promise Configuration and manifests: Every row of upstream's flags, fields, feature gates and validation rules:
 //   name, default, type, one valid and one invalid value.
 // @with test/facts
+
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readCommandLine } from "../../../../src/main/command/command-line.js";

@@ -1,4 +1,5 @@
 // Every row of feature-gates.tsv against the table, and the effect of setting it.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

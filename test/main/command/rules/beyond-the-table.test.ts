@@ -1,4 +1,5 @@
 // Rules that upstream applies later than its validation, and warnings without a rejection.
+
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,5 +1,6 @@
 // Examples of the validation rules: each row of config-validation.tsv is claimed by configurations it refuses and by
 // neighbours it lets through.
+
 import { resolveGates } from "../../../../src/main/command/gates/feature-gates.js";
 import type { CheckedFlags } from "../../../../src/main/command/rules/flags.js";
 import { validateConfig, validateFlags } from "../../../../src/main/command/rules/index.js";

@@ -1,9 +1,10 @@
 // Values that start-up and the eviction code parse from the configuration's texts.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { splitNodeIPs } from "../../../../src/main/command/rules/flags.js";
 import { parseEviction, type EvictionMaps } from "../../../../src/main/command/rules/parse-eviction.js";
 import { parseReserved } from "../../../../src/main/command/rules/parse-reserved.js";
-import { splitNodeIPs } from "../../../../src/main/command/rules/flags.js";
 import { printQuantity } from "../../../../src/shared/api/quantity.js";
 
 describe("eviction thresholds", () => {

@@ -1,4 +1,5 @@
 // Every row of config-validation.tsv: refused and accepted examples, one violation where one thing is wrong.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { facts } from "../../../support/facts.js";

@@ -1,4 +1,5 @@
 // Events on their way to the API server: in order, counted when lost, never for ever.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { EventSink } from "../../../../src/main/events/sink/event-sink.js";

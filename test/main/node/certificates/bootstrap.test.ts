@@ -1,11 +1,12 @@
 // A node without credentials gets them: key, request, wait, certificate, kubeconfig.
+
 import assert from "node:assert/strict";
 import "reflect-metadata";
-import { PemConverter, Pkcs10CertificateRequest, X509CertificateGenerator } from "@peculiar/x509";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { PemConverter, Pkcs10CertificateRequest, X509CertificateGenerator } from "@peculiar/x509";
 import { bootstrap, type BootstrapDeps } from "../../../../src/main/node/certificates/bootstrap.js";
 import { CertificateStore } from "../../../../src/main/node/certificates/certificate-store.js";
 import type { CertificateTasks } from "../../../../src/main/node/certificates/certificate-tasks.js";

@@ -1,6 +1,7 @@
 // A certificate is asked for, kept, and renewed in time; what goes wrong costs nothing that works.
 // @promise Cluster: Certificates: requested, renewed at 70 to 90 % of their lifetime; a denied request is not repeated
 //   quickly; a restart continues with the same request.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

@@ -1,4 +1,5 @@
 // Conditions under which an expired client certificate ends the kubelet.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { watchExpiry } from "../../../../src/main/node/certificates/expiry-watch.js";

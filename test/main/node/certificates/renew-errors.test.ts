@@ -1,4 +1,5 @@
 // Certificates that cannot be renewed are counted, each kind in its own metric.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { certificateMetrics } from "../../../../src/main/node/certificates/metrics.js";

@@ -1,4 +1,5 @@
 // Subject of the serving certificate, by the addresses of the node.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { servingSubject } from "../../../../src/main/node/certificates/rotation.js";

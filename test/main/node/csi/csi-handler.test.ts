@@ -1,12 +1,13 @@
 // Registration of a CSI driver: its CSINode entry, labels and annotation of the Node, versions, and an unreachable API server.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { PluginRefusedError } from "../../../../src/main/model/plugin-refused.js";
 import { CsiHandler } from "../../../../src/main/node/csi/csi-handler.js";
-import { bestVersion } from "../../../../src/main/node/csi/csi-version.js";
 import { nodePatch, withDriver, withoutDriver } from "../../../../src/main/node/csi/csi-node-entries.js";
 import { CsiNodeObject } from "../../../../src/main/node/csi/csi-node-object.js";
-import { PluginRefusedError } from "../../../../src/main/model/plugin-refused.js";
+import { bestVersion } from "../../../../src/main/node/csi/csi-version.js";
 import { CsiDrivers } from "../../../../src/main/volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../../../src/main/volumes/csi/node-port.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";

@@ -1,6 +1,7 @@
 // Registration of plugins: sockets that come, go, come back, lie or say nothing.
 // @promise Resources of the node: A plugin that fails NotifyRegistrationStatus is deregistered and registered again
 //   after a back-off, as upstream.
+
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,8 +10,8 @@ import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
 import { status } from "@grpc/grpc-js";
 import type { PluginHandler, PluginInfo, RegistrationClient } from "../../../../src/main/model/plugin-handler.js";
-import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.js";
 import { labelPluginFolders } from "../../../../src/main/node/plugins/plugin-labels.js";
+import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.js";
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";

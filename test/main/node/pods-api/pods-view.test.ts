@@ -1,12 +1,13 @@
 // The pods API: what clients read and watch.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodsView } from "../../../../src/main/node/pods-api/pods-view.js";
-import { EventType, type WatchPodsEvent } from "../../../../src/shared/plugins/gen/pods.v1alpha1.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
-import { keptLog } from "../../../support/sources-kit.js";
+import { EventType, type WatchPodsEvent } from "../../../../src/shared/plugins/gen/pods.v1alpha1.js";
 import { pod as podWith } from "../../../support/pods.js";
 import { decode } from "../../../support/protobuf-decode.js";
+import { keptLog } from "../../../support/sources-kit.js";
 
 const base = podWith({});
 const pod = (uid: string, phase?: string): Pod =>

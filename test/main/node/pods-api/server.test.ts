@@ -1,4 +1,5 @@
 // The pods API over a socket: a client that does not read, and a pod that changes while it terminates.
+
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -8,8 +9,8 @@ import { servePodsApi } from "../../../../src/main/node/pods-api/server.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { EventType, PodsClient, type WatchPodsEvent } from "../../../../src/shared/plugins/gen/pods.v1alpha1.js";
-import { decode } from "../../../support/protobuf-decode.js";
 import { pod } from "../../../support/pods.js";
+import { decode } from "../../../support/protobuf-decode.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
 test("the watch of a client that does not read ends with RESOURCE_EXHAUSTED", async (t) => {

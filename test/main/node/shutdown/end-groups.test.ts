@@ -1,4 +1,5 @@
 // Which pods end when, as the node goes down.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,13 +1,14 @@
 // The lock as a child process: taken, released, lost, refused.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
 import { takeInhibitLock } from "../../../../src/main/node/shutdown/inhibit-lock.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 import { fakeInhibit, type FakeInhibit } from "../../../support/fake-inhibit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const PATH = process.env["PATH"];
 const clock = new SteppedClock();

@@ -1,4 +1,5 @@
 // The manager with a logind, locks and pods that the test decides on, under virtual time.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inhibitLockError } from "../../../../src/main/node/shutdown/errors.js";

@@ -1,4 +1,5 @@
 // graceful_node_shutdown_state: upstream's form, and whatever else may be in its place.
+
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
 // logind over a bus of the test's own.
+
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,10 +9,10 @@ import { BusAddressError, InhibitDelayTooShortError } from "../../../../src/main
 import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-delay.js";
 import { connectLogind, type Logind } from "../../../../src/main/node/shutdown/logind.js";
 import { systemBusSocket } from "../../../../src/main/node/shutdown/system-bus.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 import { FakeLogind } from "../../../support/fake-logind.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";
 

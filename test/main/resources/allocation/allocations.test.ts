@@ -1,4 +1,5 @@
 // The two state files: upstream's form, what survives the kubelet, what happens to garbage.
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

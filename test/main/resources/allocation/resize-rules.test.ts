@@ -1,4 +1,5 @@
 // Resizes that are infeasible, and the order of pending ones.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -8,8 +9,8 @@ import {
   raisesRequests,
   type ResizeRules,
 } from "../../../../src/main/resources/allocation/resize-rules.js";
-import { parseQuantity } from "../../../../src/shared/api/quantity.js";
 import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
+import { parseQuantity } from "../../../../src/shared/api/quantity.js";
 import { container, pod } from "../../../support/pods.js";
 import { defaultResizeRules } from "../../../support/resize-kit.js";
 

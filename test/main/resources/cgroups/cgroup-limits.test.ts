@@ -1,4 +1,5 @@
 // Values of the QoS tiers from the pods that run.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

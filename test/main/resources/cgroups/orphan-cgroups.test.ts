@@ -1,4 +1,5 @@
 // Cgroups of unknown pods: removed one at a time, never for a pod that came back.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OrphanCgroups } from "../../../../src/main/resources/cgroups/orphan-cgroups.js";

@@ -1,4 +1,5 @@
 // Times at which the tiers are updated: under virtual time, on a manager that only counts.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QosUpdates } from "../../../../src/main/resources/cgroups/qos-updates.js";

@@ -1,4 +1,5 @@
 // The memory that the classes' cgroups are promised, as the metrics show it.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reservedMemoryMetrics } from "../../../../src/main/resources/cgroups/metrics.js";

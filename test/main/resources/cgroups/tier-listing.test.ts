@@ -1,4 +1,5 @@
 // The removal of thousands of pods without a cgroup reads the classes a few times, not once for each pod.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keyOf, TierListing } from "../../../../src/main/resources/cgroups/tier-listing.js";

@@ -1,4 +1,5 @@
 // The state's form is upstream's: what either kubelet wrote the other reads.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decodeCpuState, encodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";

@@ -1,4 +1,5 @@
 // Topology hints for a request for CPUs.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
 // Pods and a manager for the tests of the CPU manager.
+
 import type { TestContext } from "node:test";
 import {
   createCpuManager,

@@ -1,19 +1,20 @@
 // The CPU manager over its life: its state on disk, which the next kubelet reads, and the updates of containers.
-import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+
 import assert from "node:assert/strict";
 import { copyFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { decodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
 import { checkNoCpuPolicy } from "../../../../src/main/resources/cpu-manager/none-policy.js";
 import { printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";
-import { until } from "../../../support/sources-kit.js";
-import { allocateAll, burstable, cpuManagerKit, fixed, granted, guaranteed, observed } from "./kit.js";
-import { container, pod } from "../pods.js";
-import { machine } from "./machines.js";
 import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { until } from "../../../support/sources-kit.js";
+import { container, pod } from "../pods.js";
+import { allocateAll, burstable, cpuManagerKit, fixed, granted, guaranteed, observed } from "./kit.js";
+import { machine } from "./machines.js";
 
 const MACHINE = machine({ sockets: 1, numaNodes: 2, coresPerNode: 2, threads: 1 });
 const stateFile = (rootDir: string): string => join(rootDir, "cpu_manager_state");

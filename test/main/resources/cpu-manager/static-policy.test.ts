@@ -1,8 +1,9 @@
 // Exclusive CPUs of containers; no container gets another's.
-import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { common, sameCpus, union, without, type CpuSet } from "../../../../src/main/resources/cpu-manager/cpu-set.js";
 import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { staticOptions } from "../../../../src/main/resources/cpu-manager/options.js";

@@ -1,9 +1,10 @@
 // Which CPUs a request gets: what always holds on any machine, and the shape of the answer on some.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { ascending } from "../../../../src/main/resources/cpu-manager/cpu-set.js";
+import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { takePacked, type PackOptions } from "../../../../src/main/resources/cpu-manager/take-cpus.js";
 import { takeDistributed } from "../../../../src/main/resources/cpu-manager/take-distributed.js";
 import { parseCpuList, printCpuList } from "../../../../src/shared/api/cpu-list.js";

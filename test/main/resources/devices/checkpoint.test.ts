@@ -2,6 +2,7 @@
 // @promise Resources of the node: kubelet_internal_checkpoint: the kubelet reads upstream's file, and upstream reads
 //   ours; garbage is set aside with a warning.
 // @with test/main/resources/devices/device-manager.test.ts
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

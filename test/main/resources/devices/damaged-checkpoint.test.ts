@@ -2,15 +2,16 @@
 // @promise Resources of the node: If that file is damaged, no device is allocated while a running pod may have it. No
 //   container of that pod starts again; the messages name the file and the pods to delete.
 // @with test/integration/devices.test.ts
-import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+
 import assert from "node:assert/strict";
 import { readdir, rm } from "node:fs/promises";
 import { describe, test, type TestContext } from "node:test";
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { JoinedManagers } from "../../../../src/main/resources/managers/joined-managers.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
 import { container } from "../pods.js";

@@ -1,9 +1,9 @@
 // Lists of devices as plugins send them: decoded in pieces, bounded, and without effect when nothing changed.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeDevices, MAX_DEVICES } from "../../../../src/main/resources/devices/decode-devices.js";
 import { DevicePool } from "../../../../src/main/resources/devices/device-pool.js";
-
 import { ListAndWatchResponse } from "../../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
 import { devices, FakePlugin, kit, replaceList } from "./kit.js";
 

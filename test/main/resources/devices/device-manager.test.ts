@@ -1,7 +1,7 @@
-import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, test } from "node:test";
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { FailingDisk } from "../../../support/failing-disk.js";
 import { sidecar, container, pod } from "../pods.js";
 import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, start, wanting } from "./kit.js";

@@ -1,8 +1,9 @@
 // A device manager with plugins that live in the test: no sockets, no time of its own.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { setImmediate as turn } from "node:timers/promises";
 import type { TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { DeviceManager, type DeviceManagerOptions } from "../../../../src/main/resources/devices/device-manager.js";
 import type { DevicePool } from "../../../../src/main/resources/devices/device-pool.js";
 import type {

@@ -1,6 +1,8 @@
 // Device plugins that register under names without end, report lists without end, or never answer, leave room for the others.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { deviceMetrics } from "../../../../src/main/resources/devices/metrics.js";
 import { dialDevicePlugin } from "../../../../src/main/resources/devices/plugin-client.js";
 import {
   ListSizes,
@@ -10,10 +12,9 @@ import {
   PendingRegistrations,
 } from "../../../../src/main/resources/devices/plugin-limits.js";
 import { registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
-import { deviceMetrics } from "../../../../src/main/resources/devices/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
 import { PluginCallError, STATUS } from "../../../../src/shared/plugins/call-error.js";
+import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { devices, FakePlugin, GPU, kit, never } from "./kit.js";

@@ -1,4 +1,5 @@
 // Registration over real sockets: the replies to a plugin, and the watch of its devices.
+
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -6,14 +7,14 @@ import { tmpdir } from "node:os";
 import { describe, test, type TestContext } from "node:test";
 import { DeviceManager } from "../../../../src/main/resources/devices/device-manager.js";
 import { dialDevicePlugin } from "../../../../src/main/resources/devices/plugin-client.js";
-import { devicePluginHandler, registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
 import { preparePluginDirectory } from "../../../../src/main/resources/devices/plugin-directory.js";
+import { devicePluginHandler, registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
 import { serveRegistration } from "../../../../src/main/resources/devices/registration-server.js";
 import { isExtendedResourceName } from "../../../../src/shared/api/extended-resources.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
-import { noDeviceMetrics } from "../../../support/silent.js";
 import { TestDevicePlugin, type TestPluginOptions } from "../../../support/device-plugin/plugin.js";
+import { noDeviceMetrics } from "../../../support/silent.js";
 import { allocate, GPU, never, podOf, wanting } from "./kit.js";
 
 const log = createLogger({ thread: "test", level: "silent" });

@@ -1,7 +1,8 @@
 // The checkpoint of ResourceClaims: upstream's form, and no reading of a damaged file.
+
 import assert from "node:assert/strict";
-import { crc32 } from "node:zlib";
 import { describe, test } from "node:test";
+import { crc32 } from "node:zlib";
 import { decodeClaims, encodeClaims } from "../../../../src/main/resources/dra/checkpoint.js";
 import type { ClaimState } from "../../../../src/main/resources/dra/claim-state.js";
 

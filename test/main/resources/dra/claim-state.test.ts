@@ -1,9 +1,10 @@
 // A container's claims in the pod status and in the pod resources service.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type ClaimState, type PreparedDevice } from "../../../../src/main/resources/dra/claim-state.js";
-import { claimHealth, listedClaim } from "../../../../src/main/resources/dra/claim-health.js";
 import { listedClaims } from "../../../../src/main/node/pod-resources/listed-devices.js";
+import { claimHealth, listedClaim } from "../../../../src/main/resources/dra/claim-health.js";
+import { type ClaimState, type PreparedDevice } from "../../../../src/main/resources/dra/claim-state.js";
 import { pod } from "../../../support/pods.js";
 
 const GPU = "gpu.example.com";

@@ -1,4 +1,5 @@
 // The health of DRA devices. A report counts until its timeout or its stream's end, and only changes are passed on.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

@@ -1,8 +1,9 @@
 // Drivers: the newest plugin of a driver is called, and ResourceSlices go when none is left for a while.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Drivers } from "../../../../src/main/resources/dra/drivers.js";
 import type { DriverClient } from "../../../../src/main/resources/dra/driver-port.js";
+import { Drivers } from "../../../../src/main/resources/dra/drivers.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

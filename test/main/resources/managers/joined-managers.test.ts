@@ -1,16 +1,17 @@
 // The joined managers on managers made up of a table: what a pod gets, keeps and gives back.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AllocationError, type ResourceManager } from "../../../../src/main/resources/assignment/resource-manager.js";
 import {
   JoinedManagers,
   type ManagerSource,
   joinGrants,
 } from "../../../../src/main/resources/managers/joined-managers.js";
-import { AllocationError, type ResourceManager } from "../../../../src/main/resources/assignment/resource-manager.js";
-import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
+import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { container, pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -1,12 +1,13 @@
 // A state that another policy has left keeps the kubelet from starting; none, or an own one, does not.
+
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { checkLeftStates } from "../../../../src/main/resources/managers/left-states.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 test("policy none beside a state of policy static", async (t) => {
   const rootDir = await temporaryFolder(t);

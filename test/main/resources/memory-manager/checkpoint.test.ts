@@ -1,4 +1,5 @@
 // memory_manager_state as upstream writes it: the checksums here are upstream's own (1.36.2).
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

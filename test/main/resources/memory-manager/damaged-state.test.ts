@@ -1,9 +1,10 @@
 // A memory manager state that is damaged or cannot be written: no memory of a NUMA node is allocated twice.
-import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";

@@ -1,10 +1,11 @@
 // A memory manager on a made-up machine, its state in a folder of its own.
+
 import type { TestContext } from "node:test";
-import { MemoryManager } from "../../../../src/main/resources/memory-manager/memory-manager.js";
-import type { Container, Pod } from "../../../../src/shared/api/pod.js";
-import { memoryManagerMetrics } from "../../../../src/main/resources/memory-manager/metrics.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { podLevelMetrics, type PodLevelSettings } from "../../../../src/main/resources/assignment/pod-level.js";
+import { MemoryManager } from "../../../../src/main/resources/memory-manager/memory-manager.js";
+import { memoryManagerMetrics } from "../../../../src/main/resources/memory-manager/metrics.js";
+import type { Container, Pod } from "../../../../src/shared/api/pod.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { container, pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

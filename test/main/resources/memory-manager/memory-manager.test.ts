@@ -1,17 +1,18 @@
 // The memory manager as a whole: what pods get, keep over a restart of the kubelet, and give back.
-import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { checkNoMemoryPolicy } from "../../../../src/main/resources/memory-manager/none-policy.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
 import { value } from "../../../../src/shared/api/quantity.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 import { pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { asking, guaranteed, manager } from "./kit.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const two = [{ id: 0 }, { id: 1 }];
 const because = (message: RegExp) => (error: unknown) =>

@@ -1,8 +1,9 @@
 // Places of memory on made-up machines of 1 to 8 NUMA nodes: whatever comes and goes, the books are right.
-import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import {
   emptyMemory,
   mayServe,

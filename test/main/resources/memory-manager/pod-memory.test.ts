@@ -3,6 +3,7 @@
 //   container has an exclusive part or a share of the rest, none is without memory; metrics resource_manager_*.
 // @with test/main/resources/memory-manager/pod-level.test.ts,
 //   test/main/resources/cpu-manager/static-cpu-manager.test.ts, test/integration/resource-managers.test.ts
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
 // reservedMemory against the node's other reservations and its NUMA nodes.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

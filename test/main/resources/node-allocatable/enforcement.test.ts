@@ -1,10 +1,10 @@
 // enforceNodeAllocatable as a table: which cgroup gets which values.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { evictionReserve, nodeCapacity } from "../../../../src/main/resources/node-capacity.js";
 import { enforcementOf } from "../../../../src/main/resources/node-allocatable/enforcement.js";
 import { pidCapacity } from "../../../../src/main/resources/node-allocatable/pid-capacity.js";
 import {
@@ -12,6 +12,7 @@ import {
   reservedOf,
   type ReservedSettings,
 } from "../../../../src/main/resources/node-allocatable/reserved.js";
+import { evictionReserve, nodeCapacity } from "../../../../src/main/resources/node-capacity.js";
 
 const MIB = 1024n ** 2n;
 const capacity = nodeCapacity({

@@ -1,8 +1,9 @@
 // Enforcement of node allocatable, and its events: under virtual time.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-values.js";
 import { cgroupMissingError } from "../../../../src/main/resources/cgroups/cgroup-errors.js";
+import type { CgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-values.js";
 import type { Enforcement } from "../../../../src/main/resources/node-allocatable/enforcement.js";
 import { AllocatableEnforcer } from "../../../../src/main/resources/node-allocatable/enforcer.js";
 import { keptLog } from "../../../support/sources-kit.js";

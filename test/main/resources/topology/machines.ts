@@ -1,4 +1,5 @@
 // Made-up machines: as many NUMA nodes as wanted, with memory and CPUs on each.
+
 import fc from "fast-check";
 import type {
   MachineTopology,

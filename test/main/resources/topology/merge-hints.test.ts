@@ -2,6 +2,7 @@
 // @promise Resources of the node: A pod's resources are on NUMA nodes that all managers agree on, or the pod is
 //   rejected. single-numa-node never allocates two, best-effort never rejects.
 // @with test/main/resources/managers/joined-managers.test.ts
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,11 +1,12 @@
 // The machine's topology out of made-up sysfs and /proc.
+
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readMachineTopology } from "../../../../src/main/resources/topology/read-machine.js";
-import { temporaryFolder } from "../../../support/sources-kit.js";
 import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { temporaryFolder } from "../../../support/sources-kit.js";
 
 async function rootWith(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const root = await temporaryFolder(t);

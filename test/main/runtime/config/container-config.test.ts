@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CreateContainerConfigError } from "../../../../src/main/model/container-config-error.js";
+import { type ContainerInput, containerConfig } from "../../../../src/main/runtime/config/container-config.js";
+import { containerEnv, type EnvSources } from "../../../../src/main/runtime/config/env.js";
+import { containerMounts, volumeSubPath, type MountsInput } from "../../../../src/main/runtime/config/mounts.js";
+import { sandboxConfig } from "../../../../src/main/runtime/config/sandbox-config.js";
 import type { Container, PodSpec } from "../../../../src/shared/api/pod.js";
 import {
   LinuxContainerResources,
@@ -8,11 +13,6 @@ import {
   SecurityProfile_ProfileType as Profile,
   Signal,
 } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { type ContainerInput, containerConfig } from "../../../../src/main/runtime/config/container-config.js";
-import { CreateContainerConfigError } from "../../../../src/main/model/container-config-error.js";
-import { containerEnv, type EnvSources } from "../../../../src/main/runtime/config/env.js";
-import { containerMounts, volumeSubPath, type MountsInput } from "../../../../src/main/runtime/config/mounts.js";
-import { sandboxConfig } from "../../../../src/main/runtime/config/sandbox-config.js";
 import { c, makePod } from "../../status/fixtures.js";
 
 function build(container: Partial<Container> = {}, spec: Partial<PodSpec> = {}, rest: Partial<ContainerInput> = {}) {

@@ -1,4 +1,5 @@
 // Files of environment variables: accepted and rejected texts. Every accepted file means the same to a shell.
+
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
 // Environment variables made of config maps, secrets and files: upstream's rules, as a table.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerEnv, type EnvInput, type EnvSources } from "../../../../src/main/runtime/config/env.js";

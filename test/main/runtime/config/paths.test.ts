@@ -6,9 +6,9 @@ import {
   nextRestartCount,
   podLogDirectory,
 } from "../../../../src/main/model/paths.js";
-import * as dirs from "../../../../src/shared/api/pod-paths.js";
 import { seccompProfileRoot } from "../../../../src/main/model/root-directory.js";
 import { criSignal, signalName } from "../../../../src/main/model/stop-signals.js";
+import * as dirs from "../../../../src/shared/api/pod-paths.js";
 import { Signal } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import { criContainer, makePod } from "../../status/fixtures.js";
 

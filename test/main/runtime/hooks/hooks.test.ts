@@ -1,13 +1,14 @@
 // Hooks in their place: postStart after the start, preStop before the stop, each once, within one deadline.
 // @promise Probes and hooks: A preStop hook runs once per container, also if the stop is repeated, shortened, or
 //   continued by the next process.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { StartContainerError } from "../../../../src/main/model/step-errors.js";
+import type { KillContainerStep } from "../../../../src/main/model/step.js";
 import { Doer } from "../../../../src/main/runtime/doer.js";
 import { noMemory, type PreStopMemory } from "../../../../src/main/runtime/hooks/pre-stops.js";
 import { killMessage } from "../../../../src/main/runtime/kill-container.js";
-import { StartContainerError } from "../../../../src/main/model/step-errors.js";
-import type { KillContainerStep } from "../../../../src/main/model/step.js";
 import type { Lifecycle, LifecycleHandler, Pod } from "../../../../src/shared/api/pod.js";
 import type { InspectHint } from "../../../../src/shared/contracts/pleg.js";
 import type { FakeCriOptions } from "../../../fake-cri/fake-cri.js";

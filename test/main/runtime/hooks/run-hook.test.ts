@@ -2,6 +2,7 @@
 // @promise Probes and hooks: HTTP hooks and probes: status 101 is a response, endless informational responses are a
 //   failure.
 // @with test/workers/peers/http.test.ts
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -11,9 +12,9 @@ import { createServer as createRawServer, type AddressInfo, type Socket } from "
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { runHook } from "../../../../src/main/runtime/hooks/run-hook.js";
 import { HookError } from "../../../../src/main/runtime/hooks/hook-error.js";
 import { portOf, userAgent } from "../../../../src/main/runtime/hooks/http-hook.js";
+import { runHook } from "../../../../src/main/runtime/hooks/run-hook.js";
 import type { LifecycleHandler } from "../../../../src/shared/api/pod.js";
 import { runPod } from "../../../shared/cri/support.js";
 import { temporaryFolder, until } from "../../../support/sources-kit.js";

@@ -1,12 +1,13 @@
 // Manifests that clients send: all of a request or none, versions and conditions, what is on the disk after a crash.
+
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SubmittedSource } from "../../../../src/main/sources/submitted/submitted-source.js";
+import type { TasksPool } from "../../../../src/main/threads/tasks-pool.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import type { ManifestReply } from "../../../../src/shared/contracts/manifests.js";
-import type { TasksPool } from "../../../../src/main/threads/tasks-pool.js";
 import { decodeSubmitted } from "../../../../src/workers/tasks/manifest/decode-submitted.js";
 import { keptLog, manifest, temporaryFolder } from "../../../support/sources-kit.js";
 

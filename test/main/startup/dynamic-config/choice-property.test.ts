@@ -1,9 +1,10 @@
 // For all edits of an operator and all exits of a kubelet. A configuration marked bad never runs, and only a proven
 // one is trusted. If there is a good one, the kubelet rolls a crashing configuration back after a bounded number of
 // starts.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
+import { test } from "node:test";
 import fc from "fast-check";
 import type { DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
 import { prepareConfiguration } from "../../../../src/main/startup/dynamic-config/prepare.js";

@@ -1,13 +1,14 @@
 // A node whose cluster assigns its configuration: a real store, own files and an API server's voice in memory.
+
 import { rm } from "node:fs/promises";
 import type { TestContext } from "node:test";
-import type { ConfigMapReference } from "../../../../src/shared/api/config-source.js";
-import type { ConfigSource } from "../../../../src/shared/contracts/node-status.js";
 import { ClusterSource } from "../../../../src/main/startup/dynamic-config/cluster-source.js";
 import type { ConfigFiles, ConfigText } from "../../../../src/main/startup/dynamic-config/config-files.js";
 import type { ConfigEvent, DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
 import { SourceReadError } from "../../../../src/main/startup/dynamic-config/errors.js";
 import { prepareConfiguration } from "../../../../src/main/startup/dynamic-config/prepare.js";
+import type { ConfigMapReference } from "../../../../src/shared/api/config-source.js";
+import type { ConfigSource } from "../../../../src/shared/contracts/node-status.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { storeFolder, validate } from "./kit.js";

@@ -4,9 +4,10 @@
 //   assignments, edits, refusals and exits. A rolled back one does not run until it changes. If the first ConfigMap
 //   makes the kubelet crash, it returns to the node's own files.
 // @with test/main/startup/dynamic-config/decide.test.ts, test/main/startup/dynamic-config/cluster-source.test.ts
+
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { rm } from "node:fs/promises";
+import { test } from "node:test";
 import fc from "fast-check";
 import { ClusterNode } from "./cluster-kit.js";
 import { storeFolder } from "./kit.js";

@@ -1,4 +1,5 @@
 // The ConfigMap as a source: what a start reads before the API server was heard, and what a running kubelet follows.
+
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

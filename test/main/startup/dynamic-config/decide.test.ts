@@ -1,6 +1,7 @@
 // The rules of which configuration a start takes, as a table.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import {
   chooseConfiguration,
   type Choice,

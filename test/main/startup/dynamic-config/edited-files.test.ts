@@ -1,8 +1,9 @@
 // From files an operator edits to the configuration of the next start: all parts together, on a real folder.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import type { DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
 import { followConfiguration } from "../../../../src/main/startup/dynamic-config/follow.js";
 import { LocalSource } from "../../../../src/main/startup/dynamic-config/local-source.js";

@@ -1,7 +1,8 @@
 // A running kubelet whose configuration changes: real store, virtual time, a source the test edits.
-import { test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { readFile, rm, writeFile } from "node:fs/promises";
+import { test, type TestContext } from "node:test";
 import type { ConfigFiles } from "../../../../src/main/startup/dynamic-config/config-files.js";
 import type { DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
 import {
@@ -9,8 +10,8 @@ import {
   type FollowedConfig,
   type FollowOptions,
 } from "../../../../src/main/startup/dynamic-config/follow.js";
-import type { SteppedClock } from "../../../support/stepped-clock.js";
 import { until } from "../../../support/sources-kit.js";
+import type { SteppedClock } from "../../../support/stepped-clock.js";
 import { digest, Node, textOfActive } from "./kit.js";
 
 const TRIAL_MS = 10 * 60_000;

@@ -1,8 +1,8 @@
 // A dynamic configuration over a real folder and a source the test edits.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Clock } from "../../../../src/shared/clock/clock.js";
 import {
   digestOf,
   type ConfigFiles,
@@ -12,6 +12,7 @@ import type { ConfigEvent, DynamicConfig } from "../../../../src/main/startup/dy
 import { SourceReadError } from "../../../../src/main/startup/dynamic-config/errors.js";
 import { prepareConfiguration } from "../../../../src/main/startup/dynamic-config/prepare.js";
 import type { ConfigurationSource, SourceWatch } from "../../../../src/main/startup/dynamic-config/source.js";
+import type { Clock } from "../../../../src/shared/clock/clock.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

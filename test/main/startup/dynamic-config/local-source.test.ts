@@ -1,9 +1,10 @@
 // The config file and drop-ins on a real folder: the files that are read. Every way of changing them is seen at once.
-import { test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { SourceReadError } from "../../../../src/main/startup/dynamic-config/errors.js";
 import { LocalSource } from "../../../../src/main/startup/dynamic-config/local-source.js";

@@ -1,9 +1,10 @@
 // Starts of a kubelet, one after the other, over one store on disk.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { configOf, digest, Node, textOfActive } from "./kit.js";
+import { test } from "node:test";
 import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { configOf, digest, Node, textOfActive } from "./kit.js";
 
 test("first start: the files are assigned, checkpointed and on trial", async (t) => {
   const node = await Node.make(t, "one");

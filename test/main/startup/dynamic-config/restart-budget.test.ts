@@ -3,6 +3,7 @@
 //   ConfigMap is watched, and an hour has at most 19 restarts; wrong types, sizes and names are refused; the event of a
 //   restart is sent by the next process if it was not sent.
 // @with test/workers/node-status/config-source, test/main/startup/dynamic-config/follow.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,8 +1,9 @@
 // Checkpoints and meta files on a real folder: exact copies, garbage, truncation, leftovers, pruning.
-import { test, type TestContext } from "node:test";
+
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test, type TestContext } from "node:test";
 import { Checkpoints } from "../../../../src/main/startup/dynamic-config/checkpoints.js";
 import { digestOf, type ConfigFiles } from "../../../../src/main/startup/dynamic-config/config-files.js";
 import { MetaStore } from "../../../../src/main/startup/dynamic-config/meta.js";

@@ -1,6 +1,7 @@
 // The time of proof under virtual time.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { TrialWatch } from "../../../../src/main/startup/dynamic-config/trial.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

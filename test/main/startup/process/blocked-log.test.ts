@@ -1,5 +1,6 @@
 // A standard error without a reader: the kubelet goes on as with one, and ends at a signal.
 // @promise Failures: A blocked standard error delays neither pods nor the exit.
+
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { commandIo } from "../../../../src/main/startup/process/command-io.js";
 import { loadSettings } from "../../../../src/main/command/settings.js";
+import { commandIo } from "../../../../src/main/startup/process/command-io.js";
 import { HEAD } from "../../../support/config-kit.js";
 
 let dir = "";

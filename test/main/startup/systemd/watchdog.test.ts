@@ -2,13 +2,13 @@ import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { describeLate, lateThreads, type StampLimits } from "../../../../src/main/threads/late-threads.js";
 import { feedWatchdog, watchdogInterval, type WatchdogOptions } from "../../../../src/main/startup/systemd/watchdog.js";
+import { describeLate, lateThreads, type StampLimits } from "../../../../src/main/threads/late-threads.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 import { BoardReader, BoardWriter, createBoard, type ThreadSnapshot } from "../../../../src/shared/queue/board.js";
 import { keepStamping } from "../../../../src/shared/thread/stamper.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const STAMP_PERIOD_MS = 500;
 

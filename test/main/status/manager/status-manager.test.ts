@@ -2,14 +2,15 @@
 // @headline Cluster | The API server gets the newest status of every pod. | finally
 // @promise Cluster: The API server finally has the newest status of every pod after any failures; no final phase is
 //   reverted.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
 import { ApiView } from "../../../../src/main/status/manager/api-view.js";
 import { StatusManager } from "../../../../src/main/status/manager/status-manager.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
 import type { PodCondition, PodStatus } from "../../../../src/shared/api/pod-status.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
 import { away, MemoryApi } from "../../../support/memory-api.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";

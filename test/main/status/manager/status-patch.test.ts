@@ -1,4 +1,5 @@
 // The patch that makes the server's status ours: nothing too much, nothing left over.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

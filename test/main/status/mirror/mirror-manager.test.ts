@@ -1,4 +1,5 @@
 // Mirror pods under virtual time: made, healed, removed, and never sooner than is known.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ApiView } from "../../../../src/main/status/manager/api-view.js";

@@ -2,13 +2,14 @@
 // @promise Volumes: In-tree cloud volumes become what their CSI drivers expect; a claim expands when it is the node's
 //   turn. It does so on every node that has it, and after a restart of the kubelet.
 // @with test/main/volumes/persistent
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";
 import { migratedInline, migratedVolume } from "../../../../src/main/volumes/csi/migration/translate.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import type { PersistentVolume } from "../../../../src/shared/api/objects.js";
 import { podOf } from "../../../support/csi/kit.js";
-import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 type Spec = PersistentVolume["spec"];
 const ZONE = "topology.kubernetes.io/zone";

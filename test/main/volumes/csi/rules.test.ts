@@ -1,4 +1,5 @@
 // The tables of CSI: names, modes, groups, labels, waits; and a device that another kubelet takes over.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,12 +9,12 @@ import { accessMode } from "../../../../src/main/volumes/csi/capability.js";
 import { inlineVolume, persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";
 import { takesFsGroup } from "../../../../src/main/volumes/csi/mount-volume.js";
 import { attachmentName, ephemeralHandle, stagingDirectory } from "../../../../src/main/volumes/csi/paths.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import { KeyedSerializer } from "../../../../src/shared/turns/keyed-serializer.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
 import { isRoot } from "../temporary-root.js";
-import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 test("names are upstream's", () => {
   // printf hdn | sha256sum; printf uidvol | sha256sum; printf h | sha256sum

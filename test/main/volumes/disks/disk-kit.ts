@@ -1,4 +1,5 @@
 // Network disks of a temporary node: a loop device, and directories in place of those in which the system shows disks.
+
 import { mkdir } from "node:fs/promises";
 import type { TestContext } from "node:test";
 import { NodeAttachments } from "../../../../src/main/volumes/attachments/node-attachments.js";

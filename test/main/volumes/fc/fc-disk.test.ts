@@ -1,4 +1,5 @@
 // Fibre Channel disks: where they are looked for, multipath, and one mount for all pods of a disk.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -8,12 +9,12 @@ import { DiskAttachError } from "../../../../src/main/volumes/disks/disk.js";
 import { fcDisk, fcKind } from "../../../../src/main/volumes/fc/fc-disk.js";
 import { fcVolumes } from "../../../../src/main/volumes/fc/plugin.js";
 import { SELinuxMounts } from "../../../../src/main/volumes/se-linux-mounts.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import type { FCVolumeSource } from "../../../../src/shared/api/volume.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
-import { isRoot, mountsBelow, never, podWith } from "../temporary-root.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { diskKit } from "../disks/disk-kit.js";
-import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
+import { isRoot, mountsBelow, never, podWith } from "../temporary-root.js";
 
 const skip = isRoot ? false : "needs root";
 const WWN = "50060e801049cfd1";

@@ -2,6 +2,7 @@
 // @promise Volumes: A device of a local volume is formatted only when it is blank. It is mounted once for all its pods
 //   and unmounted with the last, also by the next kubelet.
 // @with test/main/volumes/persistent/claims.test.ts, test/cluster/volumes.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prepareDevice, type FormatRequest } from "../../../../src/main/volumes/file-system/format.js";

@@ -1,4 +1,5 @@
 // The tool that grows a file system, by the type that blkid reports.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { growFileSystem } from "../../../../src/main/volumes/file-system/grow-file-system.js";

@@ -1,4 +1,5 @@
 // The answers of flexVolume drivers, as upstream reads them.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FlexNotSupportedError, readAnswer } from "../../../../src/main/volumes/flex/answer.js";

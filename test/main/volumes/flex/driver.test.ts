@@ -1,10 +1,11 @@
 // A driver that hangs, prints garbage or megabytes, or fails: its process ends, and the error says what happened.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { waitFor } from "../../../../packaging/standalone/wait.js";
-import { FlexDriver } from "../../../../src/main/volumes/flex/driver.js";
 import { FlexNotSupportedError } from "../../../../src/main/volumes/flex/answer.js";
+import { FlexDriver } from "../../../../src/main/volumes/flex/driver.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { flexDriver, NOT_SUPPORTED, SUCCESS } from "../../../support/flex-driver.js";
 import { until } from "../../../support/sources-kit.js";

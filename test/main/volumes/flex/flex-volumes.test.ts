@@ -1,10 +1,11 @@
 // flexVolumes of pods through the volume manager: a driver's calls, and the state after a restart and the pod's removal.
+
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
+import { waitFor } from "../../../../packaging/standalone/wait.js";
 import type { Volume } from "../../../../src/shared/api/volume.js";
 import { readMounts } from "../../../../src/shared/fs/mountinfo.js";
-import { waitFor } from "../../../../packaging/standalone/wait.js";
 import { flexDriver, SUCCESS } from "../../../support/flex-driver.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
 import { loopDevice } from "../../../support/loop-device.js";

@@ -1,6 +1,7 @@
 // iSCSI disks, with a stand-in for iscsiadm: logins, secrets, the file that upstream reads, and when the node logs out.
 // @promise Volumes: CHAP secrets and secrets of flexVolumes are in no log.
 // @with test/cluster/in-tree-volumes.test.ts
+
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { test, type TestContext } from "node:test";
@@ -13,11 +14,11 @@ import {
   targetOfPlace,
   writeTarget,
 } from "../../../../src/main/volumes/iscsi/target.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { iscsiTarget } from "../../../support/iscsi-target.js";
-import { isRoot, mountsBelow, never, podWith, temporaryRoot } from "../temporary-root.js";
 import { diskKit } from "../disks/disk-kit.js";
-import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
+import { isRoot, mountsBelow, never, podWith, temporaryRoot } from "../temporary-root.js";
 
 const skip = isRoot ? false : "needs root";
 const IQN = "iqn.2026-11.test.nodelet:disks";

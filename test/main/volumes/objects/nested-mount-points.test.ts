@@ -1,13 +1,14 @@
 // Directories for mounts inside a volume: the right ones, and in time that grows with the number of mounts.
 // @promise Volumes: Nested mounts are found in linear time; an NFS server's name is never parsed as mount options.
 // @with test/main/volumes/persistent/nfs.test.ts
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nestedMountPoints } from "../../../../src/main/volumes/object-volume/nested-mount-points.js";
+import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import type { Pod, VolumeMount } from "../../../../src/shared/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { assertCpuBelow } from "../../../support/thread-cpu.js";
-import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 
 const BOUND_MS = 500;
 

@@ -1,4 +1,5 @@
 // Volumes made of API objects, on a real disk: contents, modes, owners, and their updates in place.
+
 import assert from "node:assert/strict";
 import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { test, type TestContext } from "node:test";

@@ -1,10 +1,12 @@
 // Volumes behind claims, through the volume manager: the pod's volumes, its events, and leftovers.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { status as grpc } from "@grpc/grpc-js";
 import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
+import { volumeMetrics } from "../../../../src/main/volumes/metrics.js";
 import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
 import { createVolumeManager, type VolumeManager } from "../../../../src/main/volumes/volume-manager.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
@@ -19,14 +21,13 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/sh
 import type { Volume } from "../../../../src/shared/api/volume.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { noCsiMetrics } from "../../../support/silent.js";
-import { volumeMetrics } from "../../../../src/main/volumes/metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";
 import { flexDriver, SUCCESS } from "../../../support/flex-driver.js";
 import { loopDevice } from "../../../support/loop-device.js";
 import { mountsBelow } from "../../../support/mounts.js";
+import { noCsiMetrics } from "../../../support/silent.js";
 import { until } from "../../../support/sources-kit.js";
 import { hostPathOf, isRoot, keptEvents, never, options, podWith, temporaryRoot } from "../temporary-root.js";
 

@@ -1,4 +1,5 @@
 // Decision to expand a claim's volume on the node.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failed, grown, growthOf, type ClaimStatus } from "../../../../src/main/volumes/persistent/expansion-rules.js";

@@ -1,4 +1,5 @@
 // The mount helper of NFS gets a source, never options that a pod's author wrote as one.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NfsVolumes } from "../../../../src/main/volumes/persistent/nfs.js";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ProjectFiles } from "../../../../src/main/volumes/quotas/project-files.js";
-import { tryFlock } from "../../../../src/shared/os/flock.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
+import { tryFlock } from "../../../../src/shared/os/flock.js";
 
 const FIRST = 1_048_577;
 const unused = (): Promise<boolean> => Promise.resolve(false);

@@ -1,4 +1,5 @@
 // Which volumes get a quota, and that a node without project quotas works as before. The real file systems: test/vm/quotas.test.ts.
+
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

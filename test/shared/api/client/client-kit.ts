@@ -1,8 +1,9 @@
 // Helpers for tests of the client: a log that is kept, a configuration for a test server, pods.
-import { systemClock, type Clock } from "../../../../src/shared/clock/clock.js";
+
 import { createApiClient, type ConnectedClient } from "../../../../src/shared/api/client/client.js";
 import type { ClientConfig } from "../../../../src/shared/api/client/config.js";
 import type { ClientLog } from "../../../../src/shared/api/client/credentials/identity.js";
+import { systemClock, type Clock } from "../../../../src/shared/clock/clock.js";
 import type { RestClientMetrics } from "../../../../src/shared/metrics/rest-client.js";
 import { startApiServer, type ServerOptions, type TestApiServer } from "../../../support/api-server.js";
 

@@ -1,10 +1,11 @@
 // The client in protobuf: every verb against an API server that has it, and JSON with one without it.
+
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createApiClient, type ConnectedClient } from "../../../../src/shared/api/client/client.js";
 import { isAlreadyExists, isGone, isNotFound } from "../../../../src/shared/api/client/errors.js";
-import { loadClientConfig } from "../../../../src/shared/api/client/kubeconfig/load.js";
 import { CONFIG_MAPS, LEASES, NODES, PODS, SERVICE_ACCOUNTS } from "../../../../src/shared/api/client/kinds.js";
+import { loadClientConfig } from "../../../../src/shared/api/client/kubeconfig/load.js";
 import type { WatchEvent } from "../../../../src/shared/api/client/port.js";
 import type { ConfigMap } from "../../../../src/shared/api/objects.js";
 import { enveloped } from "../../../../src/shared/api/protobuf/objects.js";

@@ -1,4 +1,5 @@
 // Pods in Kubernetes' protobuf encoding.
+
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { encode } from "../../../../src/shared/api/protobuf/encode.js";

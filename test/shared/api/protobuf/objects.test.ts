@@ -2,6 +2,7 @@
 // @promise Cluster: An object of each kind is the same object in protobuf and in JSON; fields of a later version come
 //   back with a PUT; cut, changed or endless bytes are a broken answer.
 // @with test/shared/api/client/decode/frames.test.ts, test/shared/api/client/decode/protobuf-list-cutter.test.ts
+
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -9,8 +10,8 @@ import { Decoder } from "../../../../src/shared/api/protobuf/decode.js";
 import { decodeObject, encodeObject, enveloped, versionOf } from "../../../../src/shared/api/protobuf/objects.js";
 import { ProtobufDecodeError } from "../../../../src/shared/api/protobuf/reader.js";
 import { POD_SCHEMA } from "../../../../src/shared/api/protobuf/schema.js";
-import { assertCpuBelow } from "../../../support/thread-cpu.js";
 import { KINDS, objectOf } from "../../../support/protobuf-objects.js";
+import { assertCpuBelow } from "../../../support/thread-cpu.js";
 
 const POD = { apiVersion: "v1", kind: "Pod" };
 const encoded = (object: Record<string, unknown>): Buffer => encodeObject({ ...POD, ...object }) ?? Buffer.alloc(0);

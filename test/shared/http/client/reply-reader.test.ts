@@ -1,9 +1,10 @@
 // The reader of responses: how the bytes are cut into pieces makes no difference, and no bytes make it fail otherwise than by a ReplyError.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { MAX_HEAD_BYTES, ReplyReader } from "../../../../src/shared/http/client/reply-reader.js";
 import { ReplyError } from "../../../../src/shared/http/client/reply-error.js";
+import { MAX_HEAD_BYTES, ReplyReader } from "../../../../src/shared/http/client/reply-reader.js";
 import { randomFrom } from "../../../support/seeded-random.js";
 
 const LIMITS = { bodyBytes: 10_240, fields: ["Location"] };

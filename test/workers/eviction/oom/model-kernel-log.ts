@@ -1,4 +1,5 @@
 // A kernel's log for tests: pushed records are read once, as from /dev/kmsg.
+
 import type { LogDevice } from "../../../../src/workers/eviction/oom/kernel-log.js";
 
 export class ModelKernelLog implements LogDevice {

@@ -1,4 +1,5 @@
 // The OOM killer's words, as kernels of several ages say them.
+
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseKernelRecord, type KernelEntry } from "../../../../src/workers/eviction/oom/kernel-log.js";

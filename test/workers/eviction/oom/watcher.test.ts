@@ -1,14 +1,15 @@
 // From the kernel's log, or from counts without it, to the report to main.
+
 import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { EvictionRecord } from "../../../../src/shared/contracts/eviction.js";
 import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
+import { ownerOf } from "../../../../src/workers/eviction/oom/cgroup-owner.js";
 import { OomCounters } from "../../../../src/workers/eviction/oom/counters.js";
 import { openKernelLog, type LogDevice } from "../../../../src/workers/eviction/oom/kernel-log.js";
 import { OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
-import { ownerOf } from "../../../../src/workers/eviction/oom/cgroup-owner.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { EvictionWorld } from "../eviction-kit.js";

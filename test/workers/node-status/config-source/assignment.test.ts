@@ -1,4 +1,5 @@
 // What a Node assigns, as a table: forms of the annotation, spec.configSource of old API servers, wrong values.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONFIG_SOURCE_ANNOTATION } from "../../../../src/shared/api/config-source.js";

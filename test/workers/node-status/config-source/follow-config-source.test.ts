@@ -1,7 +1,7 @@
 // The follower of the assigned ConfigMap, in virtual time over an API server in memory.
+
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { CONFIG_SOURCE_ANNOTATION } from "../../../../src/shared/api/config-source.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type {
   ApiClient,
@@ -11,6 +11,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from "../../../../src/shared/api/client/port.js";
+import { CONFIG_SOURCE_ANNOTATION } from "../../../../src/shared/api/config-source.js";
 import type { Node } from "../../../../src/shared/api/node.js";
 import type { ConfigMap } from "../../../../src/shared/api/objects.js";
 import type { ConfigSource } from "../../../../src/shared/contracts/node-status.js";

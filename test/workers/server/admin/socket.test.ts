@@ -1,9 +1,10 @@
 // The place of the admin socket: rights, groups, leftovers, and a path that another process uses.
+
 import { equal, ok, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createConnection, createServer, type Server } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";

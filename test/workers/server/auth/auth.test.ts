@@ -1,17 +1,18 @@
 // The rules of authentication and authorization, without a connection. Covers a request's user and attributes, the reviews sent to the API server,
 // and the validity of their results.
+
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
 import { parseTarget } from "../../../../src/shared/http/target.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { subresourcesOf, verbOf } from "../../../../src/workers/server/auth/attributes.js";
 import { authenticate, type Credentials } from "../../../../src/workers/server/auth/authenticator.js";
 import { Authorizer } from "../../../../src/workers/server/auth/authorizer.js";
 import { bearerToken, withoutToken } from "../../../../src/workers/server/auth/bearer.js";
-import { Peers } from "../../../../src/workers/server/auth/peers.js";
 import { certificateClaim, type TlsPeer } from "../../../../src/workers/server/auth/certificate-claim.js";
 import { ExpiringCache } from "../../../../src/workers/server/auth/expiring-cache.js";
+import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
+import { Peers } from "../../../../src/workers/server/auth/peers.js";
 import { Refusals } from "../../../../src/workers/server/auth/refusals.js";
 import { Tokens, type TokenVerdict } from "../../../../src/workers/server/auth/tokens.js";
 import { facts } from "../../../support/facts.js";

@@ -3,6 +3,7 @@
 //   Client addresses take turns: made-up tokens of one address delay a review of another by one turn. Few reviews wait,
 //   also of one address; beyond that the oldest gets 429 (docs/adr/0039).
 // @with test/workers/server/strangers.test.ts
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiClient } from "../../../../src/shared/api/client/port.js";

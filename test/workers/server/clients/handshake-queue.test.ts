@@ -3,6 +3,7 @@
 //   handshake. The next of 16 waiting connections is random. The operator waits 16 / 70 s on average, for a flood of any
 //   size (docs/adr/0052).
 // @with test/workers/server/strangers.test.ts, test/faults/hostile-clients.test.ts
+
 import { deepEqual, equal } from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";

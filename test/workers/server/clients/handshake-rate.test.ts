@@ -1,4 +1,5 @@
 // Number of TLS handshakes that a network may start.
+
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { furtherHandshakes, HandshakeRate } from "../../../../src/workers/server/clients/handshake-rate.js";

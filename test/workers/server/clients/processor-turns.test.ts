@@ -1,7 +1,8 @@
 // Turns of unauthorised clients under virtual time: who is next, and how much of the thread they use together.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { setImmediate as nextRound } from "node:timers/promises";
 import { test } from "node:test";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { ProcessorTurns, type TurnTaker } from "../../../../src/workers/server/clients/processor-turns.js";
 import { ManualClock } from "../manual-clock.js";
 

@@ -4,6 +4,7 @@
 //   250 ms (docs/adr/0074).
 // @with test/workers/server/clients/client-gate.test.ts, test/workers/server/clients/processor-turns.test.ts,
 //   test/hostile/stranger.test.ts
+
 import { doesNotMatch, equal, match } from "node:assert/strict";
 import type { Socket } from "node:net";
 import { after, afterEach, before, describe, test } from "node:test";

@@ -1,4 +1,5 @@
 // Memory of heads: what each connection has, and what all share.
+
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { HeadMemory, OWN_BYTES } from "../../../../src/workers/server/http1/head-memory.js";

@@ -1,7 +1,8 @@
 // /containerLogs: the selected run, and errors with their text.
+
 import { deepEqual, equal, match, throws } from "node:assert/strict";
-import { once } from "node:events";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { appendFile, mkdir, readdir, readFile, stat, symlink } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -12,9 +13,9 @@ import type { Pod } from "../../../../src/shared/api/pod.js";
 import { logQuery } from "../../../../src/workers/server/pod-logs/log-query.js";
 import { runOf } from "../../../../src/workers/server/pod-logs/run-of-container.js";
 import { recordText, writeLog } from "../../../support/log-kit.js";
+import { showPods } from "../../../support/pod-list.js";
 import { pod } from "../../../support/pods.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
-import { showPods } from "../../../support/pod-list.js";
 
 const RUNNING: ContainerState = { running: {} };
 const ended = (containerID?: string): ContainerState => ({

@@ -1,12 +1,13 @@
 // Logs of the Docker Engine (cri-dockerd): a link to lines of JSON, read with every option as a log in CRI's format is.
+
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { appendFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../src/shared/container-logs/json-record.js";
 import { NotRegularFileError } from "../../../../src/shared/fs/untrusted-file.js";
 import { NotFolderError } from "../../../../src/shared/fs/untrusted-folder.js";
-import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../src/shared/container-logs/json-record.js";
 import { LogMissingError, LogFormatError } from "../../../../src/workers/server/pod-logs/errors.js";
 import type { PodLogOptions } from "../../../../src/workers/server/pod-logs/options.js";
 import {

@@ -1,10 +1,11 @@
 // A log of gigabytes and a line of many megabytes cost no memory. A separate process reads, since this one's heap is
 // not comparable. LOG_TEST_MIB sets the size of the log; the result does not depend on it.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import { promisify } from "node:util";
 import { recordText } from "../../../support/log-kit.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";

@@ -1,8 +1,9 @@
 // Following a log: across rotations, compression and deletion, to the container's end, at the consumer's pace.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { appendFile, open, readFile, rename, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { waitFor } from "../../../../packaging/standalone/wait.js";
 import { reading, recordText, writeLog } from "../../../support/log-kit.js";

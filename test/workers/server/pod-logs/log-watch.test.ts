@@ -1,12 +1,13 @@
 // Wake-ups of a follower, with a real inotify and a clock that stands still.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import { LogWatch } from "../../../../src/workers/server/pod-logs/log-watch.js";
 import { heldBy } from "../../../support/abort-listeners.js";
-import { SteppedClock } from "../../../support/stepped-clock.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 test("growth wakes a reader that found nothing; one that found something rests, and sees the rest", async (t) => {
   const folder = await temporaryFolder(t);

@@ -1,12 +1,13 @@
 // Files that a pod planted in a log folder: a reader opens regular files only, and waits for none.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { logRun, openLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
 import { NotRegularFileError } from "../../../../src/shared/fs/untrusted-file.js";
 import { NotFolderError } from "../../../../src/shared/fs/untrusted-folder.js";
+import { logRun, openLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 
 test("a FIFO or a symbolic link in the place of a container's log is refused", { timeout: 60_000 }, async (t) => {

@@ -1,10 +1,11 @@
 // Reading logs: any split into files and chunks, all options, against a model that has the whole log in memory.
 // @promise Images and logs: Reading logs equals a model for random records, rotations and options; gigabytes and lines
 //   of 64 MiB in constant memory.
-import { test } from "node:test";
+
 import assert from "node:assert/strict";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { test } from "node:test";
 import fc from "fast-check";
 import { LogMissingError, LogOptionsError } from "../../../../src/workers/server/pod-logs/errors.js";
 import { closeLogFiles, logRun, openLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";

@@ -1,4 +1,5 @@
 // Figures of pods as the runtime tells them (gate PodAndContainerStatsFromCRI), and what happens when it does not.
+
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";

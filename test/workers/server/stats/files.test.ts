@@ -1,4 +1,5 @@
 // Files that stay open, texts that are kept, places that are remembered: none outlives what it was read of.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,8 +11,8 @@ import { describe, test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import type { PodPlace } from "../../../../src/shared/stats/pod-cgroups.js";
 import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
-import { SettledFiles } from "../../../../src/workers/server/stats/settled-files.js";
 import { Places } from "../../../../src/workers/server/stats/places.js";
+import { SettledFiles } from "../../../../src/workers/server/stats/settled-files.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const openFiles = (path: string): number =>

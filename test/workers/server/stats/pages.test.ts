@@ -1,20 +1,21 @@
 // The pages' text, and the summary's shape against the contract's table.
+
 import assert, { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import type { DetailFigures, MemoryFigures } from "../../../../src/shared/stats/cgroup-figures.js";
 import { NO_PRESSURES } from "../../../../src/shared/stats/cgroup/pressure.js";
+import type { MachineFacts } from "../../../../src/shared/stats/machine.js";
+import { parseNetDev } from "../../../../src/shared/stats/net-dev.js";
+import { parseDiskstats } from "../../../../src/workers/server/stats/disk-counters.js";
 import { CADVISOR_FAMILIES } from "../../../../src/workers/server/stats/exposition/cadvisor-families.js";
 import { CadvisorPage } from "../../../../src/workers/server/stats/exposition/cadvisor.js";
 import { resourcePage } from "../../../../src/workers/server/stats/exposition/resource.js";
 import { escapeLabel, numberText, type Page } from "../../../../src/workers/server/stats/exposition/text.js";
-import type { MachineFacts } from "../../../../src/shared/stats/machine.js";
-import { parseDiskstats } from "../../../../src/workers/server/stats/disk-counters.js";
-import { parseNetDev } from "../../../../src/shared/stats/net-dev.js";
 import type { NodeReadings, Reading } from "../../../../src/workers/server/stats/readings.js";
-import { facts } from "../../../support/facts.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "../../../../src/workers/server/stats/summary/build.js";
+import { facts } from "../../../support/facts.js";
 
 const AT = Date.parse("2026-11-21T19:04:39.123Z");
 const MEMORY: MemoryFigures = {

@@ -1,11 +1,12 @@
 // Readings of cgroups that vanish meanwhile, under a clock that jumps.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { CgroupReader } from "../../../../src/shared/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../../src/shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
-import type { CgroupReader } from "../../../../src/shared/stats/cgroup-figures.js";
 import type { ReadText } from "../../../../src/shared/stats/kernel-file.js";
 import { PodCgroups } from "../../../../src/shared/stats/pod-cgroups.js";
 import { Places } from "../../../../src/workers/server/stats/places.js";

@@ -1,4 +1,5 @@
 // The pages with their two sources behind them: the runtime, and the cgroups when it does not say.
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { statfs } from "node:fs/promises";
 import { test } from "node:test";
@@ -6,13 +7,13 @@ import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";
 import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
 import { readMachineFacts } from "../../../../src/shared/stats/machine.js";
-import { StatsService, type StatsServiceDeps } from "../../../../src/workers/server/stats/stats-service.js";
 import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
 import { SettledFiles } from "../../../../src/workers/server/stats/settled-files.js";
+import { StatsService, type StatsServiceDeps } from "../../../../src/workers/server/stats/stats-service.js";
 import type { Summary } from "../../../../src/workers/server/stats/summary/types.js";
 import { KernelTree } from "../../../shared/stats/tree.js";
-import { STATS_INIT } from "../../../support/stats-init.js";
 import { keptLog } from "../../../support/sources-kit.js";
+import { STATS_INIT } from "../../../support/stats-init.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const ID = "b".repeat(64);

@@ -1,4 +1,5 @@
 // Streams of the status page: what a client gets, what a slow client costs, and that nothing works without clients.
+
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";

@@ -1,15 +1,16 @@
 // The routes of the status page over real sockets: their limits, headers, methods, and the check of the host's name.
+
 import assert from "node:assert/strict";
 import { request, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
+import type { Logger } from "../../../../src/shared/log/logger.js";
 import { subresourcesOf } from "../../../../src/workers/server/auth/attributes.js";
-import { Feed } from "../../../../src/workers/server/status-page/feed.js";
 import { plainServer } from "../../../../src/workers/server/listener.js";
+import { Feed } from "../../../../src/workers/server/status-page/feed.js";
 import { loopbackHandler } from "../../../../src/workers/server/status-page/loopback-page.js";
 import { pageRoutes } from "../../../../src/workers/server/status-page/page-routes.js";
-import type { Logger } from "../../../../src/shared/log/logger.js";
 
 const LOG = { error: () => undefined } as unknown as Logger;
 const feed = (key: string): Feed => new Feed([{ everyMs: 1000, read: () => new Map([[key, "true"]]) }], systemClock);

@@ -1,4 +1,5 @@
 // What the stream of the node has of each pod: its text, made once per version, and its usage.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodsDelta } from "../../../../src/shared/contracts/server.js";

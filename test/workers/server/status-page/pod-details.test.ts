@@ -1,4 +1,5 @@
 // The definition of a pod in its own view: names and references, no values, and bounded lists.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";

@@ -1,4 +1,5 @@
 // The status page as a whole: all viewers share what is read for them, and nothing is read without a viewer.
+
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";

@@ -1,7 +1,8 @@
 // The ring of samples: bounded, in order, and honest about what could not be read.
+
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { statfs } from "node:fs/promises";
+import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SAMPLE_MS, SAMPLES, type UsageSample } from "../../../../src/shared/contracts/status-page.js";
 import { cpuTimes, UsageRing } from "../../../../src/workers/server/status-page/usage-ring.js";

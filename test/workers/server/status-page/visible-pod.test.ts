@@ -1,4 +1,5 @@
 // The fields of a pod on the status page: none that may be a secret.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";

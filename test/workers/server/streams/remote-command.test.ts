@@ -1,20 +1,21 @@
 // exec, attach and portForward for WebSocket clients that use v5 or tunnel SPDY, through the authenticated port. The
 // streaming server uses SPDY, as the runtime's does.
+
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
-import { HandlerError } from "../../../../src/workers/server/owned.js";
 import { armFaultPoint } from "../../../../src/shared/faults/fault-points.js";
+import { HandlerError } from "../../../../src/workers/server/owned.js";
+import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
 import { cut } from "../../../support/cut.js";
+import { showPods } from "../../../support/pod-list.js";
 import { pod } from "../../../support/pods.js";
 import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { ChannelSocket, clientFrame } from "../../../support/websocket.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
-import { showPods } from "../../../support/pod-list.js";
 
 const SIGN_OF_LIFE_MS = 20_000;
 const MAX_MESSAGE = 1024 * 1024;

@@ -1,4 +1,5 @@
 // The end of a stream whose client takes its time.
+
 import { equal } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";

@@ -1,4 +1,5 @@
 // The server's end of a WebSocket, over a client that takes what it is sent when the test lets it.
+
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { once } from "node:events";
 import { IncomingMessage } from "node:http";

@@ -1,4 +1,5 @@
 // Files that matter while they change: when their contents are handed over, and when they are not.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,10 +1,11 @@
 // One connection to systemd's manager: calls, and the ends of the jobs they start. It speaks D-Bus directly to process 1 at its private
 // socket. So it needs no bus daemon, which may not run yet, and no other process can send it messages.
 // Invariant: every call and every wait settles: with a reply, an abort, or SystemdConnectionLostError.
+
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { SystemdCallError, SystemdConnectionLostError, type SystemdSubject } from "./systemd-errors.js";
 import { abortReason, asError } from "../../../../shared/errors/thrown.js";
+import { SystemdCallError, SystemdConnectionLostError, type SystemdSubject } from "./systemd-errors.js";
 
 export const SYSTEMD_SOCKET = "/run/systemd/private";
 const SIGNAL = 4;

@@ -1,10 +1,12 @@
 // The connection to systemd: opened on first use, shared by all operations, closed when idle. It is opened again when it is lost, because
 // systemd re-executes itself on upgrades. On the private socket systemd sends every change of every unit, which an idle kubelet does not
 // need.
+
 import { Scope } from "../../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
+import { Backoff } from "../../../../shared/turns/backoff.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";
 import {
   SystemdConnectionLostError,
@@ -12,7 +14,6 @@ import {
   systemdUnreachableError,
   systemdDeadlineError,
 } from "./systemd-errors.js";
-import { Backoff } from "../../../../shared/turns/backoff.js";
 
 export interface SystemdLinkOptions {
   socketPath: string;

@@ -1,7 +1,8 @@
 // CgroupLimits as properties of a slice. Where systemd rounds (quotas go up to whole percents of a CPU) or has no property
 // (huge pages), the exact value is written to the cgroup's file afterwards.
-import type { CgroupLimits } from "../cgroup-values.js";
+
 import { QUOTA_PERIOD_US, sharesToWeight } from "../../cpu.js";
+import type { CgroupLimits } from "../cgroup-values.js";
 
 /** Name, D-Bus type of the value, value. 64-bit numbers travel as bigints. */
 export type UnitProperty =

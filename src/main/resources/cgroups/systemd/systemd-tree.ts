@@ -2,9 +2,10 @@
 // The plain tree does the rest, under the slices' directory names. It reads values, and kills remaining processes. It
 // also writes what systemd does not manage: other hierarchies (v1), and controllers and exact values without a unit
 // property.
+
+import { sliceName, slicePath, type CgroupName } from "../../../../shared/cgroup/name.js";
 import type { CgroupTree } from "../cgroup-tree.js";
 import type { CgroupLimits } from "../cgroup-values.js";
-import { sliceName, slicePath, type CgroupName } from "../../../../shared/cgroup/name.js";
 import { accountingProperties, limitProperties, slicePropertiesAtStart } from "./systemd-properties.js";
 import type { SystemdUnits } from "./systemd-units.js";
 

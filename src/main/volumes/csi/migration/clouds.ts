@@ -1,8 +1,9 @@
 // Translates each cloud's in-tree volume source for its CSI driver. Pure. Handles, attributes and secrets are a contract with the
 // drivers: they equal upstream's.
+
 import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../../shared/api/objects.js";
-import type { MigratedField } from "../migrated-plugins.js";
 import { VolumeError } from "../../volume-error.js";
+import type { MigratedField } from "../migrated-plugins.js";
 
 /** A source as the API has it, of any shape. */
 export type Source = Readonly<Record<string, unknown>>;

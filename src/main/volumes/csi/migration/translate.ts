@@ -1,5 +1,6 @@
 // A volume of a cloud as its CSI driver's volume. Pure. Claims bind to persistent volumes as they are: only what this node
 // does with them is another's.
+
 import type { PersistentVolume } from "../../../../shared/api/objects.js";
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Volume } from "../../../../shared/api/volume.js";

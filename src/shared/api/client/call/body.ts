@@ -1,9 +1,10 @@
 // Answers' bodies: unpacked, with a limit, as text or as the Status that explains a refusal.
+
 import type { Readable } from "node:stream";
+import { parseJson } from "../../../text/parse-json.js";
+import type { WireResponse } from "../connection/wire.js";
 import { OBJECT_LIMIT } from "../decode/oversized.js";
 import { ApiError } from "../errors.js";
-import type { WireResponse } from "../connection/wire.js";
-import { parseJson } from "../../../text/parse-json.js";
 
 /** The value of contentType that this client acts upon; all others mean JSON. */
 export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";

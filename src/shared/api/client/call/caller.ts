@@ -1,19 +1,20 @@
 // One call from start to end: its turn, its deadline, its retries, and the text of its failure.
 // Retries are those of client-go: any response of 429 or 5xx with Retry-After, and reads whose connection broke.
-import type { Clock } from "../../../clock/clock.js";
-import type { ClientConfig } from "../config.js";
-import { type ApiConnectionError, ApiError, isTooLargeVersion } from "../errors.js";
-import type { ClientLog } from "../credentials/identity.js";
-import { CredentialError } from "../credentials/errors.js";
+
 import { Scope } from "../../../abort/scope.js";
+import type { Clock } from "../../../clock/clock.js";
+import { errorCode } from "../../../errors/error-code.js";
+import { abortReason } from "../../../errors/thrown.js";
+import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
+import { withoutTrailing } from "../../../text/without-trailing.js";
+import type { ClientConfig } from "../config.js";
 import { connectionError } from "../connection/connection-error.js";
 import type { Wire, WireRequest, WireResponse } from "../connection/wire.js";
-import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
+import { CredentialError } from "../credentials/errors.js";
+import type { ClientLog } from "../credentials/identity.js";
+import { type ApiConnectionError, ApiError, isTooLargeVersion } from "../errors.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
-import { withoutTrailing } from "../../../text/without-trailing.js";
-import { abortReason } from "../../../errors/thrown.js";
-import { errorCode } from "../../../errors/error-code.js";
 import { tracedRequest } from "./traced-request.js";
 
 const RETRIES = 10;

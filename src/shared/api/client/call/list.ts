@@ -1,9 +1,10 @@
 // Parses a list response item by item as it arrives.
+
+import type { WireResponse } from "../connection/wire.js";
 import { ListCutter } from "../decode/list-cutter.js";
 import type { OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiList } from "../port.js";
-import type { WireResponse } from "../connection/wire.js";
 import { BodyError, bodyOf, jsonOf } from "./body.js";
 
 /** Limit for one response; longer lists come in pages. */

@@ -1,7 +1,8 @@
 // The encoding of objects for one client: protobuf if `contentType` requests it and the server supports it, else JSON.
-import { ApiError } from "../errors.js";
-import type { ClientLog } from "../credentials/identity.js";
+
 import type { WireResponse } from "../connection/wire.js";
+import type { ClientLog } from "../credentials/identity.js";
+import { ApiError } from "../errors.js";
 import { isProtobufType, PROTOBUF_TYPE } from "./body.js";
 import type * as protobuf from "./protobuf.js";
 

@@ -1,4 +1,5 @@
 // Paths and queries of the API, as meta/v1 names them.
+
 import { quote } from "../../../text/quote.js";
 import type { ApiObject, ObjectRef, ResourceKind } from "../port.js";
 

@@ -1,4 +1,5 @@
 // Responses and bodies in protobuf. Loaded with the first call of a client whose contentType is protobuf.
+
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../faults/fault-points.js";
 import {

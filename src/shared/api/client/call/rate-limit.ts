@@ -1,4 +1,5 @@
 // client-go's client-side throttling: a bucket of tokens, refilled at `qps`, holding `burst`. First come, first served.
+
 import type { Clock, Timer } from "../../../clock/clock.js";
 import { abortReason } from "../../../errors/thrown.js";
 

@@ -1,7 +1,8 @@
 // A watch: one JSON object per line, as long as the server keeps it open.
-import { quote } from "../../../text/quote.js";
+
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../faults/fault-points.js";
+import { quote } from "../../../text/quote.js";
 import { type OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";

@@ -1,14 +1,15 @@
 // The connections of one client made with one set of certificates: HTTP/2 where the server has it, else HTTP/1.1.
 // Invariant: however many calls wait, one connection is being made at a time; a call never waits for a connection
 // longer than it wants to wait itself.
+
+import { unlessAborted } from "../../../abort/unless-aborted.js";
 import type { Clock, Timer } from "../../../clock/clock.js";
+import { abortReason } from "../../../errors/thrown.js";
 import { ApiConnectionError } from "../errors.js";
 import { dial, type Dialed, type Target } from "./dial.js";
 import type { Http1Sockets } from "./http1-sockets.js";
 import type { Http2Session } from "./http2-session.js";
-import { unlessAborted } from "../../../abort/unless-aborted.js";
 import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
-import { abortReason } from "../../../errors/thrown.js";
 
 /** Limit for a server that closes every connection at once. */
 const TRIES = 4;

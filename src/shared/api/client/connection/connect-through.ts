@@ -1,8 +1,9 @@
 // An HTTP proxy's tunnel (RFC 9110, 9.3.6). Loaded only where there is a proxy.
+
 import { request } from "node:http";
 import type { Socket } from "node:net";
-import { bareHost, portOf } from "./proxy.js";
 import { abortReason } from "../../../errors/thrown.js";
+import { bareHost, portOf } from "./proxy.js";
 import { WireError } from "./wire-error.js";
 
 /** Asks the proxy at the other end of `socket` for a tunnel to `server`; destroys the socket on failure. */

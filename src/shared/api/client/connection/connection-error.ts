@@ -1,6 +1,7 @@
 // Describes failures of the connection to the API server: the cause, and the remedy for the operator.
-import { ApiConnectionError } from "../errors.js";
+
 import { errorCode } from "../../../errors/error-code.js";
+import { ApiConnectionError } from "../errors.js";
 
 const OTHER_CA = "another CA than certificate-authority signed its certificate: is it the right cluster?";
 const ADVICE: ReadonlyMap<string, string> = new Map([

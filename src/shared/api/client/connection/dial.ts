@@ -1,4 +1,5 @@
 // A connection to the API server: TCP, the proxy's CONNECT, TLS; which HTTP to speak over it is agreed upon by ALPN.
+
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import {
   checkServerIdentity,
@@ -7,10 +8,10 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
-import type { Clock } from "../../../clock/clock.js";
-import { bareHost, portOf } from "./proxy.js";
 import { Scope } from "../../../abort/scope.js";
+import type { Clock } from "../../../clock/clock.js";
 import { abortReason } from "../../../errors/thrown.js";
+import { bareHost, portOf } from "./proxy.js";
 import { WireError } from "./wire-error.js";
 
 export type Protocol = "h2" | "http/1.1";

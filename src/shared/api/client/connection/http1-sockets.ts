@@ -1,9 +1,10 @@
 // Keep-alive HTTP/1.1, for servers or proxies without HTTP/2, and for plain http://.
+
 import { Agent, request as httpRequest } from "node:http";
-import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
-import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
+import type { Duplex } from "node:stream";
 import { asError, abortReason } from "../../../errors/thrown.js";
+import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 
 type OnSocket = (error: Error | null, socket?: Duplex) => void;
 

@@ -1,5 +1,6 @@
 // One HTTP/2 connection: carries all calls and watches in parallel. Invariant: a connection to a silent server is
 // closed (PING, client-go's times), and one that the server closes (GOAWAY) takes no more requests.
+
 import {
   connect,
   constants,
@@ -9,10 +10,10 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../clock/clock.js";
-import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
-import { abortReason } from "../../../errors/thrown.js";
 import { errorCode } from "../../../errors/error-code.js";
+import { abortReason } from "../../../errors/thrown.js";
 import { WireError } from "./wire-error.js";
+import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 
 const PING_AFTER_MS = 30_000;
 const PING_ANSWER_MS = 15_000;

@@ -1,10 +1,11 @@
 // Notices that the API server is back after it was away, for callers in a long back-off.
 // Invariant: a server that only fails now and then wakes no caller, because each wake-up would be one more request.
+
 import type { Clock } from "../../../clock/clock.js";
-import { ApiConnectionError } from "../errors.js";
-import { CredentialError } from "../credentials/errors.js";
-import { type Wire, type WireRequest, type WireResponse } from "./wire.js";
 import { abortReason } from "../../../errors/thrown.js";
+import { CredentialError } from "../credentials/errors.js";
+import { ApiConnectionError } from "../errors.js";
+import { type Wire, type WireRequest, type WireResponse } from "./wire.js";
 
 /** After a shorter absence the server returns before the first waits end. */
 const LEAST_AWAY_MS = 2000;

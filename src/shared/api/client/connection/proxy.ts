@@ -1,5 +1,6 @@
 // The proxy of a connection: the kubeconfig's, or that of the environment by Go's rules
 // (https://pkg.go.dev/golang.org/x/net/http/httpproxy).
+
 import { isIP } from "node:net";
 
 type Environment = Readonly<Record<string, string | undefined>>;

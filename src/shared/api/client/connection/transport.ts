@@ -1,13 +1,14 @@
 // Sends requests with the credentials of the moment. New certificates get new connections; the old ones end soon after.
+
+import { unlessAborted } from "../../../abort/unless-aborted.js";
 import type { Clock, Timer } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
 import type { Credentials, Proof } from "../credentials/credentials.js";
 import type { ClientLog } from "../credentials/identity.js";
 import { ApiConnectionError } from "../errors.js";
 import { Channel } from "./channel.js";
-import { proxyFor } from "./proxy.js";
-import { unlessAborted } from "../../../abort/unless-aborted.js";
 import { isCertificateAlert } from "./connection-error.js";
+import { proxyFor } from "./proxy.js";
 import type { Wire, WireRequest, WireResponse } from "./wire.js";
 
 /** For calls under way on connections with an old certificate. Watches are cut and continue with the new one. */

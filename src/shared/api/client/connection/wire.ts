@@ -1,4 +1,5 @@
 // One HTTP exchange, over HTTP/1.1 or HTTP/2.
+
 import type { Readable } from "node:stream";
 
 export interface WireRequest {

@@ -1,10 +1,11 @@
 // All credentials of a client. Files are checked on request (the transport does so once a minute) and after a 401; a
 // plugin runs when its credentials expire or are refused. Between two checks nothing is read.
+
 import type { Clock } from "../../../clock/clock.js";
+import type { CaReload } from "../../../metrics/transport.js";
 import type { ClientConfig } from "../config.js";
 import type { ExecCredential } from "./exec/exec-credential.js";
 import type { ExecPlugin, ExecHooks } from "./exec/exec-plugin.js";
-import type { CaReload } from "../../../metrics/transport.js";
 import type { ClientLog, TlsIdentity } from "./identity.js";
 import { SourceText } from "./source-text.js";
 import { TlsIdentities } from "./tls-identity.js";

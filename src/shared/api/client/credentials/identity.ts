@@ -1,4 +1,5 @@
 // The credentials of connections and calls. A new identity is a new object, so that the holder of an old one notices.
+
 import type { SecureContext } from "node:tls";
 import type { Logger } from "../../../log/logger.js";
 

@@ -1,8 +1,9 @@
 // The text of a Source. It is read again only after a change of its file: rename, changed symbolic link or write in place.
+
 import { readFile, stat } from "node:fs/promises";
+import { messageOf } from "../../../errors/thrown.js";
 import type { Source } from "../config.js";
 import { CredentialError } from "./errors.js";
-import { messageOf } from "../../../errors/thrown.js";
 
 export class SourceText {
   private text: string | undefined;

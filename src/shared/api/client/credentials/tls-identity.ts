@@ -1,16 +1,17 @@
 // The certificates of connections: CA, client certificate and key, as files or data, or from a plugin.
 // Invariant: material that does not fit together (a rotation half done) never replaces material that does.
-import { createSecureContext, type SecureContext } from "node:tls";
+
 import { X509Certificate } from "node:crypto";
+import { createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../../../clock/clock.js";
+import { messageOf } from "../../../errors/thrown.js";
+import type { CaReload } from "../../../metrics/transport.js";
 import type { ClientConfig } from "../config.js";
 import { CredentialError } from "./errors.js";
 import type { ClientLog, TlsIdentity, TlsMaterial } from "./identity.js";
-import { SourceText } from "./source-text.js";
-import { messageOf } from "../../../errors/thrown.js";
-import type { CaReload } from "../../../metrics/transport.js";
-import { SystemRoots } from "./system-roots.js";
 import { RenewedPair } from "./renewed-pair.js";
+import { SourceText } from "./source-text.js";
+import { SystemRoots } from "./system-roots.js";
 
 /** A client certificate and its key, PEM. */
 export interface KeyPair {

@@ -1,4 +1,5 @@
 // A stream of bytes cut into frames: a length of four bytes, then so many bytes. Watches in protobuf come so.
+
 import { ObjectBlocks, type OnOversized } from "./oversized.js";
 
 const HEAD = 4;

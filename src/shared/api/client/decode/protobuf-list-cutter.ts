@@ -1,5 +1,6 @@
 // Cuts a list in protobuf into its items while it arrives. So a large list is decoded item by item, never as a whole.
 // Invariant: wherever it is cut, items and rest are the same; a list that ends early is an error.
+
 import { ENVELOPE, MAGIC, readType } from "../../protobuf/objects.js";
 import { DELIMITED, ProtobufDecodeError, Reader, VARINT } from "../../protobuf/reader.js";
 import { ObjectBlocks, SHELL_LIMIT, type OnOversized } from "./oversized.js";

@@ -1,6 +1,7 @@
 // Limits how long a thread decodes input before its other work may run.
 // Invariant: the clock is checked after every object. The wait for more input counts as work, because blocks may arrive
 // without another task between them; one turn too many costs 3 µs.
+
 import type { Clock } from "../../../clock/clock.js";
 import { LoopYield } from "../../../queue/loop-yield.js";
 

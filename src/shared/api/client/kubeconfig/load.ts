@@ -1,10 +1,11 @@
 // Reads a kubeconfig file.
+
 import { readFile, stat } from "node:fs/promises";
+import { messageOf } from "../../../errors/thrown.js";
 import type { ClientConfig } from "../config.js";
 import { KubeconfigError } from "./errors.js";
 import { readClientConfig } from "./read.js";
 import { KubeconfigDocument } from "./tree.js";
-import { messageOf } from "../../../errors/thrown.js";
 
 /** Far above the size of a kubeconfig with one cluster and one user; a larger file is a mistake. */
 export const SIZE_LIMIT = 4 * 1024 * 1024;

@@ -1,4 +1,5 @@
 // The client configuration of each thread: the kubeconfig, with the latest rotated client certificate.
+
 import type { ClientConfig } from "../config.js";
 
 export interface NodeConfigFiles {

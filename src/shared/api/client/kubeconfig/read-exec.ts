@@ -1,7 +1,7 @@
 // The exec part of a kubeconfig's user: how to run the program that prints credentials.
 
-import { quote } from "../../../text/quote.js";
 import { join, dirname } from "path/posix";
+import { quote } from "../../../text/quote.js";
 import type { ClientConfig } from "../config.js";
 import type { Fields } from "./tree.js";
 

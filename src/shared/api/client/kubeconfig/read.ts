@@ -1,11 +1,12 @@
 // Converts a kubeconfig's fields to a ClientConfig: the cluster and the user of the current context. client-go's rules
 // apply to fields that exclude each other. Unknown fields are ignored, as in client-go.
-import { quote } from "../../../text/quote.js";
+
 import { dirname, isAbsolute, join } from "node:path";
-import type { ClientConfig, Source } from "../config.js";
-import type { Fields } from "./tree.js";
+import { quote } from "../../../text/quote.js";
 import { withoutTrailing } from "../../../text/without-trailing.js";
+import type { ClientConfig, Source } from "../config.js";
 import { readExec } from "./read-exec.js";
+import type { Fields } from "./tree.js";
 
 export interface ReadContext {
   file: string;

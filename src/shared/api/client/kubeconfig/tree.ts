@@ -1,4 +1,5 @@
 // A kubeconfig as a tree of fields that know their place in the file.
+
 import type { KubernetesYaml } from "../../../yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../yaml/tree.js";
 import { YamlError } from "../../../yaml/yaml-error.js";

@@ -1,8 +1,9 @@
 // Checks whether the server still has the history that a watch continues from. Invariant: lost or restored storage is
 // detected although the server does not report it. Such a server accepts a watch at a future version (observed with
 // 1.36). It then sends neither changes nor bookmarks until that version is passed.
-import type { Clock } from "../../../clock/clock.js";
+
 import type { Scope } from "../../../abort/scope.js";
+import type { Clock } from "../../../clock/clock.js";
 import { isUnknownVersion } from "./versions.js";
 
 /** Bookmarks come once a minute. */

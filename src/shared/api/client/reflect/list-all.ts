@@ -1,4 +1,5 @@
 // A whole list, page by page.
+
 import { isGone } from "../errors.js";
 import type { ApiClient, ApiObject, ListOptions, ResourceKind } from "../port.js";
 

@@ -1,5 +1,6 @@
 // Delay of a reflector's next request: none after a watch of useful length, else growing, as in client-go's reflector.
 // Invariant: however a server behaves, requests do not come faster than about one a second for long.
+
 import type { Clock } from "../../../clock/clock.js";
 import { backoffMs } from "../../../turns/backoff.js";
 

@@ -1,7 +1,8 @@
 // Writes one log line for all watches that an unreachable server interrupts, instead of one for each. Pods refer to
 // hundreds of objects, and each has its own watch.
-import { ApiConnectionError, ApiError } from "../errors.js";
+
 import type { ClientLog } from "../credentials/identity.js";
+import { ApiConnectionError, ApiError } from "../errors.js";
 
 /** A load balancer in front of an unavailable server responds with one of these. */
 const AWAY = new Set([429, 502, 503, 504]);

@@ -1,4 +1,5 @@
 // Resource versions: those of one kind grow (comparable by their contract since Kubernetes 1.35).
+
 import { isGone, isTooLargeVersion } from "../errors.js";
 
 /** The server's history is not the one we know: its storage was set back. */

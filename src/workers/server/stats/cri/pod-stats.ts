@@ -1,6 +1,7 @@
 // Pod stats of the runtime (ListPodSandboxStats), for the gate PodAndContainerStatsFromCRI. After an error or a
 // timeout the kubelet sends no such request for some time. It reads the cgroups instead, and no request waits a second
 // time.
+
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import { CriUnimplementedError } from "../../../../shared/cri/errors.js";

@@ -1,6 +1,7 @@
 // Disk figures of the runtime: the file systems of images and containers, and the bytes that each container wrote. The
 // kubelet requests them at most every ten seconds, because the runtime calls each container's shim. A request waits
 // only if the last reply is older than half a minute; while the runtime does not respond, the last figures are shown.
+
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import type { ContainerStats, FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";

@@ -1,4 +1,5 @@
 // /metrics/resource: what schedulers and autoscalers read. Samples carry the time of their reading.
+
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
 import { labelText, numberText, Page } from "./text.js";
 

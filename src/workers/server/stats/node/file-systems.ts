@@ -1,6 +1,7 @@
 // The file systems in the root's rows of the cadvisor page. Those on disks appear once each, by their device; the
 // node's own in memory appear by their mount point. File systems of pods are left out, and those of the network, which
 // might not respond.
+
 import { parseMountinfo } from "../../../../shared/fs/mountinfo.js";
 import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { ReadText } from "../../../../shared/stats/kernel-file.js";

@@ -1,4 +1,5 @@
 // The runtime's process, found by its socket and cached while it runs.
+
 import type { Clock } from "../../../../shared/clock/clock.js";
 import { InvalidEndpointError, parseEndpoint } from "../../../../shared/cri/endpoint.js";
 import { type ReadText } from "../../../../shared/stats/kernel-file.js";

@@ -1,7 +1,9 @@
 // Builds the Summary from one reading of the cgroups and from the known figures of disks and networks.
+
 import type { CgroupPressure } from "../../../../shared/stats/cgroup-figures.js";
-import type { NetworkFigures } from "../networks.js";
+import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 import type { ProcessLimit } from "../../../../shared/stats/machine.js";
+import type { NetworkFigures } from "../networks.js";
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
 import {
   cpuStats,
@@ -14,7 +16,6 @@ import {
   networkFromRuntime,
 } from "./figures.js";
 import type { ContainerStats, FsStats, NetworkStats, NodeStats, PodStats, Summary, VolumeStats } from "./types.js";
-import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 
 /** The input of a summary of CPU and memory alone. */
 export interface CoreInputs {

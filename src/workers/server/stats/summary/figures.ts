@@ -1,9 +1,10 @@
 // Converts readings to the parts of the Summary.
+
 import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/stats/cgroup-figures.js";
+import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { InterfaceFigures } from "../../../../shared/stats/net-dev.js";
 import type { NetworkFigures } from "../networks.js";
 import type { Reading, RuntimeNetwork } from "../readings.js";
-import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { CpuStats, FsStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";
 
 /** The interface whose figures are a pod's, and the node's; others are only listed. */

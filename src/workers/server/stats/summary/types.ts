@@ -1,4 +1,5 @@
 // The Summary of /stats/summary: upstream's names, in upstream's order. Times are RFC 3339; unknown values are absent.
+
 import type { Pressure } from "../../../../shared/stats/cgroup-figures.js";
 
 export interface Summary {

@@ -2,6 +2,8 @@
 // no flow control: they neither send WINDOW_UPDATE nor obey it. A client that waited for it would stop after 64 KiB.
 // So none is done here: a slow side holds TCP back, of the connection as a whole.
 // Invariant: each stream ends once, in order with its data; nothing is written to a stream after its end.
+
+import { SpdyFrameReader } from "../../../../shared/spdy/frame-reader.js";
 import {
   SpdyError,
   FLAG_FIN,
@@ -15,7 +17,6 @@ import {
   synStream,
   word,
 } from "../../../../shared/spdy/frames.js";
-import { SpdyFrameReader } from "../../../../shared/spdy/frame-reader.js";
 import { headerBlock } from "../../../../shared/spdy/header-block.js";
 
 export interface SpdyEvents {

@@ -1,7 +1,8 @@
 // The SPDY request to the runtime in place of a client's WebSocket, and the runtime's response.
+
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { headersFor } from "../passage.js";
 import { OperatorError } from "../../../../shared/errors/operator-error.js";
+import { headersFor } from "../passage.js";
 
 const OF_WEBSOCKETS = /^(sec-websocket-.*|upgrade|connection|x-stream-protocol-version)$/;
 

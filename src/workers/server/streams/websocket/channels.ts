@@ -1,6 +1,7 @@
 // v5.channel.k8s.io: each message begins with its channel; the message [255, channel] closes the client's side of that
 // channel. Invariant: messages that upstream ignores are ignored here: empty messages, and channels on which the client
 // may not send.
+
 import { WebSocketError } from "./close-codes.js";
 
 export const CHANNEL = { STDIN: 0, STDOUT: 1, STDERR: 2, ERROR: 3, RESIZE: 4 } as const;

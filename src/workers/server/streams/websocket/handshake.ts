@@ -1,4 +1,5 @@
 // A WebSocket's opening handshake: checked before the call to the runtime, completed when the runtime has switched.
+
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";

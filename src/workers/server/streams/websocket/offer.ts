@@ -1,4 +1,5 @@
 // The subprotocols that a WebSocket client offers. Read for each stream, so this file loads no code of the translation.
+
 import type { IncomingMessage } from "node:http";
 import { protocolsOf } from "../../auth/bearer.js";
 

@@ -1,14 +1,15 @@
 // The server's end of a WebSocket, by `ws`: its messages, flow control in both directions, and its end. Invariant: after the kubelet's
 // close frame nothing is sent. Received bytes are read and dropped, so that the client's end is noticed. The client's close frame counts as
 // its end, not only its disconnect. An error in a handler ends the client's connection.
+
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import { faultPoint } from "../../../../shared/faults/fault-points.js";
 import { ownedBy } from "../../owned.js";
-import { openWebSocket } from "./handshake.js";
 import { CLOSE_CODE, WebSocketError } from "./close-codes.js";
+import { openWebSocket } from "./handshake.js";
 
 /** If a client's pings wait behind input that is not read, we send a pong this often; kubectl gives up after 61 s. */
 const SIGN_OF_LIFE_MS = 20_000;

@@ -1,10 +1,11 @@
 // Rules of one container: ports, environment, security, restart rules.
+
+import { APP_ARMOR_ANNOTATION, appArmorFromAnnotation } from "../../../../shared/api/app-armor.js";
+import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
 import type { Container, EnvVar, Pod, SeccompProfile } from "../../../../shared/api/pod.js";
 import type { DownwardAPIVolumeFile } from "../../../../shared/api/volume.js";
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
 import type { Report } from "../report.js";
 import { containersOf, incomplete, items, membersSet, type VisitedContainer } from "./visit.js";
-import { APP_ARMOR_ANNOTATION, appArmorFromAnnotation } from "../../../../shared/api/app-armor.js";
 
 const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;

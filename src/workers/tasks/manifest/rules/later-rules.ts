@@ -1,4 +1,5 @@
 // Warnings of the fields that a later Kubernetes acts on, and this kubelet does not.
+
 import { laterFields } from "../../../../shared/api/later-fields.js";
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Report } from "../report.js";

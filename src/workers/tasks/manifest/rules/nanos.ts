@@ -1,4 +1,5 @@
 // The amount of a quantity that a manifest has, for rules that compare amounts.
+
 import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../../../shared/api/quantity.js";
 
 /** In billionths; undefined: no quantity, which has been reported where it stands. */

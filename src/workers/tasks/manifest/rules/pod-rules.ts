@@ -1,8 +1,9 @@
 // Rules of the pod as a whole: names, DNS, host namespaces, tolerations, metadata.
-import type { Pod, Toleration } from "../../../../shared/api/pod.js";
-import { safePodUid } from "../../../../shared/api/pod-uid.js";
-import { isQualifiedName, labelValue } from "../../../../shared/api/manifest/formats.js";
+
 import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
+import { isQualifiedName, labelValue } from "../../../../shared/api/manifest/formats.js";
+import { safePodUid } from "../../../../shared/api/pod-uid.js";
+import type { Pod, Toleration } from "../../../../shared/api/pod.js";
 import type { Report } from "../report.js";
 import { containersOf, incomplete, items } from "./visit.js";
 

@@ -1,4 +1,6 @@
 // Rules of volumes and of what containers mount of them.
+
+import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
 import type { Container, Pod, VolumeMount } from "../../../../shared/api/pod.js";
 import type {
   DownwardAPIVolumeFile,
@@ -6,13 +8,12 @@ import type {
   FCVolumeSource,
   Volume,
 } from "../../../../shared/api/volume.js";
-import { checkResource, exactlyOne } from "./container-rules.js";
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
+import { didYouMean } from "../../../../shared/text/nearest-name.js";
 import { shown, type Report } from "../report.js";
 import { volumeSourceNames } from "../volume-schema.js";
+import { checkResource, exactlyOne } from "./container-rules.js";
 import { nanosOf } from "./nanos.js";
 import { containersOf, incomplete, items } from "./visit.js";
-import { didYouMean } from "../../../../shared/text/nearest-name.js";
 
 export function checkVolumes(pod: Pod, report: Report): void {
   const names = new Set<string>();

@@ -1,4 +1,5 @@
 // Examples for images.
+
 import type { Claims, Refused, Situation } from "../example.js";
 
 const POLICY = "imagePullCredentialsVerificationPolicy";

@@ -1,4 +1,5 @@
 // Examples for the node's identity, its ports, limits and gates.
+
 import type { Claims } from "../example.js";
 
 const taint = { key: "example.com/dedicated", value: "db", effect: "NoSchedule" };

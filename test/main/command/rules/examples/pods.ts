@@ -1,4 +1,5 @@
 // Examples for what pods meet: shutdown, back-off, eviction, logs; and for the kubelet's log, traces, TLS and flags.
+
 import type { Claims, Refused, Situation } from "../example.js";
 
 const TOTAL = "shutdownGracePeriod";

@@ -1,4 +1,5 @@
 // Examples for cgroups, reserved resources, memory and topology.
+
 import type { Claims, Refused, Situation } from "../example.js";
 
 const V1 = { cgroupVersion: 1 } as const;

@@ -1,4 +1,5 @@
 // The manager with the systemd driver: what it asks of systemd, what it writes itself, and what it leaves alone.
+
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,10 +15,10 @@ import {
 } from "../../../../../src/main/resources/cgroups/cgroup-manager.js";
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock } from "../../../../../src/shared/clock/clock.js";
+import { OperatorError } from "../../../../../src/shared/errors/operator-error.js";
 import { createLogger } from "../../../../../src/shared/log/logger.js";
 import { FakeSlices } from "../../../../support/fake-slices.js";
 import { container, pod } from "../../pods.js";
-import { OperatorError } from "../../../../../src/shared/errors/operator-error.js";
 
 const log = createLogger({ thread: "test", level: "silent" });
 const BURSTABLE = "kubepods-burstable.slice";

@@ -1,4 +1,5 @@
 // The conversation with systemd, against a manager on a private socket that fails, hangs and exits on command.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,10 +9,10 @@ import { SystemdCallError } from "../../../../../src/main/resources/cgroups/syst
 import type { UnitProperty } from "../../../../../src/main/resources/cgroups/systemd/systemd-properties.js";
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock, type Clock } from "../../../../../src/shared/clock/clock.js";
+import { OperatorError } from "../../../../../src/shared/errors/operator-error.js";
 import { createLogger } from "../../../../../src/shared/log/logger.js";
 import { FakeSystemd } from "../../../../support/fake-systemd.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
-import { OperatorError } from "../../../../../src/shared/errors/operator-error.js";
 
 const log = createLogger({ thread: "test", level: "silent" });
 const AT_START: UnitProperty[] = [["DefaultDependencies", "b", false]];

@@ -1,4 +1,5 @@
 // Changes whose version is known are not decoded: they come as bookmarks. Whatever does not look like one is decoded.
+
 import { deepEqual, equal } from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";

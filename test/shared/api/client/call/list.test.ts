@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import { describe, it } from "node:test";
 import { Readable } from "node:stream";
+import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readList } from "../../../../../src/shared/api/client/call/list.js";
 import { Turn } from "../../../../../src/shared/api/client/decode/turn.js";

@@ -1,4 +1,5 @@
 // Spans of requests to the API server, and the header that carries them to it.
+
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";

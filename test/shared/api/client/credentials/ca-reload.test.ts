@@ -2,6 +2,7 @@
 // @promise Server: registered_metrics_total counts each metric once by stability level; rest_client_transport_* counts
 //   clients, their connections and each check of the CA file; an empty or broken CA file changes nothing.
 // @with test/shared/metrics, test/integration/pod-server.test.ts
+
 import { deepEqual, equal } from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // Credential plugins as shell scripts, in a folder that ends with the test file.
+
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

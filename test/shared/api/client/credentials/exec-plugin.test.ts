@@ -8,8 +8,8 @@ import { CredentialError } from "../../../../../src/shared/api/client/credential
 import { execInfo } from "../../../../../src/shared/api/client/credentials/exec/exec-credential.js";
 import { ExecPlugin } from "../../../../../src/shared/api/client/credentials/exec/exec-plugin.js";
 import { runCommand } from "../../../../../src/shared/api/client/credentials/exec/run-command.js";
-import { certFolder } from "../../../../support/test-certs.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
+import { certFolder } from "../../../../support/test-certs.js";
 import { counting, credential, dir, script, V1 } from "./exec-kit.js";
 
 const CONFIG = { origin: "k", server: "https://10.0.0.1" };

@@ -1,4 +1,5 @@
 // Frames of a watch in protobuf, wherever the connection cuts them.
+
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { FrameCutter } from "../../../../../src/shared/api/client/decode/frames.js";

@@ -1,5 +1,6 @@
 // @promise Cluster: A list of any size, cut anywhere, decodes as JSON.parse does, in slices of 2 ms (single objects
 //   and garbage collections take longer).
+
 import { deepEqual, throws } from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";

@@ -2,13 +2,14 @@
 // the calling thread is bounded, as main reads watches and lists itself.
 // @promise Hostile tenants and clients: The kubelet ignores objects of the API server of more than 3 MiB, with a
 //   warning. It reads the other objects of the watch or list (upstream has no such limit).
+
 import { deepEqual, rejects } from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { readAll } from "../../../../../src/shared/api/client/call/body.js";
+import { LineCutter } from "../../../../../src/shared/api/client/call/line-cutter.js";
 import { readList } from "../../../../../src/shared/api/client/call/list.js";
 import { watchEvents } from "../../../../../src/shared/api/client/call/watch.js";
-import { LineCutter } from "../../../../../src/shared/api/client/call/line-cutter.js";
 import { OBJECT_LIMIT, SHELL_LIMIT } from "../../../../../src/shared/api/client/decode/oversized.js";
 import { Turn } from "../../../../../src/shared/api/client/decode/turn.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";

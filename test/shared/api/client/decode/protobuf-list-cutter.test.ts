@@ -1,4 +1,5 @@
 // A list in protobuf is cut into its items, wherever the connection cuts it.
+
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

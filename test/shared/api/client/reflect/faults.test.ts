@@ -1,11 +1,12 @@
 // A reflector over real connections to the API server's fixture, while objects change and connections fail. It ends with the
 // server's objects, and each event follows from the events before it.
 // @headline Cluster | No change of the API server is lost. | any failure of it
+
 import { deepEqual, ok } from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createApiClient } from "../../../../../src/shared/api/client/client.js";
-import { loadClientConfig } from "../../../../../src/shared/api/client/kubeconfig/load.js";
 import { CONFIG_MAPS } from "../../../../../src/shared/api/client/kinds.js";
+import { loadClientConfig } from "../../../../../src/shared/api/client/kubeconfig/load.js";
 import { Reflector } from "../../../../../src/shared/api/client/reflector.js";
 import type { ConfigMap } from "../../../../../src/shared/api/objects.js";
 import { FakeApi } from "../../../../fake-api/fake-api.js";

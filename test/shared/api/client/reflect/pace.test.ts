@@ -1,4 +1,5 @@
 // Delays of a reflector: long for a server that is down, short for one that fails now and then.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Pace, type Round } from "../../../../../src/shared/api/client/reflect/pace.js";

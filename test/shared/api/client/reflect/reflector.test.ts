@@ -1,6 +1,7 @@
 // @promise Cluster: With any failure of the server (cut watches, 410, 429, 503, restarts, a wiped store) no change is
 //   lost or delivered twice, and no server is polled in a busy loop.
 // @with test/shared/api/client/reflect/faults.test.ts
+
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ApiConnectionError, ApiError, isGone } from "../../../../../src/shared/api/client/errors.js";

@@ -1,4 +1,6 @@
 // An ApiClient whose every list and watch is answered by the test, under a clock that the test steps.
+
+import { NODES } from "../../../../../src/shared/api/client/kinds.js";
 import type {
   ApiClient,
   ApiList,
@@ -8,7 +10,6 @@ import type {
   WatchEvent,
   WatchOptions,
 } from "../../../../../src/shared/api/client/port.js";
-import { NODES } from "../../../../../src/shared/api/client/kinds.js";
 import { Reflector, type ReflectorOptions } from "../../../../../src/shared/api/client/reflector.js";
 import type { Node } from "../../../../../src/shared/api/node.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";

@@ -1,4 +1,5 @@
 // Many watches of one server: its absence is logged once, and once that all are watched again.
+
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { ApiConnectionError, ApiError } from "../../../../../src/shared/api/client/errors.js";

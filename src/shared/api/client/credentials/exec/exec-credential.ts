@@ -1,9 +1,10 @@
 // Input and output of a credential plugin (client.authentication.k8s.io).
 // Invariant: no message contains the plugin's output: it may be secret in any form.
+
+import { parseJson } from "../../../../text/parse-json.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 import type { KeyPair } from "../tls-identity.js";
-import { parseJson } from "../../../../text/parse-json.js";
 
 export interface ExecCredential {
   token: string | undefined;

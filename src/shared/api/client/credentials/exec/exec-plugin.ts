@@ -1,12 +1,13 @@
 // Credentials from a program: kept until they expire or the server refuses them.
 // Invariant: one run at a time for all callers; a plugin that fails, or returns refused credentials again, is not run
 // again before a back-off, however many callers ask.
+
 import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../../../clock/clock.js";
+import { asError } from "../../../../errors/thrown.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { SourceText } from "../source-text.js";
 import { execInfo, readExecCredential, type ExecCredential } from "./exec-credential.js";
-import { asError } from "../../../../errors/thrown.js";
 import { type ExecFailure, runCommand, ExecError } from "./run-command.js";
 
 const REST_MS = 5000;

@@ -1,8 +1,8 @@
 // One run of the credential plugin of a kubeconfig.
 
 import type { Clock } from "../../../../clock/clock.js";
-import { runProgram } from "../../../../exec/run-program.js";
 import { ProgramFailedError } from "../../../../exec/program-errors.js";
+import { runProgram } from "../../../../exec/run-program.js";
 import type { ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 
