@@ -1,5 +1,6 @@
-// The floors of src/main, from top to bottom. A room imports only rooms on floors below its own, types included: so no two rooms need
-// each other, and no circle of rooms exists. A new room gets a line here; eslint.config.js makes the rule of it.
+// The floors of src/main, from top to bottom. A room imports only rooms on floors below its own, types included: so no
+// two rooms need each other, and no circle of rooms exists. A new room gets a line here; eslint.config.js makes the
+// rule of it.
 export const FLOORS = [
   ["startup"],
   ["agent"],

@@ -1,6 +1,6 @@
-// `npm run bench [section …] [--against <kubelet> [--turns 4]]`: measures the kubelet on a real private containerd, prints
-// tables, writes JSON and a page. With --against, another kubelet executable has its turns in the same run.
-// Runs in a network namespace of its own; leaves nothing behind.
+// `npm run bench [section …] [--against <kubelet> [--turns 4]]`: measures the kubelet on a real private containerd,
+// prints tables, writes JSON and a page. With --against, another kubelet executable has its turns in the same run. Runs
+// in a network namespace of its own; leaves nothing behind.
 
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";

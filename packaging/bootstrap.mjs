@@ -1,7 +1,7 @@
-// A fresh clone has neither dependencies nor compiled code. So the first steps of `npm start`, `npm test` and the other commands are plain
-// JavaScript that needs only Node.
-// Invariant: each failure prints one line with the reason; each slow step prints its name and duration; nothing is installed or built again
-// when it is up to date.
+// A fresh clone has neither dependencies nor compiled code. So the first steps of `npm start`, `npm test` and the other
+// commands are plain JavaScript that needs only Node.
+// Invariant: each failure prints one line with the reason; each slow step prints its name and duration; nothing is
+// installed or built again when it is up to date.
 
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,9 +17,8 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const OLDEST_NODE = [20, 19];
 
 /**
- * Checks the machine as far as `environment` is wanted, installs npm packages, goes on with the Node of the packages, builds; without `bundle`
- * no bundle of the kubelet.
- * Ends the process on failure.
+ * Checks the machine as far as `environment` is wanted, installs npm packages, goes on with the Node of the packages,
+ * builds; without `bundle` no bundle of the kubelet. Ends the process on failure.
  */
 export async function prepare({ environment = true, bundle = true } = {}) {
   try {

@@ -1,4 +1,5 @@
-// `npm run build`: brings dist up to date; `npm test`, `npm start` and `npm pack` do the same first. It does not check types.
+// `npm run build`: brings dist up to date; `npm test`, `npm start` and `npm pack` do the same first. It does not check
+// types.
 
 import { fail, root } from "./bootstrap.mjs";
 import { build } from "./build/build.mjs";

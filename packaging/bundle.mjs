@@ -3,8 +3,8 @@
 // Three steps: esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a
 // function and packs what a start needs into one file per entry; bundle/code-cache.mjs keeps what V8 compiles of them
 // (docs/adr/0057).
-// Invariant: `new URL("../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever the source lies
-// (bundle/own-urls.mjs). The build checks that each such file is there.
+// Invariant: `new URL("../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever the
+// source lies (bundle/own-urls.mjs). The build checks that each such file is there.
 
 import { spawnSync } from "node:child_process";
 import { access, chmod, readdir, readFile, rm } from "node:fs/promises";
@@ -20,7 +20,10 @@ const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
 const outdir = join(dist, "agent");
 const chunks = join(dist, "agent-chunks");
 const root = dirname(dist);
-/** Each folder of src/workers with an index.ts is a thread: of the table in src/main/threads/thread-table.ts, log and tasks. */
+/**
+ * Each folder of src/workers with an index.ts is a thread: of the table in src/main/threads/thread-table.ts, log and
+ * tasks.
+ */
 const threads = (await readdir(join(root, "src", "workers"), { recursive: true }))
   .filter((path) => /^[^/]+\/index\.ts$/.test(path))
   .map((path) => `workers/${dirname(path)}/index`);
@@ -33,17 +36,23 @@ const entries = [
   ...threads,
 ];
 /**
- * Files that every start imports dynamically, after its entry: each with what it needs, and with files that it imports dynamically
- * in every start. Their code is in one pack.
+ * Files that every start imports dynamically, after its entry: each with what it needs, and with files that it imports
+ * dynamically in every start. Their code is in one pack.
  */
 const starts = { "main/startup/run": ["main/startup/run", "main/agent/agent"] };
 /** Packages that load native code or files at run time; `make install` copies them. */
 const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
-/** Asked for by grpc-js for services that we do not offer (channelz): 41 modules that every thread would read for nothing. */
+/**
+ * Asked for by grpc-js for services that we do not offer (channelz): 41 modules that every thread would read for
+ * nothing.
+ */
 const neverLoaded = ["@grpc/proto-loader"];
 
-/** dockerode loads them for image builds and for Engines behind SSH, which the kubelet does not use; ssh2 also brings a native module. */
+/**
+ * dockerode loads them for image builds and for Engines behind SSH, which the kubelet does not use; ssh2 also brings a
+ * native module.
+ */
 const unused = join(root, "packaging", "bundle", "unused.cjs");
 const withoutBuilds = {
   name: "dockerode without builds and SSH",

@@ -1,5 +1,6 @@
-// `npm run ci:commits [-- <commit>]`: checks the subjects of the commits since the last release tag, or since the branch left <commit>.
-// A clone that does not have them, for example a shallow one, passes with a line that says so. Needs git only, no npm packages.
+// `npm run ci:commits [-- <commit>]`: checks the subjects of the commits since the last release tag, or since the
+// branch left <commit>. A clone that does not have them, for example a shallow one, passes with a line that says so.
+// Needs git only, no npm packages.
 
 import { fileURLToPath } from "node:url";
 import { readHistory } from "./commits/history.mjs";

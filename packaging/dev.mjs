@@ -1,5 +1,6 @@
-// `npm run dev [-- NAME…]`: after each change of a source it transpiles that source and runs the unit tests that are named, or those beside the
-// change: a changed test itself, or the tests whose path has the changed file's name. Ctrl-C ends it.
+// `npm run dev [-- NAME…]`: after each change of a source it transpiles that source and runs the unit tests that are
+// named, or those beside the change: a changed test itself, or the tests whose path has the changed file's name. Ctrl-C
+// ends it.
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, watch } from "node:fs";

@@ -1,6 +1,9 @@
 // What npm is at while it installs, read from its log (--loglevel=http).
 
-/** Of npm's log: how many packages came, and which was the last. Lines that are no more than that are not shown on a failure. */
+/**
+ * Of npm's log: how many packages came, and which was the last. Lines that are no more than that are not shown on a
+ * failure.
+ */
 export function npmNotes() {
   let count = 0;
   return (line) => {

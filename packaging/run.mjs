@@ -1,5 +1,5 @@
-// `node packaging/run.mjs dist/bench/main.js …`: runs a program of this checkout on the Node of the packages, after the build of what changed.
-// Help and wrong arguments are answered before anything is installed or built.
+// `node packaging/run.mjs dist/bench/main.js …`: runs a program of this checkout on the Node of the packages, after the
+// build of what changed. Help and wrong arguments are answered before anything is installed or built.
 
 import { pathToFileURL } from "node:url";
 import { fail, prepare, root } from "./bootstrap.mjs";

@@ -1,4 +1,5 @@
-// `npm start`: makes a fresh clone runnable (bootstrap.mjs), then hands over to the compiled program. Its arguments are read first.
+// `npm start`: makes a fresh clone runnable (bootstrap.mjs), then hands over to the compiled program. Its arguments are
+// read first.
 
 import { fail, prepare } from "./bootstrap.mjs";
 import { HELP, parseStart } from "./usage/start.mjs";

@@ -1,4 +1,5 @@
-// `npm test`: makes a fresh clone runnable, opens an environment, runs the tests, removes everything again. test/README.md has its words.
+// `npm test`: makes a fresh clone runnable, opens an environment, runs the tests, removes everything again.
+// test/README.md has its words.
 
 import { fail, prepare } from "../packaging/bootstrap.mjs";
 import { HELP, checkTestWords } from "../packaging/usage/test.mjs";

@@ -1,5 +1,5 @@
-// Names for the frames of a CPU profile: the source file and line of our own functions, by the bundle's source maps; the package or the
-// module of others.
+// Names for the frames of a CPU profile: the source file and line of our own functions, by the bundle's source maps;
+// the package or the module of others.
 
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";

@@ -1,5 +1,7 @@
-// A flame picture as SVG without scripts. A function is a rectangle as wide as its share of the thread's time, above those that it calls.
-// Invariant: pure; equal trees give equal pictures; frames too narrow to be seen are left out, so that pictures stay small.
+// A flame picture as SVG without scripts. A function is a rectangle as wide as its share of the thread's time, above
+// those that it calls.
+// Invariant: pure; equal trees give equal pictures; frames too narrow to be seen are left out, so that pictures stay
+// small.
 
 import type { Frame } from "./stacks.js";
 

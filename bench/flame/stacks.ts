@@ -31,7 +31,9 @@ export interface Frame extends Label {
 
 const IDLE = "(idle)";
 
-/** The root stands for the thread. `labelOf` may give undefined: the frame is left out, its children stand in its place. */
+/**
+ * The root stands for the thread. `labelOf` may give undefined: the frame is left out, its children stand in its place.
+ */
 export function stacksOf(profile: CpuProfile, labelOf: (frame: CallFrame) => Label | undefined): Frame {
   const spent = new Map<number, number>();
   for (const [i, id] of (profile.samples ?? []).entries()) {

@@ -1,5 +1,5 @@
-// `--against <kubelet>`: a section runs by turns with our kubelet and with another one. The median of each kubelet's turns
-// stands beside that of the other, with their ratio.
+// `--against <kubelet>`: a section runs by turns with our kubelet and with another one. The median of each kubelet's
+// turns stands beside that of the other, with their ratio.
 // Invariant: both kubelets have equally many turns, in the order A B B A. So a machine that becomes slower or faster
 // meanwhile favours neither.
 
@@ -19,9 +19,9 @@ export function turns(count: number): Side[] {
 }
 
 /**
- * The tables of several turns as one list of tables. Each column of figures becomes three: the median of our turns, that
- * of the other's, and ours over the other's. Other columns are those of our first turn.
- * Rows are matched by their first cell; a row or a figure that one side does not have shows no ratio.
+ * The tables of several turns as one list of tables. Each column of figures becomes three: the median of our turns,
+ * that of the other's, and ours over the other's. Other columns are those of our first turn. Rows are matched by their
+ * first cell; a row or a figure that one side does not have shows no ratio.
  */
 export function compare(ours: readonly Report[][], other: readonly Report[][]): Report[] {
   return (ours[0] ?? []).map(({ title, head, rows }) => {

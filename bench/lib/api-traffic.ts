@@ -1,4 +1,5 @@
-// Counts a kubelet's traffic at the API server: requests by verb and resource, bytes of bodies both ways, events of watches.
+// Counts a kubelet's traffic at the API server: requests by verb and resource, bytes of bodies both ways, events of
+// watches.
 
 import type { ApiCall } from "../../test/fake-api/call-log.js";
 import type { FakeApi } from "../../test/fake-api/fake-api.js";

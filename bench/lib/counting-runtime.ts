@@ -1,5 +1,5 @@
-// A proxy between a kubelet and its runtime that counts calls by verb. It passes HTTP/2 streams on unchanged, so it works with every
-// kubelet and every version of CRI.
+// A proxy between a kubelet and its runtime that counts calls by verb. It passes HTTP/2 streams on unchanged, so it
+// works with every kubelet and every version of CRI.
 
 import { once } from "node:events";
 import {

@@ -1,7 +1,8 @@
-// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the kubelet sends, made bare and
-// in the same order. Files that the kubelet makes on the way (hosts file, termination log) lie ready before the clock starts.
-// Invariant: while pods of the floor exist, the kubelet under test is stopped by SIGSTOP. Upstream's kubelet ends every pod of the
-// runtime that it does not know.
+// The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the kubelet sends, made bare
+// and in the same order. Files that the kubelet makes on the way (hosts file, termination log) lie ready before the
+// clock starts.
+// Invariant: while pods of the floor exist, the kubelet under test is stopped by SIGSTOP. Upstream's kubelet ends every
+// pod of the runtime that it does not know.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
@@ -63,7 +64,9 @@ export class CriFloor {
     );
   }
 
-  /** Milliseconds from the first call to the last answer, of each pod made so far: its containers and its sandbox end. */
+  /**
+   * Milliseconds from the first call to the last answer, of each pod made so far: its containers and its sandbox end.
+   */
   async end(): Promise<number[]> {
     const { containers } = await this.cri.listContainers({});
     const took = await Promise.all(

@@ -1,5 +1,6 @@
-// Retained memory of each thread of a running Node process. SIGUSR1 opens V8's inspector in it; every thread collects its garbage and
-// reports its heap. Invariant: the process is left unchanged except for the inspector's own thread and port.
+// Retained memory of each thread of a running Node process. SIGUSR1 opens V8's inspector in it; every thread collects
+// its garbage and reports its heap. Invariant: the process is left unchanged except for the inspector's own thread and
+// port.
 
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
@@ -11,8 +12,8 @@ import { waitFor } from "../../packaging/standalone/wait.js";
 const INSPECTOR = "http://127.0.0.1:9229/json";
 const ANSWER_MS = 60_000;
 /**
- * Name of a thread of the tasks pool. It waits for a job in Atomics.wait and answers nothing meanwhile; such threads come and
- * go.
+ * Name of a thread of the tasks pool. It waits for a job in Atomics.wait and answers nothing meanwhile; such threads
+ * come and go.
  */
 const POOL_THREAD = "WorkerThread";
 
@@ -69,7 +70,10 @@ export class InspectedProcess implements Disposable {
     return inspected;
   }
 
-  /** By name of the thread, without the tasks pool; of threads of one name the sum. `collect`: every thread collects its garbage before. */
+  /**
+   * By name of the thread, without the tasks pool; of threads of one name the sum. `collect`: every thread collects its
+   * garbage before.
+   */
   async memory(collect: boolean): Promise<Map<string, ThreadMemory>> {
     const found = new Map<string, ThreadMemory>();
     for (const [session, name] of [["", "main"] as const, ...this.workers]) {

@@ -29,7 +29,9 @@ export interface NodeUnderTest {
   loopDelay(): Promise<Record<string, number>>;
   /** Records pushed to each queue between threads so far; none for another kubelet. */
   queued(): Promise<Map<string, number>>;
-  /** Waits until /pods holds exactly `count` pods that fulfil `condition`; throws after `patienceMs`, 180 s by default. */
+  /**
+   * Waits until /pods holds exactly `count` pods that fulfil `condition`; throws after `patienceMs`, 180 s by default.
+   */
   until(count: number, condition?: (pod: PodView) => boolean, patienceMs?: number): Promise<void>;
   /** `patienceMs`: how long the kubelet may take to end; 15 s unless something watches it. */
   stop(patienceMs?: number): Promise<void>;

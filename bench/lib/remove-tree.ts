@@ -1,4 +1,5 @@
-// Removes a directory in which a kubelet ran. Where / is no shared mount, the kubelet mounts its root directory onto itself.
+// Removes a directory in which a kubelet ran. Where / is no shared mount, the kubelet mounts its root directory onto
+// itself.
 
 import { rm } from "node:fs/promises";
 import { unmountBelow } from "../../packaging/standalone/mounts.js";

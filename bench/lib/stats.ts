@@ -20,7 +20,10 @@ export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Points of one group differ from those of others by a constant: a soak's samples after one attack have their own level. */
+/**
+ * Points of one group differ from those of others by a constant: a soak's samples after one attack have their own
+ * level.
+ */
 export type Point = readonly [x: number, y: number, group?: string | undefined];
 
 /** Slope of the straight lines with the least squares, one per group, all parallel: y per x. */
@@ -29,7 +32,10 @@ export function slope(points: readonly Point[]): number {
   return covariance / variance;
 }
 
-/** Standard error of {@link slope}: the uncertainty that comes from the points' distance from the lines. NaN for too few points. */
+/**
+ * Standard error of {@link slope}: the uncertainty that comes from the points' distance from the lines. NaN for too few
+ * points.
+ */
 export function slopeError(points: readonly Point[]): number {
   const { offsets, groups, covariance, variance } = fit(points);
   const freedom = points.length - groups - 1;

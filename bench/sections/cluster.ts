@@ -1,5 +1,5 @@
-// Pods as a client of the API server sees them: created → Ready, one by one and in bursts, beside the CRI floor; deleted →
-// gone; the kubelet's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
+// Pods as a client of the API server sees them: created → Ready, one by one and in bursts, beside the CRI floor;
+// deleted → gone; the kubelet's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
 // @headline Speed | A pod of the API server is Ready, one at a time. | ≤ 0.40 × upstream
 // @headline Speed | The last of 30 pods of the API server is Ready. | ≤ 0.75 × upstream (missed)
 // @headline Speed | Half of 30 deleted pods are removed. | ≤ 0.6 × upstream (missed)

@@ -1,6 +1,6 @@
-// Cost of the start and the end of one pod: calls, requests, system calls, log lines, processor time and allocated memory. Beside each it
-// shows the minimum, and the floor of both: the bare CRI calls. Counts come from outside the kubelet if possible, so that --against
-// compares equal things.
+// Cost of the start and the end of one pod: calls, requests, system calls, log lines, processor time and allocated
+// memory. Beside each it shows the minimum, and the floor of both: the bare CRI calls. Counts come from outside the
+// kubelet if possible, so that --against compares equal things.
 
 import { join } from "node:path";
 import { sleep } from "../../packaging/standalone/wait.js";

@@ -116,7 +116,10 @@ function onHostNetwork(pod: Pod): Pod {
   return { ...pod, spec: { ...pod.spec, hostNetwork: true } };
 }
 
-/** The least that a pod costs at the Engine: two containers created and started, the second in the first one's namespaces. */
+/**
+ * The least that a pod costs at the Engine: two containers created and started, the second in the first one's
+ * namespaces.
+ */
 class BareEngine {
   private readonly ids: string[] = [];
 

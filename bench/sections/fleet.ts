@@ -1,5 +1,5 @@
-// Many kubelets at one API server: their requests at rest, and the requests of all at once after an outage. Every kubelet is a process of
-// its own with a runtime in memory and without pods. The API server is the one of test/.
+// Many kubelets at one API server: their requests at rest, and the requests of all at once after an outage. Every
+// kubelet is a process of its own with a runtime in memory and without pods. The API server is the one of test/.
 
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -55,7 +55,10 @@ async function benchIdle(node: NodeUnderTest): Promise<IdleRow[]> {
   return rows;
 }
 
-/** Memory and processor time over a while in which nothing happens. The scrapes for the threads' shares are outside of it. */
+/**
+ * Memory and processor time over a while in which nothing happens. The scrapes for the threads' shares are outside of
+ * it.
+ */
 export async function atRest(node: Pick<NodeUnderTest, "usage" | "threadUsage">): Promise<Omit<IdleRow, "pods">> {
   const threadsBefore = await node.threadUsage();
   const before = await node.usage();

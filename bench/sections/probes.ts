@@ -1,5 +1,5 @@
-// The prober and peers threads with 600 probes per second while every processor is busy. Shows the delay of their start, and failures although the
-// server is healthy.
+// The prober and peers threads with 600 probes per second while every processor is busy. Shows the delay of their
+// start, and failures although the server is healthy.
 // @headline Speed | 600 probes per second on busy cores are punctual. | p99 ≤ 50 ms, none fails
 
 import { fork, type ChildProcess } from "node:child_process";

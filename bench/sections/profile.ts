@@ -1,5 +1,6 @@
-// The kubelet's processor time in bursts of starts and ends of pods, with API server and runtime in memory. Writes a CPU profile of each
-// thread, a table of its most expensive functions, and a flame picture per thread in bench/results/flame.
+// The kubelet's processor time in bursts of starts and ends of pods, with API server and runtime in memory. Writes a
+// CPU profile of each thread, a table of its most expensive functions, and a flame picture per thread in
+// bench/results/flame.
 
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

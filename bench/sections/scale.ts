@@ -1,4 +1,5 @@
-// 1,000 pods: the kubelet as a process against an in-memory CRI server (test/fake-cri), to see what the kubelet alone costs.
+// 1,000 pods: the kubelet as a process against an in-memory CRI server (test/fake-cri), to see what the kubelet alone
+// costs.
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Cost of scraping: the kubelet's processor time with one request for its metrics pages per second, minus its idle time. Measured with 10
-// and 100 pods. Processor time, not wall time: a busy machine changes it little.
+// Cost of scraping: the kubelet's processor time with one request for its metrics pages per second, minus its idle
+// time. Measured with 10 and 100 pods. Processor time, not wall time: a busy machine changes it little.
 
 import { sleep } from "../../packaging/standalone/wait.js";
 import { markingPod } from "../lib/manifests.js";

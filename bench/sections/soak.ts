@@ -1,6 +1,6 @@
-// A churn of everything for half an hour: does the kubelet stay as it is? Pods of all shapes come from files and an API server. Probes,
-// execs, followers, scrapes, resizes, changed config maps, pulls and kills of the runtime are added. Memory, open files and threads are
-// looked at whenever the pods of files are as ordered, so that the samples compare.
+// A churn of everything for half an hour: does the kubelet stay as it is? Pods of all shapes come from files and an API
+// server. Probes, execs, followers, scrapes, resizes, changed config maps, pulls and kills of the runtime are added.
+// Memory, open files and threads are looked at whenever the pods of files are as ordered, so that the samples compare.
 // @headline Failures | Endless churn does not grow memory. | ≤ 1 MiB in 10 min
 // @promise Failures: Endless churn: memory, open files and threads are constant: RSS and each heap grow by less than 1
 //   MiB in 10 minutes.
@@ -139,8 +139,8 @@ async function settle(churn: Churn, pods: () => Promise<PodView[]>): Promise<voi
 }
 
 /**
- * Heap snapshots of all threads, into the folder that `NODELET_BENCH_SOAK_SNAPSHOTS` names: where the fit begins and at the
- * end. They take memory: such a run tells what grows, not how much.
+ * Heap snapshots of all threads, into the folder that `NODELET_BENCH_SOAK_SNAPSHOTS` names: where the fit begins and at
+ * the end. They take memory: such a run tells what grows, not how much.
  */
 async function saveSnapshots(inspected: InspectedProcess): Promise<void> {
   const folder = process.env["NODELET_BENCH_SOAK_SNAPSHOTS"];

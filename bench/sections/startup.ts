@@ -1,5 +1,5 @@
-// From exec to something useful: --version, --help, and the first pod's sandbox asked of an in-memory CRI server. Beside
-// them the floor: a Node process that does nothing.
+// From exec to something useful: --version, --help, and the first pod's sandbox asked of an in-memory CRI server.
+// Beside them the floor: a Node process that does nothing.
 // @headline Speed | The kubelet asks for the first PodSandbox after exec. | ≤ 400 ms; 200 ms (missed)
 // @headline Speed | `--version` and `--help` answer. | ≤ 120 ms
 

@@ -1,5 +1,5 @@
-// Cost of the server's clients for the sync path. Pods start one by one: first without clients, then while 50 clients follow fast logs and
-// 20 execs stream through the authenticated port. The same pods write their logs both times.
+// Cost of the server's clients for the sync path. Pods start one by one: first without clients, then while 50 clients
+// follow fast logs and 20 execs stream through the authenticated port. The same pods write their logs both times.
 // @headline Speed | 50 log followers and 20 execs hardly delay a sync. | ≤ 1.1 × (missed)
 
 import { once } from "node:events";

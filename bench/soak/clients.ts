@@ -1,5 +1,5 @@
-// Clients of the kubelet's ports: followers of busy logs, of which some leave and others come; short execs; scrapes of every
-// page. They look at pods that write all the time.
+// Clients of the kubelet's ports: followers of busy logs, of which some leave and others come; short execs; scrapes of
+// every page. They look at pods that write all the time.
 
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";

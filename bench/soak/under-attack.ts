@@ -14,7 +14,9 @@ import { usageOf } from "../lib/process-usage.js";
 import { ConfigChanges, Jobs, Resizes } from "./cluster-churn.js";
 import { Activities, takeSample, verdict, type SoakResult, type SoakSample } from "./samples.js";
 
-/** Those with the largest objects first: what they make the kubelet load and hold belongs to the minutes before the fit. */
+/**
+ * Those with the largest objects first: what they make the kubelet load and hold belongs to the minutes before the fit.
+ */
 const ATTACKS = [...TENANT_SPECS.toReversed(), ...TENANT_FILES, ...TENANT_LOAD];
 const BASE = "/run/nodelet-soak-attacks";
 

@@ -1,5 +1,6 @@
 // The build: JavaScript of each source that changed, then the bundle of the kubelet if one of its inputs changed.
-// `dist/.build.json` has the inputs of the last build. A step that fails leaves them as they were, so the next command repeats it.
+// `dist/.build.json` has the inputs of the last build. A step that fails leaves them as they were, so the next command
+// repeats it.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -14,8 +15,9 @@ import { writeVersion } from "./version.mjs";
 const NOTHING = { files: {}, transpiler: "", bundle: "" };
 
 /**
- * Brings dist up to date with the sources in `root`. Without `bundle` the kubelet's bundle may stay old.
- * Returns what was done: numbers of transpiled and removed sources, and whether the bundle was made. @throws CannotStart
+ * Brings dist up to date with the sources in `root`. Without `bundle` the kubelet's bundle may stay old. Returns what
+ * was done: numbers of transpiled and removed sources, and whether the bundle was made.
+ * @throws CannotStart
  */
 export function build(root, { bundle = true } = {}) {
   return withLock(

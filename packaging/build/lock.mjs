@@ -1,5 +1,6 @@
-// One build at a time in a checkout. The lock is an abstract Unix socket (unix(7)): the kernel releases it when its holder ends in any way,
-// so a killed build leaves nothing behind. Other systems than Linux have no such sockets: builds there take no lock.
+// One build at a time in a checkout. The lock is an abstract Unix socket (unix(7)): the kernel releases it when its
+// holder ends in any way, so a killed build leaves nothing behind. Other systems than Linux have no such sockets:
+// builds there take no lock.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";

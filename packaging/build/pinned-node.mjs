@@ -1,11 +1,14 @@
-// The commands of a checkout run on the Node that the packages carry, which npm brings (packaging/node). The Node on the machine only starts
-// them. So a test means the same on each machine, and an old Node is no obstacle.
+// The commands of a checkout run on the Node that the packages carry, which npm brings (packaging/node). The Node on
+// the machine only starts them. So a test means the same on each machine, and an old Node is no obstacle.
 
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, delimiter, join } from "node:path";
 
-/** Set for a command that was started again: the Node on the machine. npm sets npm_node_execpath; its scripts find the pinned Node first. */
+/**
+ * Set for a command that was started again: the Node on the machine. npm sets npm_node_execpath; its scripts find the
+ * pinned Node first.
+ */
 const INSTALLED_NODE = "NODELET_INSTALLED_NODE";
 
 /** Path of the Node that npm brought; undefined if it is not there. */
@@ -15,8 +18,8 @@ function pinnedNode(root) {
 }
 
 /**
- * Starts this command again on the pinned Node, and ends with it. Returns if this is that Node, or if there is none. The second process ends
- * when the first one does, however that ends.
+ * Starts this command again on the pinned Node, and ends with it. Returns if this is that Node, or if there is none.
+ * The second process ends when the first one does, however that ends.
  */
 export async function continueOnPinnedNode(root) {
   if (process.env[INSTALLED_NODE] !== undefined) return followParent();

@@ -1,5 +1,6 @@
 // Which sources there are, and which of them changed since the last build.
-// Invariant: a source is known by its path, modification time and size; nothing is read to find out that nothing changed.
+// Invariant: a source is known by its path, modification time and size; nothing is read to find out that nothing
+// changed.
 
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -17,9 +18,9 @@ const BUNDLER = [
 ];
 
 /**
- * The inputs of the build of the project in `root`.
- * `files`: version of each source by its path; `transpiler` and `bundle`: hashes of all that these two steps read beside.
- * The bundle has a code cache, so it also depends on V8 (docs/adr/0057).
+ * The inputs of the build of the project in `root`. `files`: version of each source by its path; `transpiler` and
+ * `bundle`: hashes of all that these two steps read beside. The bundle has a code cache, so it also depends on V8
+ * (docs/adr/0057).
  */
 export function sourceState(root) {
   const names = FOLDERS.flatMap((folder) => sourcesBelow(root, folder));

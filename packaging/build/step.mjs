@@ -9,8 +9,9 @@ const TERMINAL_TICK_MS = 200;
 const LOG_TICK_MS = 10_000;
 
 /**
- * Runs a command in `cwd`. `read` returns for each line of its output what the command is at (note), and whether the line is of no use when
- * the command fails (noise). @throws CannotStart
+ * Runs a command in `cwd`. `read` returns for each line of its output what the command is at (note), and whether the
+ * line is of no use when the command fails (noise).
+ * @throws CannotStart
  */
 export function step(cwd, name, command, args, read = () => ({})) {
   const began = performance.now();

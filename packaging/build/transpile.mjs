@@ -1,11 +1,16 @@
-// Makes JavaScript of each source that changed, without looking at types: `npm run typecheck` does that (docs/adr/0078).
-// Invariant: a file in dist is replaced in one step, so that a program that starts meanwhile reads the old or the new one, never a part.
+// Makes JavaScript of each source that changed, without looking at types: `npm run typecheck` does that
+// (docs/adr/0078).
+// Invariant: a file in dist is replaced in one step, so that a program that starts meanwhile reads the old or the new
+// one, never a part.
 
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Writes dist/<name>.js and its source map for each of `names` (paths of .ts files from the root). @throws with all syntax errors */
+/**
+ * Writes dist/<name>.js and its source map for each of `names` (paths of .ts files from the root).
+ * @throws with all syntax errors
+ */
 export async function transpile(root, names) {
   if (names.length === 0) return;
   const { build } = await import("esbuild");

@@ -1,10 +1,12 @@
-// Makes each ECMAScript chunk a function that src/shared/code/loader.ts calls. Packs the functions that a start needs into one file:
+// Makes each ECMAScript chunk a function that src/shared/code/loader.ts calls. Packs the functions that a start needs
+// into one file:
 //   main/chunks/x.js     //./y.js ./z.js            (what it imports)
 //                        (function(exports,require,module,__import,__url){…})
 //   packs/kubelet-….js   ({"main/kubelet.js":(function…), …})
 //   main/kubelet.js      calls the loader with the entry's packs
 // __url is the URL of the bundle's root (own-urls.mjs).
-// Invariant: names of packs and chunks contain a hash of their text. V8 compares only the length of the text with that of a code cache.
+// Invariant: names of packs and chunks contain a hash of their text. V8 compares only the length of the text with that
+// of a code cache.
 
 import { createHash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
@@ -101,7 +103,10 @@ function mapOf(key, sections) {
   };
 }
 
-/** esbuild wrote the map's paths for the module's own place: the sources themselves are named from the root of the repository. */
+/**
+ * esbuild wrote the map's paths for the module's own place: the sources themselves are named from the root of the
+ * repository.
+ */
 function pathsFrom(key, map) {
   const up = relative(dirname(join("dist/agent", key)), ".");
   const named = (source) => join(up, source.slice(Math.max(source.indexOf("src/"), 0)));

@@ -1,5 +1,5 @@
-// Sources name files by `new URL("../../workers/…", import.meta.url)`. Modules of the bundle have the bundle's root as their URL, because a
-// chunk holds sources of many folders. So each such path is written as the path from the root.
+// Sources name files by `new URL("../../workers/…", import.meta.url)`. Modules of the bundle have the bundle's root as
+// their URL, because a chunk holds sources of many folders. So each such path is written as the path from the root.
 
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";

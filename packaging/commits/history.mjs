@@ -1,4 +1,5 @@
-// The commits whose subjects are checked: those since the last release tag, or since the place where the branch left a given commit.
+// The commits whose subjects are checked: those since the last release tag, or since the place where the branch left a
+// given commit.
 
 import { spawnSync } from "node:child_process";
 
@@ -14,7 +15,8 @@ const EXEMPT = "751a63e7d6a396ad37764947a1259de5216088dc";
  * The commits to check, or why this folder does not know them.
  *
  * @param {string} root
- * @param {{ base?: string | undefined, head?: string, exempt?: string }} [range] `base`: a commit, for example the branch to merge into
+ * @param {{ base?: string | undefined, head?: string, exempt?: string }} [range] `base`: a commit, for example the
+ *   branch to merge into
  * @returns {History}
  * @throws if `base` or `head` is unknown
  */

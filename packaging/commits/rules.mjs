@@ -1,4 +1,5 @@
-// The rules of a commit's subject, as CONTRIBUTING.md has them: "area: imperative subject", at most 72 characters, no merge commit.
+// The rules of a commit's subject, as CONTRIBUTING.md has them: "area: imperative subject", at most 72 characters, no
+// merge commit.
 
 const LONGEST = 72;
 /** One area or several: "sync: …", "workers/server: …", "status, sync: …". */
@@ -6,8 +7,8 @@ const FORM = /^(?<areas>[a-z0-9][a-z0-9./_-]*(?:, [a-z0-9][a-z0-9./_-]*)*): (?<w
 /** Beginnings of subjects that are meant to disappear before a branch is merged. */
 const UNFINISHED = /^(?:fixup|squash|amend)!|\bwip\b/i;
 /**
- * Verbs in a form that is not the imperative. Only words that begin no honest sentence: "removed pods keep …" is a statement,
- * so "removed" is not here.
+ * Verbs in a form that is not the imperative. Only words that begin no honest sentence: "removed pods keep …" is a
+ * statement, so "removed" is not here.
  */
 const NOT_IMPERATIVE = new Set(
   ["add", "implement", "introduc", "improv", "refactor", "updat", "fix", "renam"].flatMap((stem) => [

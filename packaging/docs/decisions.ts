@@ -1,4 +1,5 @@
-// docs/adr/README.md: the index of decisions, made of the first lines of each record. The third line of a record has its area and status:
+// docs/adr/README.md: the index of decisions, made of the first lines of each record. The third line of a record has
+// its area and status:
 //
 //   # 0052: Fair queue for TLS handshakes
 //

@@ -1,4 +1,5 @@
-// What each path of docs/reference/endpoints.md serves. A path without a line here, and a line without a path, fail the build of the page.
+// What each path of docs/reference/endpoints.md serves. A path without a line here, and a line without a path, fail the
+// build of the page.
 
 export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/healthz": "200 and ok while every check passes; `?verbose` lists the checks, `?exclude=<check>` leaves one out",

@@ -1,5 +1,5 @@
-// docs/reference/endpoints.md: the routes of each port as the server makes them, with what a client must be allowed to do. The routes are
-// made with everything turned on, and never called.
+// docs/reference/endpoints.md: the routes of each port as the server makes them, with what a client must be allowed to
+// do. The routes are made with everything turned on, and never called.
 
 import { nodeletRoutes, type AdminRouteDeps } from "../../src/workers/server/admin/admin-routes.js";
 import type { Route } from "../../src/workers/server/answer.js";

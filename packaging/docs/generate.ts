@@ -1,5 +1,6 @@
-// The generated part of the documentation: reference pages from the tables in the code, pictures from data. `npm run docs` writes the files;
-// test/packaging/reference.test.ts compares the committed files with the result of this function.
+// The generated part of the documentation: reference pages from the tables in the code, pictures from data. `npm run
+// docs` writes the files; test/packaging/reference.test.ts compares the committed files with the result of this
+// function.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

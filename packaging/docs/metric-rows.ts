@@ -1,5 +1,6 @@
-// Lists the metrics of the kubelet. The functions that make them are called with a registry that records name, type, labels and help. A new
-// function belongs in this list; test/packaging/reference.test.ts names the source files whose metrics are missing.
+// Lists the metrics of the kubelet. The functions that make them are called with a registry that records name, type,
+// labels and help. A new function belongs in this list; test/packaging/reference.test.ts names the source files whose
+// metrics are missing.
 
 import { admissionMetrics } from "../../src/main/admission/metrics.js";
 import { watchLoopDelay } from "../../src/main/agent/loop-delay.js";

@@ -1,5 +1,5 @@
-// Copies code without what only its authors need: types, source maps, tests, documents. They are half of the files of node_modules. Every
-// node would unpack, scan and back up each of them.
+// Copies code without what only its authors need: types, source maps, tests, documents. They are half of the files of
+// node_modules. Every node would unpack, scan and back up each of them.
 // Invariant: licences stay, and everything that a program could load.
 
 import { cp, open, readFile, stat } from "node:fs/promises";

@@ -4,7 +4,9 @@ import { isAbsolute, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf, SetupProblem } from "../standalone/problem.js";
 
-/** How the unit starts the kubelet: with static pods, as kubeadm expects it, or as a bare `kubelet` for own drop-ins. */
+/**
+ * How the unit starts the kubelet: with static pods, as kubeadm expects it, or as a bare `kubelet` for own drop-ins.
+ */
 export type Mode = "standalone" | "kubeadm" | "plain";
 
 const MODES: readonly Mode[] = ["standalone", "kubeadm", "plain"];

@@ -1,5 +1,5 @@
-// Which npm packages the agent needs at run time: those that its bundle leaves outside (package.json, bundle.external), and
-// what they depend on. Read from the lock file, so that installing needs neither npm nor a network.
+// Which npm packages the agent needs at run time: those that its bundle leaves outside (package.json, bundle.external),
+// and what they depend on. Read from the lock file, so that installing needs neither npm nor a network.
 
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";

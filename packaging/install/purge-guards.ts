@@ -1,9 +1,9 @@
-// Shell functions that remove the kubelet's state safely: for scripts of packages, which run without Node, and `make uninstall`.
-// ROOT: another root folder than /, for tests.
+// Shell functions that remove the kubelet's state safely: for scripts of packages, which run without Node, and `make
+// uninstall`. ROOT: another root folder than /, for tests.
 
 /**
- * `running_pods` prints the names of pods that run, one a line. The runtimes that are there are asked. If they know of none, the cgroups are,
- * which the kernel keeps without a runtime.
+ * `running_pods` prints the names of pods that run, one a line. The runtimes that are there are asked. If they know of
+ * none, the cgroups are, which the kernel keeps without a runtime.
  */
 export const RUNNING_PODS = `running_pods() {
   pods=$({
@@ -38,8 +38,8 @@ export const RUNNING_PODS = `running_pods() {
 `;
 
 /**
- * `remove_network` removes the pod network that \`nodelet doctor --fix\` wrote, and its bridge, unless somebody has changed the file. The
- * folder stays: a runtime watches it.
+ * `remove_network` removes the pod network that \`nodelet doctor --fix\` wrote, and its bridge, unless somebody has
+ * changed the file. The folder stays: a runtime watches it.
  */
 export const REMOVE_NETWORK = `remove_network() {
   record="\${ROOT:-}/var/lib/kubelet/nodelet/network.sha256"

@@ -1,5 +1,5 @@
-// A record beside the installation lists its new files and folders, so that uninstall removes exactly those. Invariant: an update keeps the
-// folders that the first installation made.
+// A record beside the installation lists its new files and folders, so that uninstall removes exactly those. Invariant:
+// an update keeps the folders that the first installation made.
 
 import { readFile } from "node:fs/promises";
 import { errnoOf, messageOf, SetupProblem } from "../standalone/problem.js";

@@ -1,6 +1,6 @@
-// The executables outside our folder: shell scripts that start the code with the flags it is made for.
-// The kubelet keeps the name by which it was called as argv[0]. Programs that look for a process named kubelet read that word: pidof of procps,
-// and upstream's test suites. `exec -a` needs bash: a POSIX shell cannot set argv[0].
+// The executables outside our folder: shell scripts that start the code with the flags it is made for. The kubelet
+// keeps the name by which it was called as argv[0]. Programs that look for a process named kubelet read that word:
+// pidof of procps, and upstream's test suites. `exec -a` needs bash: a POSIX shell cannot set argv[0].
 
 /** As in the first line of the entry point, which is not what systemd executes. */
 export const NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];

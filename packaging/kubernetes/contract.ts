@@ -1,8 +1,11 @@
-// The contract: facts of upstream's definitions of API objects, one table a package below packaging/kubernetes/contract. A table has a row for
-// each field: its message, number, names and type, and how Go writes it. It has no text of upstream's.
+// The contract: facts of upstream's definitions of API objects, one table a package below
+// packaging/kubernetes/contract. A table has a row for each field: its message, number, names and type, and how Go
+// writes it. It has no text of upstream's.
 // Invariant: rows are sorted by message and number, so that two versions differ in the lines that changed.
 
-/** How Go writes a field: as a level of its parent; not if empty; always; a pointer; or by code of the type (special). */
+/**
+ * How Go writes a field: as a level of its parent; not if empty; always; a pointer; or by code of the type (special).
+ */
 const FORMS = ["inline", "omitempty", "always", "pointer", "pointer-always", "special"] as const;
 
 export interface Field {
@@ -19,7 +22,9 @@ export interface Field {
   enum: string;
   /** The feature gates that upstream names at the field, or "". */
   gate: string;
-  /** The other version that has the field, where the pinned one lacks it; with "-" if it is the older one. "" otherwise. */
+  /**
+   * The other version that has the field, where the pinned one lacks it; with "-" if it is the older one. "" otherwise.
+   */
   release: string;
 }
 

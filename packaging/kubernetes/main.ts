@@ -1,4 +1,5 @@
-// `npm run generate:kubernetes`: writes what follows from the contract. With --sources it makes the contract anew first.
+// `npm run generate:kubernetes`: writes what follows from the contract. With --sources it makes the contract anew
+// first.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";

@@ -1,5 +1,5 @@
-// Which messages a root reaches, and their short names: "Pod" for "core.Pod". Where two packages have a name, the first root of roots.ts that
-// reaches one of them has it, and the other keeps its package.
+// Which messages a root reaches, and their short names: "Pod" for "core.Pod". Where two packages have a name, the first
+// root of roots.ts that reaches one of them has it, and the other keeps its package.
 
 import type { Contract, Message } from "./contract.js";
 import { PARTS, ROOTS } from "./roots.js";

@@ -1,5 +1,5 @@
-// The objects of the Kubernetes API that this kubelet reads or writes, and the packages that define them. Written by hand: everything else
-// about the objects is generated from it.
+// The objects of the Kubernetes API that this kubelet reads or writes, and the packages that define them. Written by
+// hand: everything else about the objects is generated from it.
 
 /** A package of upstream's definitions. Its versions share the names of their messages. */
 export interface Package {
@@ -73,7 +73,10 @@ export const ROOTS: readonly RootGroup[] = [
 /** Messages without apiVersion and kind of their own. */
 export const PARTS: readonly string[] = ["meta.WatchEvent", "meta.ListMeta"];
 
-/** String types whose known values the kubelet only passes on: newer servers send others. The generated types have them as texts. */
+/**
+ * String types whose known values the kubelet only passes on: newer servers send others. The generated types have them
+ * as texts.
+ */
 export const OPEN_ENUMS: readonly string[] = [
   "certificates.KeyUsage",
   "core.ClaimResourceStatus",

@@ -1,4 +1,5 @@
-// The contract on disk: a table of fields for each package, one of string types with known values, and the versions that they are of.
+// The contract on disk: a table of fields for each package, one of string types with known values, and the versions
+// that they are of.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

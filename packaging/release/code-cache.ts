@@ -6,16 +6,17 @@ import { run } from "../standalone/exec.js";
 
 /**
  * V8's random numbers and its garbage collector would leave traces in the cache. So these set a fixed seed, no
- * collector threads, and a young generation so large that V8 does not collect it. None of these flags is among those the
- * cache holds for.
+ * collector threads, and a young generation so large that V8 does not collect it. None of these flags is among those
+ * the cache holds for.
  */
 const REPRODUCIBLE = [
   ...["--random-seed=1", "--single-threaded-gc"],
   ...["--max-semi-space-size=128", "--min-semi-space-size=128"],
 ];
 /**
- * Caches that one process makes. A collection of the whole heap begins by the amount of code and ends by the clock. What is compiled after it
- * lies where other objects were, and V8 copies unused bytes into the cache: a process ends before that.
+ * Caches that one process makes. A collection of the whole heap begins by the amount of code and ends by the clock.
+ * What is compiled after it lies where other objects were, and V8 copies unused bytes into the cache: a process ends
+ * before that.
  */
 const OF_ONE_PROCESS = 48;
 const TIMEOUT_MS = 5 * 60_000;

@@ -13,8 +13,8 @@ import { LAYOUT, putCompletions } from "./tree.js";
 
 const MAINTAINER_SCRIPTS = ["preinst", "postinst", "prerm", "postrm"];
 /**
- * xz -6: 36 MB in a minute of processor time; zstd -9 makes 46 MB in 4 s, and zstd -19 39 MB in as long. Every dpkg reads it. gzip takes a quarter of
- * the time of xz -0, also where an emulated machine unpacks the package.
+ * xz -6: 36 MB in a minute of processor time; zstd -9 makes 46 MB in 4 s, and zstd -19 39 MB in as long. Every dpkg
+ * reads it. gzip takes a quarter of the time of xz -0, also where an emulated machine unpacks the package.
  */
 const COMPRESSION = { small: ["-Zxz", "-z6"], fast: ["-Zgzip", "-z1"] } as const;
 const TIMEOUT_MS = 30 * 60_000;

@@ -1,6 +1,6 @@
-// Node's executable without its symbol table and debug information: a seventh of its size, which nothing loads (docs/adr/0090). Native
-// modules find Node's functions by the dynamic symbols, which stay. binutils would need one program for each processor, and its versions
-// differ in the bytes that they write.
+// Node's executable without its symbol table and debug information: a seventh of its size, which nothing loads
+// (docs/adr/0090). Native modules find Node's functions by the dynamic symbols, which stay. binutils would need one
+// program for each processor, and its versions differ in the bytes that they write.
 // https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.sheader.html
 // Invariant: every byte that a program header or an allocated section names stays where it is.
 
@@ -26,7 +26,10 @@ interface Section {
   end: number;
 }
 
-/** A copy without sections that are not loaded; a file of another kind as it is. @throws SetupProblem for an executable of another form */
+/**
+ * A copy without sections that are not loaded; a file of another kind as it is.
+ * @throws SetupProblem for an executable of another form
+ */
 export function withoutSymbols(file: Buffer): Buffer {
   if (file.length < 64 || file.readUInt32BE(0) !== MAGIC) return file;
   if (file[4] !== CLASS_64 || file[5] !== LITTLE_ENDIAN) throw new SetupProblem("Node is no 64-bit little-endian ELF");

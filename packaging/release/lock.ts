@@ -26,7 +26,10 @@ interface Entry {
   libc?: string[];
 }
 
-/** All packages that are not for development only and that this architecture can use, sorted by path. @throws SetupProblem */
+/**
+ * All packages that are not for development only and that this architecture can use, sorted by path.
+ * @throws SetupProblem
+ */
 export async function lockedPackages(root: string, architecture: Architecture): Promise<LockedPackage[]> {
   const { packages } = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
     packages: Record<string, Entry>;

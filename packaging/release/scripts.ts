@@ -1,4 +1,5 @@
-// The scripts that package managers run as root, and that of the tarball. One function removes the kubelet's state in all of them.
+// The scripts that package managers run as root, and that of the tarball. One function removes the kubelet's state in
+// all of them.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

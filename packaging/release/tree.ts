@@ -104,7 +104,10 @@ async function putCode(to: string, options: TreeOptions): Promise<void> {
     say(`${architecture}: without a code cache, which only its own processor can make: the kubelet compiles at start`);
 }
 
-/** One unit, whose command line kubeadm's drop-in replaces. The package has no drop-in that sorts after it: the generator makes one where it is due. */
+/**
+ * One unit, whose command line kubeadm's drop-in replaces. The package has no drop-in that sorts after it: the
+ * generator makes one where it is due.
+ */
 async function putSystemFiles(to: string, root: string): Promise<void> {
   const packaged = (name: string): Promise<string> => readFile(join(root, "packaging", name), "utf8");
   const unit = await packaged("systemd/kubelet.service");

@@ -1,5 +1,6 @@
-// Builds the documentation as static HTML below dist/site: one page per document, a landing page, one style sheet, one script, the index of
-// the search, the pictures. Nothing is loaded from elsewhere, and every page works from a folder, without a server.
+// Builds the documentation as static HTML below dist/site: one page per document, a landing page, one style sheet, one
+// script, the index of the search, the pictures. Nothing is loaded from elsewhere, and every page works from a folder,
+// without a server.
 
 import { copyFile, cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

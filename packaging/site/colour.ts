@@ -1,5 +1,5 @@
-// Quiet colours for code: comments, texts, names and prompts, by a few rules per language. Pure; made at build time. What no rule knows stays
-// plain.
+// Quiet colours for code: comments, texts, names and prompts, by a few rules per language. Pure; made at build time.
+// What no rule knows stays plain.
 
 import { escapeHtml } from "./escape.js";
 

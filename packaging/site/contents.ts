@@ -1,6 +1,7 @@
-// The order of the documentation: docs/README.md is the table of contents, for readers on GitHub and for the site. A heading begins a part,
-// a list entry `- [Title](page.md): what it says` adds a page. Parts from the heading of DEVELOPERS on are a book of their own: users meet
-// them neither in the navigation nor in the search. The decisions of docs/adr follow their index without entries of their own.
+// The order of the documentation: docs/README.md is the table of contents, for readers on GitHub and for the site. A
+// heading begins a part, a list entry `- [Title](page.md): what it says` adds a page. Parts from the heading of
+// DEVELOPERS on are a book of their own: users meet them neither in the navigation nor in the search. The decisions of
+// docs/adr follow their index without entries of their own.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
@@ -62,7 +63,9 @@ export function bookOf(parts: readonly Part[], audience: Part["audience"]): Part
   return parts.filter((part) => part.audience === audience);
 }
 
-/** `docs/cluster.md` → `cluster.html`, `docs/adr/README.md` → `adr/index.html`, `ARCHITECTURE.md` → `architecture.html`. */
+/**
+ * `docs/cluster.md` → `cluster.html`, `docs/adr/README.md` → `adr/index.html`, `ARCHITECTURE.md` → `architecture.html`.
+ */
 function targetOf(source: string): string {
   const inDocs = source.startsWith("docs/");
   const path = inDocs ? source.slice("docs/".length) : source.toLowerCase();

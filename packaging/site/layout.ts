@@ -1,4 +1,5 @@
-// A page of the site around its content: search, navigation of its book in the order of the table of contents, previous and next page.
+// A page of the site around its content: search, navigation of its book in the order of the table of contents, previous
+// and next page.
 
 import { posix } from "node:path";
 import { bookOf, type Page, type Part } from "./contents.js";

@@ -1,5 +1,5 @@
-// Containers live in cgroups, which stay behind when a runtime is killed. On cgroup v1 each controller has its own tree, on v2 there is one
-// tree, and hybrid machines have both.
+// Containers live in cgroups, which stay behind when a runtime is killed. On cgroup v1 each controller has its own
+// tree, on v2 there is one tree, and hybrid machines have both.
 // Invariant: only cgroups at or below the path asked for are touched, never the root.
 
 import { readdir, readFile, rmdir } from "node:fs/promises";

@@ -1,7 +1,7 @@
-// Containerd's configuration changed its plugin names with 2.0; both forms are written here from one set of settings, purely, so that tests
-// can look at them.
-// Invariant: every default path of containerd is replaced by one below the instance's own folder. So it shares nothing with the system's
-// containerd.
+// Containerd's configuration changed its plugin names with 2.0; both forms are written here from one set of settings,
+// purely, so that tests can look at them.
+// Invariant: every default path of containerd is replaced by one below the instance's own folder. So it shares nothing
+// with the system's containerd.
 
 import { join } from "node:path";
 import type { ContainerdVersion } from "./host.js";

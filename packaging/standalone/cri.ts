@@ -80,7 +80,8 @@ export async function removeSandboxes(cri: CriConnection, labels: Record<string,
     cri.runtime.listPodSandbox({ filter: { id: "", state: undefined, labelSelector: labels } }, done),
   );
   for (const { id } of items) {
-    // A kubelet that was killed may leave a container in its start; containerd refuses its removal until the start has ended.
+    // A kubelet that was killed may leave a container in its start; containerd refuses its removal until the start has
+    // ended.
     const remove = async (): Promise<true> => {
       await call((done) => cri.runtime.stopPodSandbox({ podSandboxId: id }, done));
       await call((done) => cri.runtime.removePodSandbox({ podSandboxId: id }, done));

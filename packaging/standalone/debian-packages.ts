@@ -1,6 +1,6 @@
 // Packages of another suite of Debian or for another processor, which this machine does not install.
-// Invariant: nothing of the machine changes. apt keeps its lists, state and cache below one folder. It checks the signature of the suite
-// and the hash of every package.
+// Invariant: nothing of the machine changes. apt keeps its lists, state and cache below one folder. It checks the
+// signature of the suite and the hash of every package.
 
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,10 @@ export interface WantedPackages {
   architecture?: string;
 }
 
-/** Downloads the packages below `folder`, which must be empty; returns their paths. @throws CommandFailed when apt fails */
+/**
+ * Downloads the packages below `folder`, which must be empty; returns their paths.
+ * @throws CommandFailed when apt fails
+ */
 export async function downloadPackages(
   folder: string,
   { suite, packages, architecture }: WantedPackages,

@@ -1,5 +1,6 @@
-// Why this file exists: pods can run on the Docker Engine, too (docs/docker.md). This starts an Engine that shares nothing with the system's
-// (data, exec root, socket, its own containerd), and beside it the kubelet's CRI server over it, `kubelet --experimental-dockershim`.
+// Why this file exists: pods can run on the Docker Engine, too (docs/docker.md). This starts an Engine that shares
+// nothing with the system's (data, exec root, socket, its own containerd), and beside it the kubelet's CRI server over
+// it, `kubelet --experimental-dockershim`.
 // Invariant: everything it creates is in its folder, or in its record (instance.ts) before the creation. So stop(), or
 // the next run after a crash, removes all of it.
 
@@ -28,7 +29,10 @@ const DOWNLOAD_MS = 10 * 60_000;
 /** Debian's; tini is the Engine's docker-init. */
 const PACKAGES = ["docker.io", "tini", "libdevmapper1.02.1"];
 
-/** Has dockerd on the path of this process: the installed one, or Debian's packages unpacked below `cacheDir`. @throws SetupProblem */
+/**
+ * Has dockerd on the path of this process: the installed one, or Debian's packages unpacked below `cacheDir`.
+ * @throws SetupProblem
+ */
 export async function provideDocker(cacheDir: string): Promise<void> {
   if ((await findExecutable("dockerd")) !== undefined) return;
   const folder = join(cacheDir, "docker");
@@ -194,7 +198,10 @@ class Docker implements PrivateDocker {
     await this.endContainerd();
   }
 
-  /** The kernel kills dockerd's containerd with it. A pid file that names a zombie, or another process, would keep the next dockerd waiting. */
+  /**
+   * The kernel kills dockerd's containerd with it. A pid file that names a zombie, or another process, would keep the
+   * next dockerd waiting.
+   */
   private async endContainerd(): Promise<void> {
     const pidFile = join(this.dir, "exec", "containerd", "containerd.pid");
     const pid = Number(await readFile(pidFile, "utf8").catch(() => "0"));

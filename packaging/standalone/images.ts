@@ -1,7 +1,7 @@
-// The first pod must run without a registry. Two images are made on the machine: a pause image from our own program and a busybox image
-// from Debian's static busybox.
-// Invariant: an archive in the cache is named by the hash of all its inputs. It is written to a temporary name and renamed, so a
-// half-written one is never used.
+// The first pod must run without a registry. Two images are made on the machine: a pause image from our own program and
+// a busybox image from Debian's static busybox.
+// Invariant: an archive in the cache is named by the hash of all its inputs. It is written to a temporary name and
+// renamed, so a half-written one is never used.
 
 import { createHash } from "node:crypto";
 import { access, chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// A private containerd may be killed together with its owner. The next run reads the instance's record from disk
-// and kills, unmounts and deletes what the record lists. An orderly stop runs the same code, so that it is always tested.
+// A private containerd may be killed together with its owner. The next run reads the instance's record from disk and
+// kills, unmounts and deletes what the record lists. An orderly stop runs the same code, so that it is always tested.
 // Invariant: processes are found by our own socket path, our own cgroups, and descent from those; never by name.
 
 import { readdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
@@ -71,8 +71,8 @@ export async function removeInstance(record: InstanceRecord): Promise<void> {
 }
 
 /**
- * Removes every instance recorded in `dir` or at most two levels below, which a killed run has left. `netns` is where they were started, if
- * not in this process's namespace.
+ * Removes every instance recorded in `dir` or at most two levels below, which a killed run has left. `netns` is where
+ * they were started, if not in this process's namespace.
  */
 export async function removeInstancesBelow(dir: string, netns?: string, depth = 2): Promise<void> {
   const record = await readRecord(dir);
@@ -86,7 +86,9 @@ export async function removeInstancesBelow(dir: string, netns?: string, depth = 
   }
 }
 
-/** Shims, their containers and the processes that those started. A killed shim's containers are found by their cgroup. */
+/**
+ * Shims, their containers and the processes that those started. A killed shim's containers are found by their cgroup.
+ */
 async function endProcesses(record: InstanceRecord): Promise<void> {
   // Twice at most: a shim that was just being started may have brought up a container meanwhile.
   for (let round = 0; round < 3; round++) {

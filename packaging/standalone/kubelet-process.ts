@@ -1,5 +1,5 @@
-// `npm start`, the integration tests and the benchmarks run the kubelet as users do: as a process with a configuration file. It is started,
-// watched and ended here, in one way for all.
+// `npm start`, the integration tests and the benchmarks run the kubelet as users do: as a process with a configuration
+// file. It is started, watched and ended here, in one way for all.
 // Invariant: it runs in the network namespace of its runtime; it is never left behind when its owner ends.
 
 import { spawn, type ChildProcess } from "node:child_process";
@@ -13,7 +13,10 @@ import { fetchPods, fetchPodsOverSocket, isHealthy, type PodView } from "./pods.
 import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
 import { waitFor } from "./wait.js";
 
-/** Folder of the bundle: that of the build, or the copy of a run of tests, which a build that comes later does not change. */
+/**
+ * Folder of the bundle: that of the build, or the copy of a run of tests, which a build that comes later does not
+ * change.
+ */
 const AGENT = process.env["NODELET_AGENT_DIR"] ?? fileURLToPath(new URL("../../agent", import.meta.url));
 
 /** The entry point as users run it: dist/agent/main/kubelet.js. */

@@ -1,7 +1,8 @@
-// Tests run real pods and must not reach the world. Their own network namespace has a loopback, the bridge of their containerd, and a
-// default route without external connections.
-// Invariant: programs enter with nsenter, which changes the network only; `ip netns exec` would mount a new /sys and hide the cgroup file
-// systems from a kubelet. The kubelet and its containerd share one namespace, or it could not reach its pods.
+// Tests run real pods and must not reach the world. Their own network namespace has a loopback, the bridge of their
+// containerd, and a default route without external connections.
+// Invariant: programs enter with nsenter, which changes the network only; `ip netns exec` would mount a new /sys and
+// hide the cgroup file systems from a kubelet. The kubelet and its containerd share one namespace, or it could not
+// reach its pods.
 
 import { access, readlink } from "node:fs/promises";
 import { CommandFailed, run } from "./exec.js";

@@ -1,5 +1,5 @@
-// Kubernetes 1.36 is made for containerd 2, and Debian 12 has 1.6. Debian's newest suite has containerd 2 and runc 1.3. They are unpacked
-// below a folder of ours and run there.
+// Kubernetes 1.36 is made for containerd 2, and Debian 12 has 1.6. Debian's newest suite has containerd 2 and runc 1.3.
+// They are unpacked below a folder of ours and run there.
 // Invariant: nothing of the machine changes; a second run needs no network.
 
 import { access, readdir } from "node:fs/promises";
@@ -8,7 +8,10 @@ import { run } from "./exec.js";
 import { SetupProblem } from "./problem.js";
 import { isUnpacked, NEWEST_SUITE, unpackPackages } from "./unpacked-packages.js";
 
-/** "installed" (default): the programs on the path. "newest": of Debian's newest suite. Otherwise the folder of the programs. */
+/**
+ * "installed" (default): the programs on the path. "newest": of Debian's newest suite. Otherwise the folder of the
+ * programs.
+ */
 const RUNTIME_VARIABLE = "NODELET_CONTAINERD";
 
 /** runc needs a newer C library than Debian 12's; patchelf gives it that one. */
@@ -27,7 +30,10 @@ export async function chooseRuntime({ cacheDir, step, env = process.env }: Newes
   if (programs !== undefined) process.env["PATH"] = [programs, process.env["PATH"] ?? ""].join(delimiter);
 }
 
-/** The folder of containerd's programs for a value of NODELET_CONTAINERD; undefined: those on the path. @throws SetupProblem */
+/**
+ * The folder of containerd's programs for a value of NODELET_CONTAINERD; undefined: those on the path.
+ * @throws SetupProblem
+ */
 export async function programsOf(
   choice = "installed",
   cacheDir: string,

@@ -1,7 +1,7 @@
-// A fresh Debian has Node and little else. Missing packages are found by the files that they provide, not by dpkg. So other distributions
-// and manual installations count, too.
-// Invariant: nothing is installed before its name was printed; NODELET_NO_APT=1 never installs anything. Installing containerd may start
-// the system's own containerd: we never open its socket, root or state directory.
+// A fresh Debian has Node and little else. Missing packages are found by the files that they provide, not by dpkg. So
+// other distributions and manual installations count, too.
+// Invariant: nothing is installed before its name was printed; NODELET_NO_APT=1 never installs anything. Installing
+// containerd may start the system's own containerd: we never open its socket, root or state directory.
 
 import { open } from "node:fs/promises";
 import { join } from "node:path";

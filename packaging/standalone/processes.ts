@@ -1,5 +1,5 @@
-// Finds the processes of a killed run and ends them, and no others. A process is identified by pid and start time: pids are
-// reused, start times are not.
+// Finds the processes of a killed run and ends them, and no others. A process is identified by pid and start time: pids
+// are reused, start times are not.
 
 import { readdir, readFile } from "node:fs/promises";
 import { errnoOf } from "./problem.js";

@@ -1,6 +1,8 @@
-// Tests and benchmarks may be killed at any moment. Each run has a folder with a record of its owner and its network namespaces, and marks its
-// processes by an environment variable. The next run removes what runs without a living owner have left.
-// Invariant: a namespace is in the record before it is made; only what a record, a mark or the run's folder names is removed.
+// Tests and benchmarks may be killed at any moment. Each run has a folder with a record of its owner and its network
+// namespaces, and marks its processes by an environment variable. The next run removes what runs without a living owner
+// have left.
+// Invariant: a namespace is in the record before it is made; only what a record, a mark or the run's folder names is
+// removed.
 
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,8 +42,9 @@ export interface Run {
 }
 
 /**
- * Opens a run after the removal of what dead ones left; `say` gets a line for each of those. From then on the children of this process have
- * the run's mark. @throws SetupProblem
+ * Opens a run after the removal of what dead ones left; `say` gets a line for each of those. From then on the children
+ * of this process have the run's mark.
+ * @throws SetupProblem
  */
 export async function openRun(say: (line: string) => void, base = join(tmpdir(), "nodelet-runs")): Promise<Run> {
   await claimBase(base);
@@ -74,7 +77,10 @@ export async function openRun(say: (line: string) => void, base = join(tmpdir(),
   };
 }
 
-/** Records a cgroup that this process will make beside those of private runtimes: its path from the root of each tree. Does nothing outside a run. */
+/**
+ * Records a cgroup that this process will make beside those of private runtimes: its path from the root of each tree.
+ * Does nothing outside a run.
+ */
 export async function recordCgroup(path: string): Promise<void> {
   const dir = process.env[RUN_MARK];
   if (dir === undefined) return;

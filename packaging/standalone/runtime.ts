@@ -46,7 +46,10 @@ export async function startPrivateRuntime(dir: string, archive: string, step: St
   };
 }
 
-/** An Engine with the images; the kubelet itself serves CRI over it. @param cacheDir has Debian's packages if docker is not installed */
+/**
+ * An Engine with the images; the kubelet itself serves CRI over it.
+ * @param cacheDir has Debian's packages if docker is not installed
+ */
 export async function startPrivateDocker(dir: string, archive: string, cacheDir: string, step: Step): Promise<Runtime> {
   const { provideDocker, startDocker } = await import("./docker-engine.js");
   await step("finding the Docker Engine", () => provideDocker(cacheDir));

@@ -1,5 +1,5 @@
-// The first Ctrl-C ends gracefully, the second hurries. The terminal sends its signal to this process, and npm sends it again. So two
-// within a second count as one.
+// The first Ctrl-C ends gracefully, the second hurries. The terminal sends its signal to this process, and npm sends it
+// again. So two within a second count as one.
 
 const ONE_SIGNAL_MS = 1_000;
 const WATCHED: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];

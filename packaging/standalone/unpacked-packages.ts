@@ -1,5 +1,7 @@
-// Programs of another suite of Debian that this machine does not install: their packages are unpacked below a folder of the cache.
-// Invariant: nothing of the machine changes; a folder is complete from the moment it has its name; a second use needs no network.
+// Programs of another suite of Debian that this machine does not install: their packages are unpacked below a folder of
+// the cache.
+// Invariant: nothing of the machine changes; a folder is complete from the moment it has its name; a second use needs
+// no network.
 
 import { access, chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -1,4 +1,5 @@
-// Nothing in the set-up sleeps for luck; it waits for a condition. If that never comes, the error names the condition and the last state.
+// Nothing in the set-up sleeps for luck; it waits for a condition. If that never comes, the error names the condition
+// and the last state.
 
 import { messageOf } from "./problem.js";
 

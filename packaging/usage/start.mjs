@@ -34,7 +34,10 @@ const OPTIONS = {
   timeout: { type: "string", default: "60" },
 };
 
-/** The options as packaging/standalone/options.ts describes them. @throws CannotStart for an unknown option or a bad value */
+/**
+ * The options as packaging/standalone/options.ts describes them.
+ * @throws CannotStart for an unknown option or a bad value
+ */
 export function parseStart(args) {
   const { values } = readWords("npm start", { args, options: OPTIONS });
   const { runtime, "container-runtime-endpoint": endpoint, "state-dir": stateDir } = values;

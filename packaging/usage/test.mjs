@@ -1,4 +1,5 @@
-// The arguments of `npm test` and `npm run dev`: names of suites and parts of paths. test/harness knows which there are.
+// The arguments of `npm test` and `npm run dev`: names of suites and parts of paths. test/harness knows which there
+// are.
 
 import { CannotStart } from "../build/cannot-start.mjs";
 

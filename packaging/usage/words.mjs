@@ -1,4 +1,5 @@
-// What the command lines of a checkout have in common. They are read before anything is installed or built, so they are plain JavaScript.
+// What the command lines of a checkout have in common. They are read before anything is installed or built, so they are
+// plain JavaScript.
 
 import { parseArgs } from "node:util";
 import { CannotStart } from "../build/cannot-start.mjs";

@@ -1,4 +1,5 @@
-// Requests to the kubelet on its admin socket. A request without an answer ends after its deadline; answers are bounded.
+// Requests to the kubelet on its admin socket. A request without an answer ends after its deadline; answers are
+// bounded.
 
 import { request, type IncomingMessage } from "node:http";
 import { errorCode } from "../shared/errors/error-code.js";

@@ -1,5 +1,5 @@
-// Makes the words of kubectl users those that the program's parser takes: -n before the command, options of `exec` after the pod, and values
-// of switches such as --wait=false. Pure.
+// Makes the words of kubectl users those that the program's parser takes: -n before the command, options of `exec`
+// after the pod, and values of switches such as --wait=false. Pure.
 
 import type { Command } from "commander";
 
@@ -52,7 +52,10 @@ function namespaceApart(words: readonly string[]): { kept: string[]; moved: stri
   return { kept, moved };
 }
 
-/** Where the command of `exec` begins: at "--", or at the first word after the pod that is no option of exec; -1: nowhere. */
+/**
+ * Where the command of `exec` begins: at "--", or at the first word after the pod that is no option of exec; -1:
+ * nowhere.
+ */
 function execEnd(options: Options, words: readonly string[]): number {
   let pod = false;
   for (let index = 0; index < words.length; index++) {

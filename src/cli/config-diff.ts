@@ -12,8 +12,8 @@ export interface Difference {
 }
 
 /**
- * The fields of a KubeletConfiguration: a file of --config, or the response of /configz of any kubelet. As JSON or YAML. Values of
- * staticPodURLHeader are masked, as those of this kubelet are: only names of headers are compared.
+ * The fields of a KubeletConfiguration: a file of --config, or the response of /configz of any kubelet. As JSON or
+ * YAML. Values of staticPodURLHeader are masked, as those of this kubelet are: only names of headers are compared.
  * @throws CliError for another text
  */
 export function otherConfig(text: string, name: string): { config: Record<string, unknown>; whole: boolean } {

@@ -18,7 +18,10 @@ interface CniDirectories {
   readonly binDirs: readonly string[];
 }
 
-/** The kubelet's answer and, where the network is in question, what the runtime's configuration says. A browser cannot read that. */
+/**
+ * The kubelet's answer and, where the network is in question, what the runtime's configuration says. A browser cannot
+ * read that.
+ */
 export type NodeView = NodeletStatus & { readonly cni?: CniDirectories };
 
 /** As the supervisor's own limit: a thread without a tick for so long is restarted. */

@@ -66,7 +66,10 @@ interface Watched {
 /** Shells for which `nodelet completion` has a script. */
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** The program: parse runs a command, which then calls `done` with its exit code. Its texts are also those of the man page. */
+/**
+ * The program: parse runs a command, which then calls `done` with its exit code. Its texts are also those of the man
+ * page.
+ */
 export function programOf(done: (code: number) => void): Command {
   const program = new Command("nodelet")
     .description(

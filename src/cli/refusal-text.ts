@@ -1,5 +1,5 @@
-// What a refused request says to people. The kubelet sends plain text on most paths, metav1.Status on those of the manifest API, and
-// upstream's small JSON object for a query of logs. Pure.
+// What a refused request says to people. The kubelet sends plain text on most paths, metav1.Status on those of the
+// manifest API, and upstream's small JSON object for a query of logs. Pure.
 
 interface Refusal {
   message?: unknown;

@@ -1,5 +1,5 @@
-// The log of one container in the page, followed as it grows: search, previous run, copy, download. The panel owns its elements: it appends
-// lines to a log of thousands, and does not compare them again.
+// The log of one container in the page, followed as it grows: search, previous run, copy, download. The panel owns its
+// elements: it appends lines to a log of thousands, and does not compare them again.
 // Invariant: it holds one request at most, and as many lines as LogTail keeps.
 
 import { firstSource, type LogSource } from "./log-sources.js";

@@ -1,4 +1,5 @@
-// The view to show and its options, by the fragment of the page's address: "#/pods/default/web", "#/pods?filter=web&sort=-memory". Pure.
+// The view to show and its options, by the fragment of the page's address: "#/pods/default/web",
+// "#/pods?filter=web&sort=-memory". Pure.
 
 export type Place =
   | { view: "pods" }

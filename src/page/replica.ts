@@ -1,4 +1,5 @@
-// The map that the server thread keeps equal in this page, by one stream of server-sent events. Connects again by itself.
+// The map that the server thread keeps equal in this page, by one stream of server-sent events. Connects again by
+// itself.
 
 import type { PageUpdate } from "../shared/contracts/status-page.js";
 import type { Connection, Heard } from "./freshness.js";

@@ -1,4 +1,5 @@
-// CPU and memory of the containers since the page was opened: the node keeps no history of pods. Invariant: bounded by the pods that are there.
+// CPU and memory of the containers since the page was opened: the node keeps no history of pods. Invariant: bounded by
+// the pods that are there.
 
 import type { PodUsage } from "../shared/contracts/status-page.js";
 

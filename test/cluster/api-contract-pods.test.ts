@@ -1,4 +1,5 @@
-// What the kubelet relies on for pods: the fields that the server fills in, what may change, and binding, resize, eviction and deletion.
+// What the kubelet relies on for pods: the fields that the server fills in, what may change, and binding, resize,
+// eviction and deletion.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";

@@ -1,7 +1,7 @@
-// Devices of plugins as the cluster sees them: on the Node, in a pod's status, and gone with the plugin. Plugins of a node
-// with a cluster register by the same directory as CSI drivers.
-// @promise Resources of the node: Plugin devices are in the Node and in container statuses; the pod resources API
-//   lists allocated CPUs and devices.
+// Devices of plugins as the cluster sees them: on the Node, in a pod's status, and gone with the plugin. Plugins of a
+// node with a cluster register by the same directory as CSI drivers.
+// @promise Resources of the node: Plugin devices are in the Node and in container statuses; the pod resources API lists
+//   allocated CPUs and devices.
 // @with test/integration/devices.test.ts, test/main/node/pod-resources
 
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
-// The commands of the documentation that need kubectl and a cluster: each works against the API server of the tests and a whole kubelet, whose
-// serving certificate waits for an approval. Every block with `<!-- run: cluster -->` runs.
+// The commands of the documentation that need kubectl and a cluster: each works against the API server of the tests and
+// a whole kubelet, whose serving certificate waits for an approval. Every block with `<!-- run: cluster -->` runs.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -1,11 +1,11 @@
-// --dynamic-config-dir on a node of a cluster: the ConfigMap that the Node assigns becomes the kubelet's configuration, with the node's own
-// credentials and NodeRestriction; no pod is touched.
+// --dynamic-config-dir on a node of a cluster: the ConfigMap that the Node assigns becomes the kubelet's configuration,
+// with the node's own credentials and NodeRestriction; no pod is touched.
 // @promise Configuration and manifests: A ConfigMap that the Node assigns replaces the file of --config within 10 s of
 //   a change; a bad one is refused with its line, a crashing one rolled back, a deleted or forbidden one named; API
 //   server away at the start: the checkpoint; pods untouched.
-// @promise Configuration and manifests: A ConfigMap outside `--dynamic-config-sources` never becomes the
-//   configuration, also if a pod makes it readable and from no checkpoint; it is not read. No assignment stops changes
-//   of the node's own files.
+// @promise Configuration and manifests: A ConfigMap outside `--dynamic-config-sources` never becomes the configuration,
+//   also if a pod makes it readable and from no checkpoint; it is not read. No assignment stops changes of the node's
+//   own files.
 // @with test/workers/node-status/config-source/follow-config-source.test.ts,
 //   test/main/startup/dynamic-config/cluster-source.test.ts, test/main/startup/dynamic-config/cluster-property.test.ts
 // @promise Configuration and manifests: Relabelling a ConfigMap or making it again begins no trial; condition,

@@ -1,5 +1,5 @@
-// Pods of the API that stay Terminating: a deleted one that a finalizer holds back is listed and explained until the object is gone; one past its
-// active deadline while its container still runs.
+// Pods of the API that stay Terminating: a deleted one that a finalizer holds back is listed and explained until the
+// object is gone; one past its active deadline while its container still runs.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
-// Persistent volumes of in-tree plugins and of flexVolume drivers, on a real runtime. Tests the wait for the controller, the volume in the
-// container, and the clean-up: after a killed kubelet, and after the pod. The test plays
+// Persistent volumes of in-tree plugins and of flexVolume drivers, on a real runtime. Tests the wait for the
+// controller, the volume in the container, and the clean-up: after a killed kubelet, and after the pod. The test plays
 // the attach/detach controller.
 // @promise Volumes: The claim of a local device or a flexVolume grows on the node, before and while a pod uses it; a
 //   failure is a condition of the claim.
@@ -62,7 +62,10 @@ function podOn(name: string, claimName: string, script: string): Promise<ApiObje
   return api.create("pods", { ...made, spec: { ...spec, volumes } });
 }
 
-/** A disk of 16 MiB, detached after the test; undefined on a machine without loop devices. `target`: its links are removed, too. */
+/**
+ * A disk of 16 MiB, detached after the test; undefined on a machine without loop devices. `target`: its links are
+ * removed, too.
+ */
 function diskFor(t: TestContext, name: string, target?: string): LoopDevice | undefined {
   const device = loopDevice(join(home, name), 16 << 20);
   if (device === undefined) {

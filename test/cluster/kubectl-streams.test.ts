@@ -1,5 +1,5 @@
-// Debian's kubectl through the API server to the kubelet: logs, exec, attach, cp, port-forward and debug, each over the transports that
-// kubectl has: WebSocket, and SPDY for older clients.
+// Debian's kubectl through the API server to the kubelet: logs, exec, attach, cp, port-forward and debug, each over the
+// transports that kubectl has: WebSocket, and SPDY for older clients.
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";

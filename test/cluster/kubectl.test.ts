@@ -1,4 +1,5 @@
-// Debian's kubectl as users have it, against the API server of the tests and a whole kubelet: objects, tables, waits and events.
+// Debian's kubectl as users have it, against the API server of the tests and a whole kubelet: objects, tables, waits
+// and events.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

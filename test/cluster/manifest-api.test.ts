@@ -1,4 +1,5 @@
-// The manifest API on a node of a cluster: its pods' mirror pods, authorization on port 10250, a start without API server.
+// The manifest API on a node of a cluster: its pods' mirror pods, authorization on port 10250, a start without API
+// server.
 // @promise Configuration and manifests: Manifest API in a cluster: a mirror pod shows the pod from its creation to its
 //   removal; a client certificate and a service account's token need nodes/manifests, and nodes/proxy does not include
 //   it; after a reboot without API server the pods start from disk.

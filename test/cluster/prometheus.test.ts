@@ -1,5 +1,6 @@
-// Debian's Prometheus 3 as in a cluster: it finds the node at the API server, scrapes the pages of port 10250 over TLS with the token of a
-// service account, and evaluates the rules that nodelet ships. The scrape configuration is that of docs/monitoring.md.
+// Debian's Prometheus 3 as in a cluster: it finds the node at the API server, scrapes the pages of port 10250 over TLS
+// with the token of a service account, and evaluates the rules that nodelet ships. The scrape configuration is that of
+// docs/monitoring.md.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,5 @@
-// imagePullSecrets reach the runtime: containerd, or with NODELET_TEST_RUNTIME=docker the Docker Engine behind the kubelet's own CRI server.
+// imagePullSecrets reach the runtime: containerd, or with NODELET_TEST_RUNTIME=docker the Docker Engine behind the
+// kubelet's own CRI server.
 // @promise Cluster: imagePullSecrets reach the runtime; a wrong password's message is the registry's.
 
 import assert from "node:assert/strict";

@@ -1,4 +1,5 @@
-// `nodelet restart` of a static pod on a node of a cluster: its mirror pod shows the new containers under the same UID; a pod of the API is refused.
+// `nodelet restart` of a static pod on a node of a cluster: its mirror pod shows the new containers under the same UID;
+// a pod of the API is refused.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

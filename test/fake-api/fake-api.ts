@@ -1,6 +1,6 @@
-// An API server of Kubernetes 1.36 in memory, on a real HTTPS port. It is for tests of a node agent, faults and scale. It
-// keeps the promises that such a kubelet can see; test/cluster/api-contract.test.ts checks them against it and against a
-// real one alike.
+// An API server of Kubernetes 1.36 in memory, on a real HTTPS port. It is for tests of a node agent, faults and scale.
+// It keeps the promises that such a kubelet can see; test/cluster/api-contract.test.ts checks them against it and
+// against a real one alike.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
-// kill -9 of the kubelet and loss of its prober, at random moments while 30 pods of all shapes come and go. Pods without a change keep their
-// containers and stay Ready. No exit is lost, every status is right and no object is orphaned. CHURN_KILLS sets how often it is killed,
-// NODELET_FAULT_SEED repeats a run.
+// kill -9 of the kubelet and loss of its prober, at random moments while 30 pods of all shapes come and go. Pods
+// without a change keep their containers and stay Ready. No exit is lost, every status is right and no object is
+// orphaned. CHURN_KILLS sets how often it is killed, NODELET_FAULT_SEED repeats a run.
 // @headline Failures | kill -9 of the kubelet restarts no container and loses no exit. | 20 random points
 // @promise Failures: kill -9 of the kubelet at 20 random points while 30 pods of all shapes come and go. Also a lost
 //   prober. Untouched pods are unchanged and always Ready, no exit is lost, every status is right. No pod, open file or

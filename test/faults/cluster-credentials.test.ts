@@ -1,5 +1,5 @@
-// The life of a node's credentials: a bootstrap token becomes a certificate, which is renewed in flight; the cluster signs
-// what port 10250 serves; a token file is rotated and the old token refused. The heartbeat must not notice.
+// The life of a node's credentials: a bootstrap token becomes a certificate, which is renewed in flight; the cluster
+// signs what port 10250 serves; a token file is rotated and the old token refused. The heartbeat must not notice.
 
 import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
@@ -26,7 +26,10 @@ import { IDLE } from "../support/static-pods.js";
 const TOKEN = { id: "abcdef", secret: "0123456789abcdef" };
 /** Renewed every 3 s: a renewal may be 9 s late. */
 const LEASE_SECONDS = 12;
-/** A certificate of 105 s that began 66 s ago: it is renewed 7 to 28 s after it was made, and expires after 39 s. A slow node has 10 s. */
+/**
+ * A certificate of 105 s that began 66 s ago: it is renewed 7 to 28 s after it was made, and expires after 39 s. A slow
+ * node has 10 s.
+ */
 const FIRST = { lifeMs: 39_000, backdateMs: 66_000 };
 const HOUR_MS = 3600_000;
 const CSR = "certificatesigningrequests";

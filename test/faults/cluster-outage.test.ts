@@ -1,5 +1,5 @@
-// The API server is unreachable, its storage is lost, or the machine reboots. Pods keep running, static pods start, and no change is lost.
-// The kubelet does not overload the returned server.
+// The API server is unreachable, its storage is lost, or the machine reboots. Pods keep running, static pods start, and
+// no change is lost. The kubelet does not overload the returned server.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// A runtime with 10,000 images and 20,000 dead containers, most of them of pods that no source knows. The runtime is a fake: real ones would
-// take an hour to make them.
+// A runtime with 10,000 images and 20,000 dead containers, most of them of pods that no source knows. The runtime is a
+// fake: real ones would take an hour to make them.
 // @promise Hostile tenants and clients: A runtime with 10,000 images and 20,000 dead containers ends no thread; a new
 //   pod starts, the dead containers go, and the kubelet restarts meanwhile.
 

@@ -1,5 +1,5 @@
-// Files that containers shape to hurt the kubelet: what stands at a termination message path. The pod that made them gets
-// an empty message, and other pods start, mount and report as ever.
+// Files that containers shape to hurt the kubelet: what stands at a termination message path. The pod that made them
+// gets an empty message, and other pods start, mount and report as ever.
 // @promise Hostile tenants and clients: FIFOs, devices, sparse files and links at a termination message path block no
 //   thread and reveal nothing of the node. This also holds in the next process.
 // @with test/shared/fs/untrusted-file.test.ts

@@ -1,7 +1,7 @@
-// A pod that may write to /var/log/pods and /var/log/containers creates links, FIFOs, devices and huge files there. The kubelet reads and
-// removes no file behind them, waits for none, and keeps the logs of other pods.
-// @promise Hostile tenants and clients: A pod creates links, FIFOs, devices and files of terabytes in /var/log/pods
-//   and /var/log/containers. The kubelet reads and removes no file that they lead to and waits for none. It rotates and
+// A pod that may write to /var/log/pods and /var/log/containers creates links, FIFOs, devices and huge files there. The
+// kubelet reads and removes no file behind them, waits for none, and keeps the logs of other pods.
+// @promise Hostile tenants and clients: A pod creates links, FIFOs, devices and files of terabytes in /var/log/pods and
+//   /var/log/containers. The kubelet reads and removes no file that they lead to and waits for none. It rotates and
 //   serves the logs of other pods.
 // @with test/main/logs/compress-queue.test.ts, test/workers/server/pod-logs
 

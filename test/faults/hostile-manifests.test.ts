@@ -76,7 +76,8 @@ describe("hostile files beside a good pod", () => {
     await writeFile(join(dir, "huge"), "#");
     await truncate(join(dir, "huge"), 11 * MIB);
     await rename(join(dir, "huge"), at("huge"));
-    // The way back is there first, in a file that the kubelet does not read. A loop that is seen half made is another fault.
+    // The way back is there first, in a file that the kubelet does not read. A loop that is seen half made is another
+    // fault.
     await symlink(basename(at("loop")), join(manifests, ".loop-back"));
     await symlink(".loop-back", at("loop"));
     await symlink("/nowhere/at/all", at("dangling"));

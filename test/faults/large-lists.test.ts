@@ -1,5 +1,5 @@
-// Annotations of pods that together do not fit into one message of the runtime. Annotations are the sandbox's, since runtimes and network
-// plugins read them, so the kubelet lists such sandboxes pod by pod (docs/adr/0076).
+// Annotations of pods that together do not fit into one message of the runtime. Annotations are the sandbox's, since
+// runtimes and network plugins read them, so the kubelet lists such sandboxes pod by pod (docs/adr/0076).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

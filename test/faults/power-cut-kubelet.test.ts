@@ -1,5 +1,6 @@
-// The power goes while pods of a whole kubelet get exclusive CPUs. The next kubelet on that disk can read the CPU state. It runs one of
-// the pods that ask for the CPU, and rejects the other. No pod survives a power cut, so either may be the one.
+// The power goes while pods of a whole kubelet get exclusive CPUs. The next kubelet on that disk can read the CPU
+// state. It runs one of the pods that ask for the CPU, and rejects the other. No pod survives a power cut, so either
+// may be the one.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
@@ -33,7 +34,9 @@ function owner(name: string) {
   return manifest(name, [shell("app", IDLE, { resources: { limits } })]);
 }
 
-/** The kubelet's root directory is `folder` for as long as `use` takes; no process or mount of the pods is left then. */
+/**
+ * The kubelet's root directory is `folder` for as long as `use` takes; no process or mount of the pods is left then.
+ */
 async function onDisk(node: TestNode, folder: string, use: () => Promise<void>): Promise<void> {
   await run("mount", ["--bind", folder, node.kubelet.rootDir]);
   try {

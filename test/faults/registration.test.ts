@@ -1,4 +1,5 @@
-// Registration by a kubelet that may not create its Node. It takes over an existing one, except with the gate KubeletRegistrationGetOnExistsOnly.
+// Registration by a kubelet that may not create its Node. It takes over an existing one, except with the gate
+// KubeletRegistrationGetOnExistsOnly.
 // @promise Cluster: A kubelet that may not create its Node takes over an existing one, except with the gate
 //   KubeletRegistrationGetOnExistsOnly.
 

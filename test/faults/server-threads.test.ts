@@ -1,4 +1,5 @@
-// The two threads that serve HTTP: while one of them hangs or ends, the ports of the other respond, and no other thread starts over.
+// The two threads that serve HTTP: while one of them hangs or ends, the ports of the other respond, and no other thread
+// starts over.
 // @promise Failures: Port 10250 has a thread of its own, `secure-server`. While it hangs or is killed, `/healthz`,
 //   10255 and the admin socket respond, no other thread restarts, and `/healthz?verbose` names it.
 // @with test/main/threads/server-init.test.ts

@@ -1,5 +1,5 @@
-// Every file that the kubelet reads at its start, in every bad shape: another version, garbage, empty, a folder. The kubelet starts, says
-// what it set aside, and no container notices.
+// Every file that the kubelet reads at its start, in every bad shape: another version, garbage, empty, a folder. The
+// kubelet starts, says what it set aside, and no container notices.
 // @headline Failures | A damaged state file stops no start and no container. | every file
 // @promise Failures: State files of another version, garbage, an empty file or a folder. The kubelet starts, logs it,
 //   and no container is affected.

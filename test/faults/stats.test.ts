@@ -1,4 +1,5 @@
-// Statistics of pods that terminate during the reading, and without a response of the runtime. The pages have the remaining figures.
+// Statistics of pods that terminate during the reading, and without a response of the runtime. The pages have the
+// remaining figures.
 // @promise Failures: Pods that terminate while their stats are read, a stopped runtime. Every page is complete and in
 //   time, from the values of the cgroups.
 

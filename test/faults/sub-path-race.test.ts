@@ -1,5 +1,6 @@
-// A container exchanges a directory of a volume for a symbolic link in a loop, while the kubelet mounts a subPath below it for other
-// containers of the pod (CVE-2021-25741's kind). Whatever the moment, no mount may show a directory outside the volume.
+// A container exchanges a directory of a volume for a symbolic link in a loop, while the kubelet mounts a subPath below
+// it for other containers of the pod (CVE-2021-25741's kind). Whatever the moment, no mount may show a directory
+// outside the volume.
 
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -11,7 +12,10 @@ import { agentLog, controlFolder, PATIENCE_MS } from "../support/fault-node.js";
 
 const SECONDS = 35;
 const READERS = 12;
-/** Mounts that were tried: container runs, and refusals of the kubelet. A machine that is busy with other things takes longer. */
+/**
+ * Mounts that were tried: container runs, and refusals of the kubelet. A machine that is busy with other things takes
+ * longer.
+ */
 const LEAST_TRIES = 40;
 
 let node: TestNode;

@@ -3,8 +3,8 @@
 //   threads restart alone; a pod with probes stays Ready, 0 restarts.
 // @with test/shared/thread/uncaught.test.ts
 // @promise Failures: An error in a handler (of CRI replies and events, plugin registrations, replies and streams, API
-//   watches, HTTP requests, upgrades, WebSocket messages and HTTP/2, inotify, ring records, thread messages, a program's
-//   exit) terminates only the unit it belongs to; a pod with probes stays Ready, 0 restarts.
+//   watches, HTTP requests, upgrades, WebSocket messages and HTTP/2, inotify, ring records, thread messages, a
+//   program's exit) terminates only the unit it belongs to; a pod with probes stays Ready, 0 restarts.
 // @with test/faults/uncaught-cluster.test.ts, test/workers/server/streams/remote-command.test.ts,
 //   test/workers/pleg/pleg.test.ts, test/shared/faults/fault-points.test.ts, test/main/threads/supervisor.test.ts
 

@@ -1,5 +1,5 @@
-// The clients of users, of Debian's newest suite: kubectl, Prometheus and promtool. They are unpacked below the cache and run there.
-// Debian has no crictl.
+// The clients of users, of Debian's newest suite: kubectl, Prometheus and promtool. They are unpacked below the cache
+// and run there. Debian has no crictl.
 
 import { join } from "node:path";
 import type { Step } from "../../packaging/standalone/progress.js";

@@ -1,4 +1,5 @@
-// What lanes need: Debian packages, images, and for each lane a network namespace without external connections and a private runtime in it.
+// What lanes need: Debian packages, images, and for each lane a network namespace without external connections and a
+// private runtime in it.
 
 import { cp, mkdir, symlink } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
@@ -123,7 +124,10 @@ export class Environment {
     });
   }
 
-  /** Another run in this checkout may build while this one goes on. Packages that the bundle does not contain are found above it. */
+  /**
+   * Another run in this checkout may build while this one goes on. Packages that the bundle does not contain are found
+   * above it.
+   */
   private async copyBundle(): Promise<void> {
     await cp(join(this.root, "dist", "agent"), this.agentDir, { recursive: true });
     await symlink(join(this.root, "node_modules"), join(this.run.dir, "node_modules"));

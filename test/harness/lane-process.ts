@@ -1,4 +1,5 @@
-// The process of a lane: it runs the test files that the harness sends, one at a time, in the lane's network namespace and environment.
+// The process of a lane: it runs the test files that the harness sends, one at a time, in the lane's network namespace
+// and environment.
 // Invariant: it ends with the harness, however that ends: the channel closes, and the running file is stopped.
 
 import { messageOf } from "../../packaging/standalone/problem.js";

@@ -1,4 +1,5 @@
-// A lane runs test files one after the other in one environment. Lanes run side by side: most tests wait for containers, not for a processor.
+// A lane runs test files one after the other in one environment. Lanes run side by side: most tests wait for
+// containers, not for a processor.
 // Invariant: run() resolves with a result also when the lane's process ends; the next file gets a new process.
 
 import { spawn, type ChildProcess } from "node:child_process";

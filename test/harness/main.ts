@@ -1,5 +1,6 @@
-// The test command: it opens lanes, hands out the files, runs those that failed once more, alone, and reports. Whatever happens, the run's
-// folder, processes, namespaces and runtimes are removed: at its end, or by the next run if this one was killed.
+// The test command: it opens lanes, hands out the files, runs those that failed once more, alone, and reports. Whatever
+// happens, the run's folder, processes, namespaces and runtimes are removed: at its end, or by the next run if this one
+// was killed.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -34,7 +35,10 @@ function laneOf(env: NodeJS.ProcessEnv): LaneKind | undefined {
   return env["NODELET_CONTAINERD"] === "newest" ? "containerd2" : undefined;
 }
 
-/** Runs the jobs, or with NODELET_TEST_PREPARE=1 only makes what they need; returns the exit status. @throws SetupProblem */
+/**
+ * Runs the jobs, or with NODELET_TEST_PREPARE=1 only makes what they need; returns the exit status.
+ * @throws SetupProblem
+ */
 export async function main(jobs: readonly Job[]): Promise<number> {
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();

@@ -1,6 +1,6 @@
-// Which Node runs the tests and the kubelet. By default the harness itself runs on the Node that the packages carry (packaging/node), and so do
-// they. NODELET_TEST_NODE=22 is the oldest supported line, "installed" the Node that started the command, and a path any other. The suites on-node22
-// and on-installed-node always run on theirs.
+// Which Node runs the tests and the kubelet. By default the harness itself runs on the Node that the packages carry
+// (packaging/node), and so do they. NODELET_TEST_NODE=22 is the oldest supported line, "installed" the Node that
+// started the command, and a path any other. The suites on-node22 and on-installed-node always run on theirs.
 
 import { access, rename, rm } from "node:fs/promises";
 import { join } from "node:path";

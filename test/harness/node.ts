@@ -172,8 +172,8 @@ class Node implements TestNode {
 }
 
 /**
- * A kubelet that is killed in the middle of StartContainer can leave a task in containerd that its CRI service does not know. No CRI call removes
- * that container (https://github.com/containerd/containerd/issues/11037). The tasks then end
+ * A kubelet that is killed in the middle of StartContainer can leave a task in containerd that its CRI service does not
+ * know. No CRI call removes that container (https://github.com/containerd/containerd/issues/11037). The tasks then end
  * by force, so that the tests after this one do not fail for it.
  */
 export async function removeAllSandboxes(endpoint: string): Promise<void> {

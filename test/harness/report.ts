@@ -1,5 +1,5 @@
-// What `npm test` prints: a line for each file, the whole output of a file that failed, and closing lines with counts, flaky files and the
-// slowest files.
+// What `npm test` prints: a line for each file, the whole output of a file that failed, and closing lines with counts,
+// flaky files and the slowest files.
 
 import type { FileResult } from "./file-result.js";
 import type { Job } from "./selection.js";

@@ -13,7 +13,10 @@ import { brokenFile, type FileResult } from "./file-result.js";
 const FAILURE_CHARACTERS = 3000;
 /** Milliseconds that the runner has to report what an abort ended. */
 const AFTER_ABORT_MS = 10_000;
-/** Part of the file's time that one test without a limit of its own may take: the report names a hanging test before the file is ended. */
+/**
+ * Part of the file's time that one test without a limit of its own may take: the report names a hanging test before the
+ * file is ended.
+ */
 const SHARE_OF_ONE_TEST = 0.9;
 /** Characters of a file's output that are kept; the beginning goes first. */
 const OUTPUT_CHARACTERS = 2_000_000;

@@ -1,5 +1,5 @@
-// The order of the files. Lanes take files side by side; files that measure or exhaust the machine, and second runs of files that failed, come
-// last and alone.
+// The order of the files. Lanes take files side by side; files that measure or exhaust the machine, and second runs of
+// files that failed, come last and alone.
 // Invariant: every job runs at least once; a job runs a second time only if its first run failed.
 
 import type { Job } from "./selection.js";
@@ -39,7 +39,10 @@ export function retries(jobs: readonly Job[], failed: readonly Job[]): readonly 
 /** Kinds whose lanes run one after the other: all at once would get too little of two processors. */
 const IN_TURN: readonly LaneKind[] = ["containerd2", "docker", "node22", "installed-node"];
 
-/** The lanes of all jobs that run side by side, as kinds: those that open at once, and those of which each opens when the one before it has ended. */
+/**
+ * The lanes of all jobs that run side by side, as kinds: those that open at once, and those of which each opens when
+ * the one before it has ended.
+ */
 export function planLanes(jobs: readonly Job[], processors: number): { atOnce: LaneKind[]; inTurn: LaneKind[] } {
   const files = new Map<LaneKind, number>();
   for (const { lane } of jobs.filter((job) => !runsAlone(job))) files.set(lane, (files.get(lane) ?? 0) + 1);

@@ -1,5 +1,6 @@
 // The files that the words after `npm test --` select.
-// Invariant: only files that exist as sources are selected, so compiled code of deleted tests never runs; a word that selects nothing is an error.
+// Invariant: only files that exist as sources are selected, so compiled code of deleted tests never runs; a word that
+// selects nothing is an error.
 
 import { SetupProblem } from "../../packaging/standalone/problem.js";
 import { nearestName } from "../../src/shared/text/nearest-name.js";
@@ -22,8 +23,9 @@ export interface Selection {
 }
 
 /**
- * The jobs for `words`: names of suites, or parts of paths, which select within the named suites (or within all). No words: the suites of `npm test`.
- * `sources` are paths below test/. @throws SetupProblem that names the nearest suites and files, for a word that selects nothing
+ * The jobs for `words`: names of suites, or parts of paths, which select within the named suites (or within all). No
+ * words: the suites of `npm test`. `sources` are paths below test/.
+ * @throws SetupProblem that names the nearest suites and files, for a word that selects nothing
  */
 export function select(sources: readonly string[], { words, lane }: Selection): Job[] {
   const all = words.includes("all");

@@ -1,6 +1,10 @@
-// The suites: which files belong to each, where they run, and which command runs them (the README of this folder's parent is the charter).
+// The suites: which files belong to each, where they run, and which command runs them (the README of this folder's
+// parent is the charter).
 
-/** Where a file runs: `plain` needs no runtime; `machine` boots virtual machines; the others have a network namespace and a private runtime. */
+/**
+ * Where a file runs: `plain` needs no runtime; `machine` boots virtual machines; the others have a network namespace
+ * and a private runtime.
+ */
 export type LaneKind = "plain" | "machine" | "containerd" | "containerd2" | "docker" | "node22" | "installed-node";
 
 export interface Suite {
@@ -18,7 +22,10 @@ export interface Suite {
   has: (source: string) => boolean;
 }
 
-/** The kubelet's core on real containerd, for `npm test`: a pod's life, probes, logs, exec, adoption after a kill, one hostile case. */
+/**
+ * The kubelet's core on real containerd, for `npm test`: a pod's life, probes, logs, exec, adoption after a kill, one
+ * hostile case.
+ */
 const CORE = [
   "integration/pod-lifecycle",
   "integration/probes",

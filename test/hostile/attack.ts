@@ -1,5 +1,5 @@
-// An attack of the bench: it starts, continues for some seconds, and stops by itself. Invariant: an attack reaches only loopback and the
-// tests' own namespace. Every loop of it is bounded, and it reports its real actions.
+// An attack of the bench: it starts, continues for some seconds, and stops by itself. Invariant: an attack reaches only
+// loopback and the tests' own namespace. Every loop of it is bounded, and it reports its real actions.
 
 import type { HostileBench } from "./bench.js";
 
@@ -20,7 +20,10 @@ export interface Attack {
 }
 
 export interface RunningAttack {
-  /** Ends it, removes what it made, and says in a few words what it did. Throws when it did nothing: then it proves nothing. */
+  /**
+   * Ends it, removes what it made, and says in a few words what it did. Throws when it did nothing: then it proves
+   * nothing.
+   */
   stop(): Promise<string>;
 }
 
@@ -37,9 +40,13 @@ export interface Row {
   /** The p99 of the operator's calls. */
   operatorP99Ms: number;
   mainDelayMs: number;
-  /** Most CPU time of main within a period as long as its longest delay. Main can cause at most this part of the delay. */
+  /**
+   * Most CPU time of main within a period as long as its longest delay. Main can cause at most this part of the delay.
+   */
   mainCpuMs: number;
-  /** Longest delay of an idle process of the kubelet's niceness in the same time: the machine's part of main's delay. */
+  /**
+   * Longest delay of an idle process of the kubelet's niceness in the same time: the machine's part of main's delay.
+   */
   idleDelayMs: number;
   threadRestarts: number;
   hasProcessDied: boolean;
@@ -52,7 +59,10 @@ export interface Row {
   missed: string[];
 }
 
-/** NODELET_HOSTILE: `whole` is every attack at its full size, `each` every attack, small; without it the short ones only. */
+/**
+ * NODELET_HOSTILE: `whole` is every attack at its full size, `each` every attack, small; without it the short ones
+ * only.
+ */
 const EXTENT = process.env["NODELET_HOSTILE"];
 
 export function isChosen({ name, short }: Pick<Attack, "name" | "short">): boolean {

@@ -1,6 +1,6 @@
-// The node under attack: the whole kubelet on its own containerd, in the cluster of the fixture's API server, with the authenticated port
-// open; beside the attacks run a normal pod and a normal operator. Invariant: each attack begins on a node that is well; one that an attack
-// broke is thrown away.
+// The node under attack: the whole kubelet on its own containerd, in the cluster of the fixture's API server, with the
+// authenticated port open; beside the attacks run a normal pod and a normal operator. Invariant: each attack begins on
+// a node that is well; one that an attack broke is thrown away.
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +28,10 @@ export interface HostileBenchOptions {
 
 export class HostileBench {
   readonly stamps: string;
-  /** Directory in which pods of attacks write a line for each run of a container. This evidence does not need the kubelet. */
+  /**
+   * Directory in which pods of attacks write a line for each run of a container. This evidence does not need the
+   * kubelet.
+   */
   readonly evidence: string;
 
   private constructor(

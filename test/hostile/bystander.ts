@@ -58,7 +58,9 @@ export async function uptime(): Promise<number> {
   return Number((await readFile("/proc/uptime", "utf8")).split(" ")[0]);
 }
 
-/** The longest time without a probe of its kind between two moments, over its period: milliseconds, and of which kind. */
+/**
+ * The longest time without a probe of its kind between two moments, over its period: milliseconds, and of which kind.
+ */
 export async function worstLateness(stamps: string, from: number, to: number): Promise<{ kind: string; ms: number }> {
   let worst = { kind: "none", ms: 0 };
   for (const kind of KINDS) {

@@ -1,5 +1,5 @@
-// Clients whose TLS is made to be expensive, each of another kind: chains of certificates, drips of bytes, renegotiations, new keys. The
-// chains are made once; a connection costs its client little.
+// Clients whose TLS is made to be expensive, each of another kind: chains of certificates, drips of bytes,
+// renegotiations, new keys. The chains are made once; a connection costs its client little.
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// A hostile client at the dockershim's own CRI socket, and a Docker Engine that answers with bombs: an honest client is answered, the thread
-// that serves is not restarted, and its memory stays bounded.
+// A hostile client at the dockershim's own CRI socket, and a Docker Engine that answers with bombs: an honest client is
+// answered, the thread that serves is not restarted, and its memory stays bounded.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

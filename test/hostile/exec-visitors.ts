@@ -1,4 +1,5 @@
-// Authorised users beside the operator, each with one exec after the other in the normal pod; the runtime lies about theirs.
+// Authorised users beside the operator, each with one exec after the other in the normal pod; the runtime lies about
+// theirs.
 
 import { sleep } from "../../packaging/standalone/wait.js";
 import { ChannelSocket } from "../support/websocket.js";

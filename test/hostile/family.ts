@@ -1,5 +1,5 @@
-// A family of attacks as tests: one node for all, one test for each attack, a table at the end. A node that an attack broke is thrown away,
-// so one finding does not hide the next.
+// A family of attacks as tests: one node for all, one test for each attack, a table at the end. A node that an attack
+// broke is thrown away, so one finding does not hide the next.
 
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";

@@ -1,5 +1,5 @@
-// Asks /healthz on its own port and on the read-only port beside an attack, again and again: a liveness check must not fail because of
-// unauthorised clients.
+// Asks /healthz on its own port and on the read-only port beside an attack, again and again: a liveness check must not
+// fail because of unauthorised clients.
 
 import { sleep } from "../../packaging/standalone/wait.js";
 

@@ -1,5 +1,5 @@
-// Servers that agree on HTTP/2 by ALPN and then flood their client, one for each of HTTP2_FLOODS. Tenants' probes and hooks are their
-// clients. Invariant: each connection sends a bounded number of bytes.
+// Servers that agree on HTTP/2 by ALPN and then flood their client, one for each of HTTP2_FLOODS. Tenants' probes and
+// hooks are their clients. Invariant: each connection sends a bounded number of bytes.
 
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type TLSSocket } from "node:tls";

@@ -1,5 +1,5 @@
-// A process that does nothing, at the kubelet's niceness: how long the machine itself keeps its event loop from running.
-// It is measured as the kubelet measures main (`watchLoopDelay`).
+// A process that does nothing, at the kubelet's niceness: how long the machine itself keeps its event loop from
+// running. It is measured as the kubelet measures main (`watchLoopDelay`).
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { AGENT_NICENESS, raisePriority } from "../../src/main/startup/process/process-limits.js";

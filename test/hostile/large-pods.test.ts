@@ -1,5 +1,6 @@
-// Pods of the largest size that the API server accepts, and thousands of Failed pods. The kubelet keeps their identity and status only, so a new
-// pod starts, and the next kubelet is soon ready. NODELET_HOSTILE=whole runs 500 large pods and 12,500 Failed ones.
+// Pods of the largest size that the API server accepts, and thousands of Failed pods. The kubelet keeps their identity
+// and status only, so a new pod starts, and the next kubelet is soon ready. NODELET_HOSTILE=whole runs 500 large pods
+// and 12,500 Failed ones.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -22,7 +22,9 @@ export class MainCpu {
   }
 }
 
-/** Most CPU ms within any stretch of this length; a stretch between two samples counts in full, so it is an upper bound. */
+/**
+ * Most CPU ms within any stretch of this length; a stretch between two samples counts in full, so it is an upper bound.
+ */
 export function busiestMs(samples: readonly number[], lengthMs: number): number {
   let most = 0;
   for (let from = 0, to = 0; from < samples.length; from += 2) {

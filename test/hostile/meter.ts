@@ -8,7 +8,10 @@ import { uptime, worstLateness } from "./bystander.js";
 import { busiestMs, MainCpu } from "./main-cpu.js";
 import type { Operator, OperatorWindow } from "./operator.js";
 
-/** The promise of SPECIFICATION.md; main's delay is compared with that of an idle process. A machine that is busy with other things misses it; `SLACK` times as much is a failure. */
+/**
+ * The promise of SPECIFICATION.md; main's delay is compared with that of an idle process. A machine that is busy with
+ * other things misses it; `SLACK` times as much is a failure.
+ */
 const PROMISE = { mainDelayMs: 100, operatorMs: 1000, probeLateMs: 1000 } as const;
 const SLACK = 20;
 
@@ -100,8 +103,8 @@ export class Meter {
 }
 
 /**
- * The longest delay of an idle process while an attack runs. Main's code cannot avoid this part of its delay, while the kernel and the
- * runtime's programs hold both processors.
+ * The longest delay of an idle process while an attack runs. Main's code cannot avoid this part of its delay, while the
+ * kernel and the runtime's programs hold both processors.
  */
 class IdleDelay {
   private readonly child: ChildProcess;

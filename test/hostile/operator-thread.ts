@@ -1,5 +1,5 @@
-// The operator's calls, on their own thread. The load of an attack on the test's main thread must not delay them. One new connection for
-// each call, as kubectl through an API server has it.
+// The operator's calls, on their own thread. The load of an attack on the test's main thread must not delay them. One
+// new connection for each call, as kubectl through an API server has it.
 
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";

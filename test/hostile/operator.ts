@@ -1,5 +1,5 @@
-// A normal operator beside the attacks: kubectl-like calls at the authenticated port, one after the other, without end. A
-// window collects what they saw between two moments.
+// A normal operator beside the attacks: kubectl-like calls at the authenticated port, one after the other, without end.
+// A window collects what they saw between two moments.
 
 import { Worker } from "node:worker_threads";
 import { waitFor } from "../harness/node.js";

@@ -1,5 +1,5 @@
-// The lines and the table of the bench; docs/security.md has the table. Each family of attacks runs as one file. It adds its rows to those of
-// this run and prints all. So the last file prints the whole table.
+// The lines and the table of the bench; docs/security.md has the table. Each family of attacks runs as one file. It
+// adds its rows to those of this run and prints all. So the last file prints the whole table.
 
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // A runtime that lies: a proxy before a real containerd, under the real agent.
-// @headline Hostile tenants and clients | Runtimes that lie hardly delay main, operators and probes. | ≤ 100 ms; 1 s; 1 s
+// @headline Hostile tenants and clients | Runtimes that lie hardly delay main, operators and probes. | ≤ 100 ms; 1 s; 1
+//   s
 
 import { join } from "node:path";
 import { LyingRuntime } from "../support/lying-runtime.js";

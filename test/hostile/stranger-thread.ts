@@ -1,5 +1,5 @@
-// A stranger at the authenticated port, without credentials, on its own thread. Invariant: it holds a bounded number of connections and
-// sends a bounded number of requests. It closes all when it is stopped.
+// A stranger at the authenticated port, without credentials, on its own thread. Invariant: it holds a bounded number of
+// connections and sends a bounded number of requests. It closes all when it is stopped.
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// Clients with rights on a tenant's pods, each with one endless stream after the other. A client reads a bounded part and then stops to
-// read, as a terminal without a reader does.
+// Clients with rights on a tenant's pods, each with one endless stream after the other. A client reads a bounded part
+// and then stops to read, as a terminal without a reader does.
 
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";

@@ -1,5 +1,5 @@
-// Limits as pods meet them, proved from inside real containers by the kernel's own counters; node allocatable; a pod whose
-// cgroup is taken from under it; and a thousand orphans at the start. All on one node, whose tree has one CPU.
+// Limits as pods meet them, proved from inside real containers by the kernel's own counters; node allocatable; a pod
+// whose cgroup is taken from under it; and a thousand orphans at the start. All on one node, whose tree has one CPU.
 // @promise Resources of the node: A CPU quota holds, shares divide 3 to 1, memory limits kill (OOMKilled, 137),
 //   podPidsLimit stops forks: within 10 %, by the kernel's own counters.
 // @promise Resources of the node: Node allocatable is enforced and reported; a missing reserved cgroup prevents the

@@ -409,7 +409,8 @@ test("v2 tree on the machine's v2 hierarchy", { skip: v2MountPoint(mounts) === u
   assert.ok(!(await tree.exists([top])));
 });
 
-// Without systemd as process 1: the directories show what the kubelet does beside it, in hierarchies systemd leaves alone.
+// Without systemd as process 1: the directories show what the kubelet does beside it, in hierarchies systemd leaves
+// alone.
 describe("the systemd driver on this machine's cgroups", { skip: writable ? false : "needs root" }, () => {
   const top = `nodelet_slices_${process.pid}`;
   let folder: string;

@@ -1,5 +1,6 @@
-// A node changes from another kubelet to this one while its static pods run. They keep their UIDs, so nothing restarts. This kubelet plays
-// the other one, with the pod's UID in the manifest. It leaves the same state in the runtime and on disk.
+// A node changes from another kubelet to this one while its static pods run. They keep their UIDs, so nothing restarts.
+// This kubelet plays the other one, with the pod's UID in the manifest. It leaves the same state in the runtime and on
+// disk.
 // @headline Pods | Pods of upstream's kubelet run on here. | no restart
 // @promise Cluster: Static pods of another kubelet keep their UID and containers when the node changes to this one.
 //   Volumes that the other kubelet mounted are unmounted with their pod.
@@ -21,7 +22,8 @@ const { node, runtime } = await nodeForTests();
 
 test("a static pod of another kubelet keeps its UID and containers, over restarts and until its manifest changes", async () => {
   const { manifests, dir } = node.kubelet;
-  // The manifest is older than its pod, as on any node. The whole folder is replaced, because a rename of the file would make it new.
+  // The manifest is older than its pod, as on any node. The whole folder is replaced, because a rename of the file
+  // would make it new.
   const next = join(dir, "next");
   await mkdir(next);
   await writeFile(join(next, "etcd.yaml"), JSON.stringify(POD));

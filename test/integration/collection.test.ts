@@ -1,5 +1,5 @@
-// Garbage collection on a real runtime: unused images, exited containers beyond the limits, logs of unknown pods. The thresholds are so low
-// that the disk is always too full. Each start of the kubelet removes everything that it may.
+// Garbage collection on a real runtime: unused images, exited containers beyond the limits, logs of unknown pods. The
+// thresholds are so low that the disk is always too full. Each start of the kubelet removes everything that it may.
 // @promise Images and logs: Images are removed by thresholds, ages and order of last use; used, wanted and pinned
 //   images and the sandbox image stay.
 // @with test/workers/image-gc

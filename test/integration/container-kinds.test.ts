@@ -1,5 +1,6 @@
-// Containers of every kind in pods on the real node: init containers, sidecars, restart rules, RestartAllContainers. Also what a lost sandbox
-// means for them. What the containers did and in which order they write into one file of the host per pod.
+// Containers of every kind in pods on the real node: init containers, sidecars, restart rules, RestartAllContainers.
+// Also what a lost sandbox means for them. What the containers did and in which order they write into one file of the
+// host per pod.
 // @promise Pods: Sidecars, init containers in back-off, container-level policies and rules, RestartAllContainers, a
 //   lost sandbox.
 

@@ -1,6 +1,7 @@
 // The client against a real runtime (containerd 1.6 or newer): a pod's life, the codes a real runtime answers with, and
-// what older runtimes do not have. Needs NODELET_CRI_ENDPOINT, an image with a shell in the runtime (NODELET_TEST_IMAGE,
-// default nodelet.local/busybox:1) and the runtime's sandbox image; pulls nothing. Leaves nothing behind.
+// what older runtimes do not have. Needs NODELET_CRI_ENDPOINT, an image with a shell in the runtime
+// (NODELET_TEST_IMAGE, default nodelet.local/busybox:1) and the runtime's sandbox image; pulls nothing. Leaves nothing
+// behind.
 // @promise Failures: After the pod's deletion or the kubelet's stop, a start that was sent to the runtime has 5 s. So
 //   containerd keeps no task that no call can remove.
 // @with test/shared/cri/client-errors.test.ts

@@ -1,5 +1,5 @@
-// What critest checks of a runtime (kubernetes-sigs/cri-tools, pkg/validate), against the CRI socket of a Docker Engine. Checks that a whole pod shows
-// are in pod-security, pod-volumes, pod-environment and pod-exec.
+// What critest checks of a runtime (kubernetes-sigs/cri-tools, pkg/validate), against the CRI socket of a Docker
+// Engine. Checks that a whole pod shows are in pod-security, pod-volumes, pod-environment and pod-exec.
 // @promise Docker Engine: A log that the kubelet rotated continues without losing or repeating a line
 //   (`NODELET_TEST_RUNTIME=docker`).
 // @with test/integration/logs.test.ts

@@ -1,5 +1,5 @@
-// Network disks of static pods on real containerd: real file systems on loop devices. The iSCSI target is a stand-in for iscsiadm, which needs
-// modules of the kernel; the Fibre Channel disk is a link where udev would make it.
+// Network disks of static pods on real containerd: real file systems on loop devices. The iSCSI target is a stand-in
+// for iscsiadm, which needs modules of the kernel; the Fibre Channel disk is a link where udev would make it.
 // @promise Volumes: iSCSI and Fibre Channel disks are mounted once per node and bound to pods, or are their block
 //   devices; they are detached after the last use and only then, also by the next kubelet; a session ends with the last
 //   LUN of its target (stand-in for iscsiadm, loop devices).

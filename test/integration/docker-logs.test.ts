@@ -1,5 +1,5 @@
-// Logs of the Docker Engine as cri-dockerd shows them: links to lines of JSON. A whole node serves, rotates and quotes them. The containers are
-// containerd's; the test puts the links in the place of their logs.
+// Logs of the Docker Engine as cri-dockerd shows them: links to lines of JSON. A whole node serves, rotates and quotes
+// them. The containers are containerd's; the test puts the links in the place of their logs.
 
 import assert from "node:assert/strict";
 import { appendFile, lstat, mkdir, readdir, rename, symlink, writeFile } from "node:fs/promises";

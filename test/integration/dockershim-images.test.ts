@@ -1,7 +1,7 @@
-// Unused images on a Docker Engine whose data root is a separate file system. Image garbage collection and eviction free space there, and
-// no pod is evicted while images can be removed.
-// @promise Docker Engine: On a Docker Engine whose data root is a separate file system, image collection removes
-//   unused images down to the low threshold; below `imagefs.available` they are removed and no pod is evicted; an image
+// Unused images on a Docker Engine whose data root is a separate file system. Image garbage collection and eviction
+// free space there, and no pod is evicted while images can be removed.
+// @promise Docker Engine: On a Docker Engine whose data root is a separate file system, image collection removes unused
+//   images down to the low threshold; below `imagefs.available` they are removed and no pod is evicted; an image
 //   younger than `imageMinimumGCAge` stays until it is older (`NODELET_TEST_RUNTIME=docker`).
 
 import assert from "node:assert/strict";

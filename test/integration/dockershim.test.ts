@@ -1,4 +1,5 @@
-// --container-runtime=docker: the kubelet serves CRI over a Docker Engine in a thread of its own. Its pods outlive everything of it.
+// --container-runtime=docker: the kubelet serves CRI over a Docker Engine in a thread of its own. Its pods outlive
+// everything of it.
 // @headline Docker Engine | Pods survive kills of dockerd and of the kubelet. | no restart
 // @promise Docker Engine: On a Docker Engine: restart policies, exits, sandboxes, removal, probes, logs and usage are
 //   as on containerd (`NODELET_TEST_RUNTIME=docker`).

@@ -1,5 +1,5 @@
-// The network that `nodelet doctor --fix` writes on a node with a global IPv6 address, with the real CNI programs: in a network namespace of its
-// own, a pod gets an address of each family and reaches the node over both.
+// The network that `nodelet doctor --fix` writes on a node with a global IPv6 address, with the real CNI programs: in a
+// network namespace of its own, a pod gets an address of each family and reaches the node over both.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

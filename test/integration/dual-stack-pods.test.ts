@@ -1,5 +1,6 @@
-// Pods on the network that `nodelet doctor --fix --dual-stack` writes, through containerd and the kubelet: the status and the variables have
-// both addresses, the node's first family comes first, probes use it, and host ports are open on both.
+// Pods on the network that `nodelet doctor --fix --dual-stack` writes, through containerd and the kubelet: the status
+// and the variables have both addresses, the node's first family comes first, probes use it, and host ports are open on
+// both.
 
 import assert from "node:assert/strict";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -64,7 +65,10 @@ async function useDualStackPods(nodeIPs: readonly string[], hostPort: number): P
   }
 }
 
-/** In place of the private containerd's own network: doctor's, with the bridge, name and leases of this containerd, which removes them. */
+/**
+ * In place of the private containerd's own network: doctor's, with the bridge, name and leases of this containerd,
+ * which removes them.
+ */
 async function takeDoctorsNetwork(node: TestNode): Promise<void> {
   const { dir } = node.containerd!;
   const folder = cniConfDir(dir);

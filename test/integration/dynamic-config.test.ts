@@ -1,5 +1,5 @@
-// --dynamic-config-dir on a real node. A changed configuration is applied without touching a pod. An invalid one is refused, and one that breaks
-// the start is rolled back.
+// --dynamic-config-dir on a real node. A changed configuration is applied without touching a pod. An invalid one is
+// refused, and one that breaks the start is rolled back.
 // @headline Configuration and manifests | A configuration that fails is rolled back. | no container restarts
 // @promise Configuration and manifests: A changed configuration: same process id, same containers; an invalid one is
 //   refused; one that fails to start is rolled back.

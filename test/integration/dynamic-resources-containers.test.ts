@@ -1,5 +1,5 @@
-// Dynamic resource allocation with real containers: the runtime adds the device that a driver prepared by its CDI name. Needs a runtime with
-// CDI: NODELET_CONTAINERD=newest.
+// Dynamic resource allocation with real containers: the runtime adds the device that a driver prepared by its CDI name.
+// Needs a runtime with CDI: NODELET_CONTAINERD=newest.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";

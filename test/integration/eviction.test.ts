@@ -127,7 +127,8 @@ describe("a node that runs short", () => {
       status.message ?? "",
       /^The node was low on resource: memory\. Threshold quantity: 60Mi, available: \d+[KM]i\. Container app was using \d+[KM]i, request is 1Mi, has larger consumption of memory\. $/,
     );
-    // It has one second for its end. With a fifth of a processor, which dd still uses, the shell may not get its signal in time.
+    // It has one second for its end. With a fifth of a processor, which dd still uses, the shell may not get its signal
+    // in time.
     const code = status.containerStatuses?.[0]?.state.terminated?.exitCode;
     assert.ok(code === 3 || code === 137, `it exits on SIGTERM or is killed: ${code}`);
     const disruption = conditionOf(gone, "DisruptionTarget");

@@ -1,6 +1,7 @@
-// flexVolumes of static pods on real containerd: the driver is a program of this test, below the kubelet's volumePluginDir.
-// @promise Volumes: flexVolume: upstream's paths, options and order of calls; a driver that is missing, hangs or
-//   prints garbage or megabytes stops only its own pods; the next kubelet unmounts.
+// flexVolumes of static pods on real containerd: the driver is a program of this test, below the kubelet's
+// volumePluginDir.
+// @promise Volumes: flexVolume: upstream's paths, options and order of calls; a driver that is missing, hangs or prints
+//   garbage or megabytes stops only its own pods; the next kubelet unmounts.
 // @with test/main/volumes/flex, test/cluster/in-tree-volumes.test.ts
 
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
-// Device plugins that hang in Allocate, GetPreferredAllocation or PreStartContainer, in the whole kubelet: pods that need nothing of them
-// start, and their own pods start when they answer. No device is given twice.
+// Device plugins that hang in Allocate, GetPreferredAllocation or PreStartContainer, in the whole kubelet: pods that
+// need nothing of them start, and their own pods start when they answer. No device is given twice.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";

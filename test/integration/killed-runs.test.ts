@@ -1,4 +1,5 @@
-// A run of tests or benchmarks that is killed leaves processes, mounts, namespaces and files. The next run removes them, and nothing else.
+// A run of tests or benchmarks that is killed leaves processes, mounts, namespaces and files. The next run removes
+// them, and nothing else.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,7 +1,8 @@
-// What docs/kubernetes-1.37.md promises of a cluster whose API server, runtime and configuration are of 1.37: the whole kubelet on a fake
-// runtime, in both encodings of the API.
-// @promise Configuration and manifests: A pod with every field that Kubernetes 1.37 adds runs, from an API server of 1.37 and from a
-//   manifest, in both encodings. No field is lost, none has an effect, and the user gets a warning for each.
+// What docs/kubernetes-1.37.md promises of a cluster whose API server, runtime and configuration are of 1.37: the whole
+// kubelet on a fake runtime, in both encodings of the API.
+// @promise Configuration and manifests: A pod with every field that Kubernetes 1.37 adds runs, from an API server of
+//   1.37 and from a manifest, in both encodings. No field is lost, none has an effect, and the user gets a warning for
+//   each.
 // @with test/packaging/later-version.test.ts
 
 import assert from "node:assert/strict";

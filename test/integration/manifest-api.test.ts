@@ -1,4 +1,5 @@
-// The manifest API on a whole node with real containerd: the calls of docs/manifest-api.md, restarts, crashes, hostile clients.
+// The manifest API on a whole node with real containerd: the calls of docs/manifest-api.md, restarts, crashes, hostile
+// clients.
 // @promise Configuration and manifests: Manifest API: a POST keeps all of its manifests or none, also with kill -9 in
 //   the middle; pods come back without network; of two writers with one ETag the second is refused.
 // @with test/main/sources/submitted

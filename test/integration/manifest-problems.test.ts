@@ -1,8 +1,8 @@
-// Refused, shadowed and warned manifests on a whole kubelet: every kind is in `nodelet pods`, `status` and `why`, in an event and a metric,
-// until it is mended or removed, and after a restart of the kubelet too.
+// Refused, shadowed and warned manifests on a whole kubelet: every kind is in `nodelet pods`, `status` and `why`, in an
+// event and a metric, until it is mended or removed, and after a restart of the kubelet too.
 // @promise Configuration and manifests: Refused manifests of twelve kinds, shadowed and warned ones are shown by
-//   `nodelet pods`, `status` and `why`, on the page, as an event once per content and by a metric, until they are mended
-//   and after a restart.
+//   `nodelet pods`, `status` and `why`, on the page, as an event once per content and by a metric, until they are
+//   mended and after a restart.
 // @with test/main/sources/manifest-reporter.test.ts, test/cli/manifests/manifests.test.ts
 
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
-// Graceful shutdown of a real node, with the test's own logind. Covers order, grace period and status of real containers, and pods rejected
-// meanwhile. Also a cancellation, and a kubelet that is killed in the middle.
+// Graceful shutdown of a real node, with the test's own logind. Covers order, grace period and status of real
+// containers, and pods rejected meanwhile. Also a cancellation, and a kubelet that is killed in the middle.
 // @headline Resources of the node | The machine shuts down after its pods. | by priority
 // @promise Resources of the node: The machine shuts down after its pods: by priority, each group in its time, with
 //   upstream's status; also cancelled, killed during the shutdown, and without logind.

@@ -1,4 +1,5 @@
-// apply, diff, delete, restart and validate through the executable of nodelet, against a whole kubelet on real containerd.
+// apply, diff, delete, restart and validate through the executable of nodelet, against a whole kubelet on real
+// containerd.
 // @promise Command and status page: `nodelet apply`, `diff`, `delete` and `restart` change pods of the manifest API
 //   only; all manifests are tried, each failure is named with its place and gives exit code 1.
 // @with test/cli/manifests
@@ -29,7 +30,8 @@ describe("the nodelet command with manifests", () => {
   const run = (...args: string[]): Promise<CommandResult> => nodelet(node, ...args);
 
   before(async () => {
-    // As the packaged unit and npm start have it: test/main/threads/server-init.test.ts shows that no port has the API then.
+    // As the packaged unit and npm start have it: test/main/threads/server-init.test.ts shows that no port has the API
+    // then.
     node = await startNode({ flags: ["--manifest-api=socket"] });
     folder = join(node.kubelet.dir, "own");
     await mkdir(join(folder, "sub"), { recursive: true });

@@ -16,7 +16,9 @@ import { nodelet } from "../support/nodelet-command.js";
 import { fill, MIB } from "../support/small-node.js";
 import { IDLE, manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
 
-/** Repeats the command until all words are there, because the failure takes time. `before` runs before each question. */
+/**
+ * Repeats the command until all words are there, because the failure takes time. `before` runs before each question.
+ */
 async function explained(
   node: TestNode,
   args: readonly string[],

@@ -1,4 +1,5 @@
-// The npm package as `npm install -g` lays it out: the tarball of `npm pack` in a prefix, its dependencies beside it, links to its commands.
+// The npm package as `npm install -g` lays it out: the tarball of `npm pack` in a prefix, its dependencies beside it,
+// links to its commands.
 // @promise Packages and documents: The tarball of npm pack has all that `npm install -g` needs. Its kubelet prints the
 //   version and runs a pod, with prebuilt native code.
 

@@ -1,4 +1,5 @@
-// The environment of a container: command, variables, host name, hosts file, resolver, ports, and the source of its image.
+// The environment of a container: command, variables, host name, hosts file, resolver, ports, and the source of its
+// image.
 // @promise Pods: Sandbox and container configuration follow the manifest, observed from inside of containers.
 // @with test/integration/pod-security.test.ts, test/integration/pod-volumes.test.ts,
 //   test/integration/pod-resources.test.ts

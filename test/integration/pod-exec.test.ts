@@ -1,11 +1,12 @@
-// Into pods through the authenticated port, on a real runtime: exec, attach, port-forward, logs as they grow, the run before.
+// Into pods through the authenticated port, on a real runtime: exec, attach, port-forward, logs as they grow, the run
+// before.
 // @headline Server | exec, attach and port-forward work as upstream's. | SPDY, WebSocket v5
 // @promise Docker Engine: exec, attach and port-forward on a Docker Engine are as on containerd: outputs, half-closed
 //   input, terminal sizes, exit codes, tunnels (`NODELET_TEST_RUNTIME=docker`).
 // @promise Server: exec, attach, port-forward, run, and logs of the current and the previous run, through the
 //   authenticated port.
-// @promise Server: exec and attach over WebSocket v5, port-forward through a tunnel: end of input, exit codes,
-//   terminal sizes; messages up to 1 MiB in any fragments, back-pressure for slow sides, invalid data refused.
+// @promise Server: exec and attach over WebSocket v5, port-forward through a tunnel: end of input, exit codes, terminal
+//   sizes; messages up to 1 MiB in any fragments, back-pressure for slow sides, invalid data refused.
 // @with test/workers/server/streams
 
 import assert from "node:assert/strict";

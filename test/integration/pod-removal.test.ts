@@ -1,4 +1,5 @@
-// Termination of a static pod whose manifest is removed: grace period, SIGKILL after it, and nothing left on the machine.
+// Termination of a static pod whose manifest is removed: grace period, SIGKILL after it, and nothing left on the
+// machine.
 // @headline Pods | A removed pod leaves nothing behind. | its grace period
 // @promise Pods: A removed pod stops within its grace period, then is killed. Nothing is left: sandbox, container,
 //   cgroup, logs, links, directory.

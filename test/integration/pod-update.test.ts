@@ -1,5 +1,5 @@
-// Effect of manifest edits on a running pod: a new pod after the old one's termination, or a container changed in place. Also a file renamed or
-// replaced, and an invalid edit.
+// Effect of manifest edits on a running pod: a new pod after the old one's termination, or a container changed in
+// place. Also a file renamed or replaced, and an invalid edit.
 // @promise Pods: An edit stops the old pod within its grace period and starts the new one after its removal. Under the
 //   same UID only changed containers restart.
 

@@ -317,7 +317,9 @@ describe("volumes and their mounts", { concurrency: 6 }, () => {
   });
 });
 
-/** The digest of the image at that path, as the container's status in the runtime has it; "": the runtime reports none. */
+/**
+ * The digest of the image at that path, as the container's status in the runtime has it; "": the runtime reports none.
+ */
 async function digestInRuntime(containerId: string, containerPath: string): Promise<string> {
   const { status } = await call<ContainerStatusResponse>((done) =>
     runtime.cri.runtime.containerStatus({ containerId, verbose: false }, done),

@@ -1,7 +1,7 @@
 // The pods API through the whole kubelet: a client on the node lists and watches pods on real containerd.
 // @promise Server: Gate PodsAPI: a program on the node lists, reads and watches pods with their statuses; a new pod is
-//   an event from its first status on, and a terminating one has its newest labels, as upstream; a slow watcher is ended
-//   with RESOURCE_EXHAUSTED and counted, others receive all.
+//   an event from its first status on, and a terminating one has its newest labels, as upstream; a slow watcher is
+//   ended with RESOURCE_EXHAUSTED and counted, others receive all.
 // @with test/main/node/pods-api, test/shared/api/protobuf
 
 import assert from "node:assert/strict";

@@ -1,4 +1,5 @@
-// A healthy node without a cluster is quiet: no command and no log line warns of something that such a node cannot have.
+// A healthy node without a cluster is quiet: no command and no log line warns of something that such a node cannot
+// have.
 // @promise Command and status page: A healthy node without a cluster has no Warning but those about the machine, in
 //   events, log, `status` and `why`.
 

@@ -1,9 +1,10 @@
-// Feature gates that change calls to the container runtime: the whole kubelet on the fake runtime, which keeps each request.
+// Feature gates that change calls to the container runtime: the whole kubelet on the fake runtime, which keeps each
+// request.
 // @promise Images and logs: Gate CRIListStreaming: lists come through the streams of the runtime; from a runtime
 //   without streams the kubelet requests whole lists.
 // @with test/shared/cri/streamed-lists.test.ts
-// @promise Images and logs: Gate RuntimeClassInImageCriApi: the kubelet asks for, pulls and removes images by the
-//   pod's runtime handler.
+// @promise Images and logs: Gate RuntimeClassInImageCriApi: the kubelet asks for, pulls and removes images by the pod's
+//   runtime handler.
 // @with test/workers/image-gc
 
 import assert from "node:assert/strict";

@@ -1,4 +1,5 @@
-// The site in a real Chromium, on a desk and on a phone, from a folder and from a server: search, navigation, copy, no sideways scroll.
+// The site in a real Chromium, on a desk and on a phone, from a folder and from a server: search, navigation, copy, no
+// sideways scroll.
 
 import assert from "node:assert/strict";
 import { readFile, mkdtemp, rm } from "node:fs/promises";

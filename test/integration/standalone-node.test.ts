@@ -1,4 +1,5 @@
-// The node kit itself, with the real kubelet. A pod starts, the kubelet is killed and started again, stop leaves nothing.
+// The node kit itself, with the real kubelet. A pod starts, the kubelet is killed and started again, stop leaves
+// nothing.
 
 import assert from "node:assert/strict";
 import { access } from "node:fs/promises";

@@ -1,7 +1,7 @@
-// The status page's layout in a real Chromium, on a phone, a tablet and a desk, over an example node with hostile names and messages.
-// `npm run pictures` also draws the pictures of the documents (docs/status-page.md).
-// @promise Command and status page: At 390, 768 and 1280 pixels no view of the status page scrolls sideways and no
-//   word is broken, with names of 253 characters and messages of 4 KB.
+// The status page's layout in a real Chromium, on a phone, a tablet and a desk, over an example node with hostile names
+// and messages. `npm run pictures` also draws the pictures of the documents (docs/status-page.md).
+// @promise Command and status page: At 390, 768 and 1280 pixels no view of the status page scrolls sideways and no word
+//   is broken, with names of 253 characters and messages of 4 KB.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";

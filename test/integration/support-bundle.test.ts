@@ -1,5 +1,5 @@
-// nodelet support-bundle and the checks of doctor about pods, through the executable: a node with broken pods, a runtime with secrets in its
-// configuration, programs that hang; and a machine without a kubelet.
+// nodelet support-bundle and the checks of doctor about pods, through the executable: a node with broken pods, a
+// runtime with secrets in its configuration, programs that hang; and a machine without a kubelet.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

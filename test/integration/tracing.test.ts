@@ -1,5 +1,5 @@
-// Traces of a whole kubelet on a real runtime. The collector gets the spans of a pod's life and of a request. The runtime gets the context with
-// each call. A collector that is unreachable or hangs delays no pod.
+// Traces of a whole kubelet on a real runtime. The collector gets the spans of a pod's life and of a request. The
+// runtime gets the context with each call. A collector that is unreachable or hangs delays no pod.
 // @promise Server: A pod's start is one trace: syncPod and its CRI calls, whose context the runtime gets; a request's
 //   span continues its caller's trace; a collector that is unreachable or hangs delays nothing.
 // @with test/shared/tracing, test/main/sync/sync-span.test.ts, test/workers/server/request-span.test.ts

@@ -1,6 +1,7 @@
-// The upgrade from release 0.1.0 with static pods whose definition is not in canonical form. That release computed their UIDs from the text
-// (test/workers/tasks/former-uids.test.ts has them); this one would compute others. Its state on the node is made by this kubelet, with that UID
-// in the manifest, and records are put into the form of that release. No container starts anew, from a file, a URL or the manifest API.
+// The upgrade from release 0.1.0 with static pods whose definition is not in canonical form. That release computed
+// their UIDs from the text (test/workers/tasks/former-uids.test.ts has them); this one would compute others. Its state
+// on the node is made by this kubelet, with that UID in the manifest, and records are put into the form of that
+// release. No container starts anew, from a file, a URL or the manifest API.
 
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
-// The table of broken pods: one row a case, all on one node with real containerd. Each row has the exit code of `nodelet why`, its deciding
-// sentence, the evidence below it, and hints that would be wrong. Rows that need an API server: test/cluster/why.test.ts. Facts that no pod
-// can bring about here: test/cli/why.
+// The table of broken pods: one row a case, all on one node with real containerd. Each row has the exit code of
+// `nodelet why`, its deciding sentence, the evidence below it, and hints that would be wrong. Rows that need an API
+// server: test/cluster/why.test.ts. Facts that no pod can bring about here: test/cli/why.
 // @headline Command and status page | `nodelet why` names the cause of a broken pod. | every case of its table
 
 import assert from "node:assert/strict";

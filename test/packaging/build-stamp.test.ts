@@ -1,4 +1,5 @@
-// `npm run build` and the commands that build when they must, in a copy of the project. esbuild is the real one; the bundler only notes its calls.
+// `npm run build` and the commands that build when they must, in a copy of the project. esbuild is the real one; the
+// bundler only notes its calls.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

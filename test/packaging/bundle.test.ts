@@ -1,4 +1,5 @@
-// The bundle of the build. The files that a start loads are in packs, and V8 accepts the code cache of each script unchanged.
+// The bundle of the build. The files that a start loads are in packs, and V8 accepts the code cache of each script
+// unchanged.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,4 +1,5 @@
-// The imports of src/ as a graph, types and import() included: rooms of src/main stand on floors (eslint.floors.js), and no files form a circle.
+// The imports of src/ as a graph, types and import() included: rooms of src/main stand on floors (eslint.floors.js),
+// and no files form a circle.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

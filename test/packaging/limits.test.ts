@@ -1,5 +1,5 @@
-// The table of limits and the constants of the sources belong together: docs/reference/limits.md has no row without its constant, and no constant
-// named as a limit is without a row or a reason for none.
+// The table of limits and the constants of the sources belong together: docs/reference/limits.md has no row without its
+// constant, and no constant named as a limit is without a row or a reason for none.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

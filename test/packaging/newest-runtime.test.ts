@@ -1,4 +1,5 @@
-// Which containerd `npm start` and `npm test` run: the installed one, one of a directory, or that of Debian's newest suite.
+// Which containerd `npm start` and `npm test` run: the installed one, one of a directory, or that of Debian's newest
+// suite.
 
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -1,12 +1,14 @@
-// Texts of others stand in messages as Go's %q has them (src/shared/text/quote.ts): upstream's messages do, and a quote, a line end or a control
-// character in a name cannot forge the rest of a message. `"${name}"` would do that.
+// Texts of others stand in messages as Go's %q has them (src/shared/text/quote.ts): upstream's messages do, and a
+// quote, a line end or a control character in a name cannot forge the rest of a message. `"${name}"` would do that.
 
 import { deepEqual } from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 const RAW = /(?<!\\)"\$\{[^{}`]+\}"/;
-/** No messages: options of mounts, ETags, CSV, labels, SVG, HTML, JSON, shell. Or the text is quoted or checked before. */
+/**
+ * No messages: options of mounts, ETags, CSV, labels, SVG, HTML, JSON, shell. Or the text is quoted or checked before.
+ */
 const NOT_MESSAGES = new Set([
   ...["main/command/comma-list.ts", "main/sources/submitted/conditions.ts", "main/volumes/se-linux-mounts.ts"],
   ...["workers/server/merge-metrics.ts", "workers/server/stats/exposition/cadvisor-labels.ts"],

@@ -1,4 +1,5 @@
-// The generated part of the documentation. Committed files equal what the tables in the code give, and no metric is missing.
+// The generated part of the documentation. Committed files equal what the tables in the code give, and no metric is
+// missing.
 // @promise Packages and documents: The reference of flags, fields, gates, metrics, events and endpoints equals the
 //   code; an event has no reason outside of its table.
 

@@ -1,4 +1,5 @@
-// A thread is one row of src/main/threads/thread-table.ts. Its folder, its place in the documents and its limits follow from the name.
+// A thread is one row of src/main/threads/thread-table.ts. Its folder, its place in the documents and its limits follow
+// from the name.
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";

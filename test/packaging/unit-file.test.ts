@@ -1,4 +1,5 @@
-// The sandboxing of kubelet.service: which lines it has, and that none stops what the kubelet or a program that it starts must do.
+// The sandboxing of kubelet.service: which lines it has, and that none stops what the kubelet or a program that it
+// starts must do.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

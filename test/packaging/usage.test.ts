@@ -1,4 +1,5 @@
-// Commands of a fresh clone: help and wrong arguments are answered by plain Node, before npm packages are there and before a build.
+// Commands of a fresh clone: help and wrong arguments are answered by plain Node, before npm packages are there and
+// before a build.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,5 +1,5 @@
-// The files of .github, the devcontainer and the Lima file. GitHub, a Mac and an editor are not here, so what can be read is checked:
-// keys, pins, rights, and that every script, target and file that they name is there.
+// The files of .github, the devcontainer and the Lima file. GitHub, a Mac and an editor are not here, so what can be
+// read is checked: keys, pins, rights, and that every script, target and file that they name is there.
 
 import assert from "node:assert/strict";
 import { access, readdir, readFile } from "node:fs/promises";

@@ -1,4 +1,5 @@
-// Counts the listeners of an abort signal and, up to Node 22, the signals that AbortSignal.any made from it. Node 24 hides those.
+// Counts the listeners of an abort signal and, up to Node 22, the signals that AbortSignal.any made from it. Node 24
+// hides those.
 
 import { getEventListeners } from "node:events";
 

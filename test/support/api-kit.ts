@@ -1,5 +1,5 @@
-// A client for tests of any API server, by its kubeconfig. It sends plain requests by resource name and waits by watching. Invariant: every
-// wait has a deadline and tells what it last saw; close() leaves no connection.
+// A client for tests of any API server, by its kubeconfig. It sends plain requests by resource name and waits by
+// watching. Invariant: every wait has a deadline and tells what it last saw; close() leaves no connection.
 
 import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";

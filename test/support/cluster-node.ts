@@ -1,5 +1,5 @@
-// A node of a cluster for tests: the kubelet on real containerd, and an API server. That is the fixture, or the one of KUBECONFIG. There,
-// too, the kubelet has a node's own credentials. Stops what it started.
+// A node of a cluster for tests: the kubelet on real containerd, and an API server. That is the fixture, or the one of
+// KUBECONFIG. There, too, the kubelet has a node's own credentials. Stops what it started.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,11 +22,14 @@ export interface ClusterNode {
 }
 
 export interface ClusterNodeOptions extends NodeOptions {
-  /** Encoding of objects between kubelet and API server; absent: the kubelet's default. NODELET_TEST_CONTENT_TYPE overrides it. */
+  /**
+   * Encoding of objects between kubelet and API server; absent: the kubelet's default. NODELET_TEST_CONTENT_TYPE
+   * overrides it.
+   */
   contentType?: "application/json" | "application/vnd.kubernetes.protobuf";
   /**
-   * The authenticated port accepts the API server and asks it about others, as on a node of kubeadm. So `kubectl logs` and `exec` work. There
-   * is a scheduler. The fixture only.
+   * The authenticated port accepts the API server and asks it about others, as on a node of kubeadm. So `kubectl logs`
+   * and `exec` work. There is a scheduler. The fixture only.
    */
   reachable?: true;
   /** Requests for serving certificates are approved and signed at once. The fixture only. */

@@ -1,5 +1,5 @@
-// Certificate chains without a valid signature: their keys and signatures are random numbers. Only the first certificate has a real key, so that
-// Node's client can show the chain.
+// Certificate chains without a valid signature: their keys and signatures are random numbers. Only the first
+// certificate has a real key, so that Node's client can show the chain.
 
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 

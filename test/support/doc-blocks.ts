@@ -2,7 +2,7 @@
 //
 //   <!-- run: node -->                    by test/integration/docs.test.ts on a stand-alone node
 //   <!-- run: cluster -->                 by test/cluster/documents.test.ts with kubectl on a node of a cluster
-//   <!-- run: package -->                 by test/vm/release.test.ts on a machine with systemd and the installed package
+//   <!-- run: package -->                 by test/vm/release.test.ts on a machine with systemd and the package
 //   <!-- run by: test/vm/release.test.ts -->    another file runs the same commands
 //   <!-- not run: reason -->              no test runs them
 
@@ -70,8 +70,8 @@ export function shownIn(text: string): Shown[] {
 }
 
 /**
- * True if the shown lines are the whole output; "…" stands for any text that is left out. Numbers, durations, times, ids, the width of
- * columns and bars, and the place of line breaks may differ.
+ * True if the shown lines are the whole output; "…" stands for any text that is left out. Numbers, durations, times,
+ * ids, the width of columns and bars, and the place of line breaks may differ.
  */
 export function matchesShown(shown: readonly string[], output: string): boolean {
   const printed = general(output);

@@ -1,4 +1,5 @@
-// The kubelet as a CRI server over a Docker Engine and nothing else (--experimental-dockershim), in a process of its own.
+// The kubelet as a CRI server over a Docker Engine and nothing else (--experimental-dockershim), in a process of its
+// own.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

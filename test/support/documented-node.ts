@@ -1,4 +1,5 @@
-// A node with the names and paths of a packaged one, as the documents have them, and the blocks of commands that run there.
+// A node with the names and paths of a packaged one, as the documents have them, and the blocks of commands that run
+// there.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

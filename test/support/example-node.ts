@@ -1,5 +1,5 @@
-// An example node for the status page: pods in several states with usage, events and samples, as the server's feeds have them. For pictures
-// of the documents, and for tests of the layout, which add hostile pods.
+// An example node for the status page: pods in several states with usage, events and samples, as the server's feeds
+// have them. For pictures of the documents, and for tests of the layout, which add hostile pods.
 
 import type { Event } from "../../src/shared/api/event.js";
 import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/api/pod-status.js";

@@ -1,4 +1,5 @@
-// A whole kubelet on the fake runtime, which keeps each request. It is not started, so that its manifests may be written first.
+// A whole kubelet on the fake runtime, which keeps each request. It is not started, so that its manifests may be
+// written first.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

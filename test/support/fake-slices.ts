@@ -1,6 +1,6 @@
-// A cgroup v2 tree of plain files in a folder, maintained by the fake systemd. A started slice is a directory whose files show the unit's
-// properties, rounded as by systemd; a stopped one is removed. A write to a plain file does not replace a longer text, unlike a write to
-// the kernel. So tests use values of one length.
+// A cgroup v2 tree of plain files in a folder, maintained by the fake systemd. A started slice is a directory whose
+// files show the unit's properties, rounded as by systemd; a stopped one is removed. A write to a plain file does not
+// replace a longer text, unlike a write to the kernel. So tests use values of one length.
 
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

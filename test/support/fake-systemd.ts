@@ -1,5 +1,5 @@
-// A stand-in for systemd's manager on a socket of the test. It keeps units as a table and replies as configured. The protocol is D-Bus as
-// on the private socket of process 1: EXTERNAL, then messages without a bus.
+// A stand-in for systemd's manager on a socket of the test. It keeps units as a table and replies as configured. The
+// protocol is D-Bus as on the private socket of process 1: EXTERNAL, then messages without a bus.
 
 import { once } from "node:events";
 import { rm } from "node:fs/promises";

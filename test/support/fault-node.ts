@@ -1,4 +1,5 @@
-// Helpers of the fault tests: small pods that terminate on command, their constant facts, and the kubelet's log and metrics.
+// Helpers of the fault tests: small pods that terminate on command, their constant facts, and the kubelet's log and
+// metrics.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -33,7 +33,9 @@ export interface HandlerFault {
 /** Main's messages come from every thread: the one whose message was lost starts over. */
 export const SENDER = "the sender";
 
-/** Makes a handler throw once, by exercising it. Checks that it works again, and that no other thread than `ends` ended. */
+/**
+ * Makes a handler throw once, by exercising it. Checks that it works again, and that no other thread than `ends` ended.
+ */
 export async function throwInHandler(node: TestNode, { point, thread, exercise, ends }: HandlerFault): Promise<void> {
   const logged = (await agentLog(node)).length;
   const since = async (): Promise<AgentLogLine[]> => (await agentLog(node)).slice(logged);

@@ -1,5 +1,5 @@
-// A cluster for fault tests: the kubelet on real containerd, and the fixture as API server. The tests break the fixture. One node and one
-// fixture for a file.
+// A cluster for fault tests: the kubelet on real containerd, and the fixture as API server. The tests break the
+// fixture. One node and one fixture for a file.
 
 import { FakeApi, type ApiCall, type ApiObject, type FakeApiOptions, type Fields } from "../fake-api/fake-api.js";
 import { startNode, waitFor, type NodeOptions, type TestNode } from "../harness/node.js";

@@ -1,5 +1,5 @@
-// A flexVolume driver for tests: a shell script that records its calls and mounts a tmpfs with the options inside. A test replaces the
-// answer to a command by a piece of shell.
+// A flexVolume driver for tests: a shell script that records its calls and mounts a tmpfs with the options inside. A
+// test replaces the answer to a command by a piece of shell.
 
 import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,7 +8,10 @@ export interface FlexTestDriver {
   executable: string;
   /** Commands with their arguments, in order. */
   calls(): Promise<string[][]>;
-  /** `script` runs instead of the command; undefined: the command as before. `$1` is the command, `$2` the first argument. */
+  /**
+   * `script` runs instead of the command; undefined: the command as before. `$1` is the command, `$2` the first
+   * argument.
+   */
   answer(command: string, script: string | undefined): Promise<void>;
   remove(): Promise<void>;
 }

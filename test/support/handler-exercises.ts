@@ -142,7 +142,10 @@ async function allocatable(node: TestNode): Promise<string[]> {
 const REGISTRY = "127.0.0.1:1";
 const PROVIDER_API = "credentialprovider.kubelet.k8s.io/v1";
 
-/** A credential provider that writes a line for each run to `<dir>/provider.runs`. @returns the kubelet's flags for it */
+/**
+ * A credential provider that writes a line for each run to `<dir>/provider.runs`.
+ * @returns the kubelet's flags for it
+ */
 export async function credentialProvider(dir: string): Promise<string[]> {
   const response = { kind: "CredentialProviderResponse", apiVersion: PROVIDER_API, cacheKeyType: "Image", auth: {} };
   const script = `#!/bin/sh\ncat > /dev/null\necho run >> "$0.runs"\necho '${JSON.stringify(response)}'\n`;

@@ -1,5 +1,5 @@
-// Node plugins that hang, flood, answer with megabytes, or register under names without end: real gRPC servers and clients, by the
-// plugins' own protocols.
+// Node plugins that hang, flood, answer with megabytes, or register under names without end: real gRPC servers and
+// clients, by the plugins' own protocols.
 
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";

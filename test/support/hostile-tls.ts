@@ -1,5 +1,5 @@
-// What a hostile TLS server sends to a client, without having a key: random numbers stand for all that it would have to compute. Each value is
-// the server's whole first flight of TLS 1.2, so it can be sent without reading the client's.
+// What a hostile TLS server sends to a client, without having a key: random numbers stand for all that it would have to
+// compute. Each value is the server's whole first flight of TLS 1.2, so it can be sent without reading the client's.
 
 import { randomBytes } from "node:crypto";
 
@@ -28,7 +28,9 @@ function number(size: number, first: number): Buffer {
   return bytes;
 }
 
-/** Without a valid signature: a check of the signature is one exponentiation with an exponent as long as the modulus. */
+/**
+ * Without a valid signature: a check of the signature is one exponentiation with an exponent as long as the modulus.
+ */
 function certificate(subject: string, issuer: string, size: number): Buffer {
   const key = sequence(integer(number(size, 0xf1)), integer(number(size, 0x71)));
   const body = sequence(

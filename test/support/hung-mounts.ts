@@ -1,5 +1,5 @@
-// Mounts on which every call hangs killably, as on a network file system without its server: FUSE without a daemon. This process holds the
-// other ends, and must touch nothing below the mount points.
+// Mounts on which every call hangs killably, as on a network file system without its server: FUSE without a daemon.
+// This process holds the other ends, and must touch nothing below the mount points.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";

@@ -1,5 +1,5 @@
-// A stand-in for iscsiadm and udev. A login makes a link to each LUN's device in a by-path directory, a logout removes it. The kernel's
-// iSCSI modules are not needed. It notes its calls, and keeps interfaces and sessions in files.
+// A stand-in for iscsiadm and udev. A login makes a link to each LUN's device in a by-path directory, a logout removes
+// it. The kernel's iSCSI modules are not needed. It notes its calls, and keeps interfaces and sessions in files.
 
 import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// A TLS 1.3 client that changes its key again and again (RFC 8446, 4.6.3) and asks for the server's new key each time. Node has no call for
-// it: the records are made here, with the secret of the client's key log.
+// A TLS 1.3 client that changes its key again and again (RFC 8446, 4.6.3) and asks for the server's new key each time.
+// Node has no call for it: the records are made here, with the secret of the client's key log.
 
 import { createCipheriv, createHmac, type CipherGCMTypes } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// A pod with every field that Kubernetes 1.37 has added to pods, as its API server sends it. Some of its sources need objects of an API
-// server; a static pod has the others.
+// A pod with every field that Kubernetes 1.37 has added to pods, as its API server sends it. Some of its sources need
+// objects of an API server; a static pod has the others.
 
 import type { Fields } from "./api-kit.js";
 

@@ -63,8 +63,8 @@ export function dockerText({ stream, tag, text, second }: TestRecord): string {
 export const DOCKER_ID = "d0c".padEnd(64, "5");
 
 /**
- * The log of container `app`, run 0, as cri-dockerd makes it: a link to the file of the Docker Engine. Returns the pod's log directory, and
- * the path of the file.
+ * The log of container `app`, run 0, as cri-dockerd makes it: a link to the file of the Docker Engine. Returns the
+ * pod's log directory, and the path of the file.
  */
 export async function writeDockerLog(
   folder: string,

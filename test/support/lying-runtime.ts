@@ -1,5 +1,5 @@
-// A proxy between the kubelet and a real runtime. Where a test requests it, the proxy changes, extends or delays replies. Invariant:
-// without a lie every call, answer and error passes unchanged.
+// A proxy between the kubelet and a real runtime. Where a test requests it, the proxy changes, extends or delays
+// replies. Invariant: without a lie every call, answer and error passes unchanged.
 
 import { once } from "node:events";
 import {

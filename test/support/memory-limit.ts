@@ -1,5 +1,5 @@
-// A limit on the memory of the kubelet's process alone, as of a small node: a memory cgroup, and a program that enters it before it becomes the
-// kubelet. cgroup v1 only; a machine with a pure v2 tree has the limit of its own unit.
+// A limit on the memory of the kubelet's process alone, as of a small node: a memory cgroup, and a program that enters
+// it before it becomes the kubelet. cgroup v1 only; a machine with a pure v2 tree has the limit of its own unit.
 
 import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -20,7 +20,10 @@ import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
 
 export const NOW = 1_700_000_000_000;
 
-/** "running", "created", "unknown", "exited CODE"; "changed" behind it: made from another definition; "old": in the sandbox before. */
+/**
+ * "running", "created", "unknown", "exited CODE"; "changed" behind it: made from another definition; "old": in the
+ * sandbox before.
+ */
 export type Seen = Readonly<Record<string, string>>;
 
 export interface Situation {

@@ -1,4 +1,5 @@
-// Why this test run has no privileged containers: the Docker Engine requests all capabilities of the kernel, even those that the node lacks.
+// Why this test run has no privileged containers: the Docker Engine requests all capabilities of the kernel, even those
+// that the node lacks.
 
 import { readFile } from "node:fs/promises";
 import { RUNTIME_NAME } from "../harness/node.js";

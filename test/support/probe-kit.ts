@@ -75,8 +75,8 @@ export async function closedPort(server: Server): Promise<number> {
 const TIME_WAIT = "06";
 
 /**
- * Counts the connections to or from the port, on IPv4, that came into TIME_WAIT since this call. Another process may have
- * left some of the same port number before.
+ * Counts the connections to or from the port, on IPv4, that came into TIME_WAIT since this call. Another process may
+ * have left some of the same port number before.
  */
 export function timeWaits(port: number): () => number {
   const before = new Set(inTimeWait(port));

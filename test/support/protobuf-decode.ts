@@ -1,4 +1,5 @@
-// Reads Kubernetes' protobuf by the same table as the encoder: messages become plain objects; of a repeated field all values are kept.
+// Reads Kubernetes' protobuf by the same table as the encoder: messages become plain objects; of a repeated field all
+// values are kept.
 
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { MESSAGES } from "../../src/shared/api/protobuf/gen/messages.js";

@@ -1,4 +1,5 @@
-// A client that speaks just enough of TLS 1.2 to send a Certificate message of any content: that message is not encrypted there.
+// A client that speaks just enough of TLS 1.2 to send a Certificate message of any content: that message is not
+// encrypted there.
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// Debian's docker-registry on loopback, without TLS, with optional basic auth. A function puts the test image into it. It runs in the
-// network namespace of the tests, where the runtime finds it.
+// Debian's docker-registry on loopback, without TLS, with optional basic auth. A function puts the test image into it.
+// It runs in the network namespace of the tests, where the runtime finds it.
 
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";

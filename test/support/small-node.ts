@@ -71,7 +71,8 @@ export function memoryEater(name: string, mebibytes: number, { ctl, stubborn = f
   const script = [
     stubborn ? "trap '' TERM" : "trap 'exit 3' TERM",
     ...(ctl === undefined ? [] : [`until [ -e /ctl/${name} ]; do sleep 0.05; done`]),
-    // dd fills its buffer, and then waits for a reader of the FIFO. Then it uses no processor time, so the shell gets its signal at once.
+    // dd fills its buffer, and then waits for a reader of the FIFO. Then it uses no processor time, so the shell gets
+    // its signal at once.
     "mkfifo /unread && exec 3<>/unread",
     `dd if=/dev/zero bs=${mebibytes}M count=1 >&3 & wait $!`,
   ];

@@ -1,5 +1,6 @@
-// A small server's side of a SPDY/3.1 connection for tests. It records the client's streams with their data, and sends frames of any kind,
-// also invalid ones. Headers are inflated by zlib with the protocol's own dictionary, which checks both.
+// A small server's side of a SPDY/3.1 connection for tests. It records the client's streams with their data, and sends
+// frames of any kind, also invalid ones. Headers are inflated by zlib with the protocol's own dictionary, which checks
+// both.
 
 import type { Duplex } from "node:stream";
 import { constants, inflateSync } from "node:zlib";

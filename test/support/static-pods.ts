@@ -1,5 +1,5 @@
-// Helpers for tests of static pods on a real node: short manifests, a pod of /pods, logs as `kubectl logs` prints them. A bare CRI client
-// shows the runtime's own view.
+// Helpers for tests of static pods on a real node: short manifests, a pod of /pods, logs as `kubectl logs` prints them.
+// A bare CRI client shows the runtime's own view.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -62,7 +62,9 @@ export class SteppedClock implements Clock {
     this.ahead += ms;
   }
 
-  /** Moves time forward without running what falls due: a process that was stopped. Late timers run at the next step. */
+  /**
+   * Moves time forward without running what falls due: a process that was stopped. Late timers run at the next step.
+   */
   freeze(ms: number): void {
     this.time += ms;
     for (const entry of this.entries) entry.due = Math.max(entry.due, this.time);
@@ -84,8 +86,9 @@ export class SteppedClock implements Clock {
 const FOLLOW_MS = 5;
 
 /**
- * A stepped clock that also moves with real time: for tests that skip hours of a server whose connections come about in real time. What a
- * connection waits for, such as its turn of the processor, would never come on a clock that stands still.
+ * A stepped clock that also moves with real time: for tests that skip hours of a server whose connections come about in
+ * real time. What a connection waits for, such as its turn of the processor, would never come on a clock that stands
+ * still.
  */
 export class RunningClock extends SteppedClock {
   private readonly following: NodeJS.Timeout;

@@ -33,8 +33,9 @@ function scan(text: string): number {
 }
 
 /**
- * Present slowness of this machine as a factor of that machine, at least 1. A busy machine shares its caches and its clock rate. One that
- * has given its memory back to its host pays for each new page, so the slowest kind of plain work counts.
+ * Present slowness of this machine as a factor of that machine, at least 1. A busy machine shares its caches and its
+ * clock rate. One that has given its memory back to its host pays for each new page, so the slowest kind of plain work
+ * counts.
  */
 function slowness(): number {
   const factors = PLAIN_WORK.map(({ ms, work }) => {
@@ -49,9 +50,9 @@ const BUDGET_MS = 3000;
 const LEAST_RUNS = 3;
 
 /**
- * Fails when no run of `work` takes less than `boundMs` of the thread's CPU time; returns the least. Linear work is quick at least once in
- * many runs. Compiler, garbage collector and machine cause the rest of a run's time. Super-linear work never is. On a machine whose
- * plain work takes longer, the bound is as many times longer.
+ * Fails when no run of `work` takes less than `boundMs` of the thread's CPU time; returns the least. Linear work is
+ * quick at least once in many runs. Compiler, garbage collector and machine cause the rest of a run's time.
+ * Super-linear work never is. On a machine whose plain work takes longer, the bound is as many times longer.
  */
 export function assertCpuBelow(boundMs: number, work: () => unknown, what = "the work"): number {
   let least = Infinity;

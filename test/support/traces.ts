@@ -1,5 +1,5 @@
-// Everything on this machine that belongs to pods of a node, by UID. The fault tests compare it with the expected state. Read past the
-// kubelet: from the runtime, the mount table, cgroups and directories.
+// Everything on this machine that belongs to pods of a node, by UID. The fault tests compare it with the expected
+// state. Read past the kubelet: from the runtime, the mount table, cgroups and directories.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// A WebSocket client over TLS, as small as tests need it: one message per frame, channels in the first byte (v4.channel.k8s.io).
-// clientFrame makes frames of any kind, also wrong ones.
+// A WebSocket client over TLS, as small as tests need it: one message per frame, channels in the first byte
+// (v4.channel.k8s.io). clientFrame makes frames of any kind, also wrong ones.
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

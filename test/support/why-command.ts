@@ -1,5 +1,5 @@
-// `nodelet why` and `nodelet pods` in this process, on the admin socket of a test node: a table of many rows asks them often. That the executable
-// runs the same functions is shown by test/integration/nodelet-why.test.ts.
+// `nodelet why` and `nodelet pods` in this process, on the admin socket of a test node: a table of many rows asks them
+// often. That the executable runs the same functions is shown by test/integration/nodelet-why.test.ts.
 
 import assert from "node:assert/strict";
 import { Client } from "../../src/cli/client.js";

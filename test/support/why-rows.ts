@@ -1,5 +1,5 @@
-// The table of broken pods for `nodelet why`, one row a case: the pod, the exit code, the deciding sentence with its evidence, and hints that
-// would be wrong. `$$` in a command is one dollar sign for its shell.
+// The table of broken pods for `nodelet why`, one row a case: the pod, the exit code, the deciding sentence with its
+// evidence, and hints that would be wrong. `$$` in a command is one dollar sign for its shell.
 
 import { join } from "node:path";
 import type { Container, PodSpec } from "../../src/shared/api/pod.js";

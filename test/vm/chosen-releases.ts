@@ -3,8 +3,8 @@
 import { RELEASES, type Suite } from "./recipe.js";
 
 /**
- * `NODELET_VM_RELEASES=trixie` names the releases, separated by commas. `NODELET_VM_EACH_ONCE=1` chooses `once`: then each test
- * takes one release and the tests together take all of them, in half the time.
+ * `NODELET_VM_RELEASES=trixie` names the releases, separated by commas. `NODELET_VM_EACH_ONCE=1` chooses `once`: then
+ * each test takes one release and the tests together take all of them, in half the time.
  * @throws Error for a name that is no release of the tests: a wrong name would run nothing
  */
 export function chosenReleases(once: Suite, env: NodeJS.ProcessEnv = process.env): readonly Suite[] {

@@ -1,5 +1,6 @@
-// docs/quick-start.md to the letter, on a fresh machine: Debian's own containerd and CNI plugins, and no network configured. The images come
-// from an archive, because the machine has no registry. Nothing else is prepared. Then the purge, and the package beside kubeadm.
+// docs/quick-start.md to the letter, on a fresh machine: Debian's own containerd and CNI plugins, and no network
+// configured. The images come from an archive, because the machine has no registry. Nothing else is prepared. Then the
+// purge, and the package beside kubeadm.
 
 import assert from "node:assert/strict";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";

@@ -18,13 +18,14 @@ const ESCAPES = /\u001b(\[[0-9;?]*[A-Za-z]|c|M)|[^\x09-\x7e]/g;
 const ACCELERATOR = process.env["NODELET_VM_ACCEL"] ?? "tcg,thread=multi";
 
 /**
- * The oldest one that has what Debian, Node.js and containerd ask for. With "max", QEMU emulates vectors of 512 bits and page tables of five levels:
- * a boot takes half as much processor time again.
+ * The oldest one that has what Debian, Node.js and containerd ask for. With "max", QEMU emulates vectors of 512 bits
+ * and page tables of five levels: a boot takes half as much processor time again.
  */
 const PROCESSOR = "Nehalem";
 /**
- * Kernel arguments for an emulated processor: direct instead of indirect jumps; programs at the same addresses, whose translated code QEMU uses
- * again (a booted machine has half as many translated blocks); and no test of the timer, which panics when the processors are busy.
+ * Kernel arguments for an emulated processor: direct instead of indirect jumps; programs at the same addresses, whose
+ * translated code QEMU uses again (a booted machine has half as many translated blocks); and no test of the timer,
+ * which panics when the processors are busy.
  */
 const EMULATED = ["mitigations=off", "norandmaps", "no_timer_check"];
 

@@ -68,7 +68,8 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     assert.deepEqual(kubepods, { "memory.max": String(await node.memoryBytes()) }, "nothing is set aside");
   });
 
-  // The watchdog ends it as `kill -KILL` does. `systemctl restart` follows below, under the other driver; test/vm/release has it under this one.
+  // The watchdog ends it as `kill -KILL` does. `systemctl restart` follows below, under the other driver;
+  // test/vm/release has it under this one.
   test("a kubelet that hangs is killed by the watchdog, is started again, and leaves the containers running", async () => {
     await staysTheSame(async (pid) => {
       await node.vm.ok(`kill -STOP ${pid}`);
@@ -134,8 +135,8 @@ ${RESERVED}END
     assert.equal((await node.vm.ok("systemctl show system.slice --property=CPUWeight --value")).trim(), "8");
     assert.deepEqual(await node.cgroup(`${folder}/${unit}`, Object.keys(whole)), whole);
     await check();
-    // systemd writes its own view of every unit again: values that only the files have would be lost here. Of the runtime's scope one
-    // is: systemd 252 has no word for memory.oom.group, and takes it back.
+    // systemd writes its own view of every unit again: values that only the files have would be lost here. Of the
+    // runtime's scope one is: systemd 252 has no word for memory.oom.group, and takes it back.
     await node.vm.ok("systemctl daemon-reload");
     await check();
     await staysTheSame(() => node.vm.ok("systemctl restart kubelet", 90_000), "slices");

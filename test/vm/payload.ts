@@ -14,7 +14,10 @@ import { makeFileSystem } from "./image.js";
 const SIZE = "384M";
 const TREE = ["packaging", "package.json", "package-lock.json", "LICENSE", "Makefile"];
 
-/** Makes the disk in `dir` with these packages, /images.tar, and at /package files of the integration suite with what they need. */
+/**
+ * Makes the disk in `dir` with these packages, /images.tar, and at /package files of the integration suite with what
+ * they need.
+ */
 export async function makePackagesPayload(
   root: string,
   dir: string,

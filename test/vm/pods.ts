@@ -88,7 +88,9 @@ export function greedyPod(name: string) {
   return { ...pod, spec: { ...spec, restartPolicy: "Never", containers: [{ ...app, command, resources }] } };
 }
 
-/** For the kubelet's configuration: 300 MiB, 200m for system.slice by its weight alone, and requests kept from reclaim. */
+/**
+ * For the kubelet's configuration: 300 MiB, 200m for system.slice by its weight alone, and requests kept from reclaim.
+ */
 export const RESERVED = `systemReserved: {memory: 300Mi, cpu: 200m}
 systemReservedCgroup: /system.slice
 enforceNodeAllocatable: [pods, system-reserved-compressible]

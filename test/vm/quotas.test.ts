@@ -2,8 +2,9 @@
 // kubelet's root directory, on a machine with containerd 2, whose pods may have user namespaces. Only with
 // NODELET_VM_QUOTAS=1: an emulated machine takes many minutes.
 // @promise Packages and documents: On XFS and ext4 with project quotas each emptyDir of a pod in a user namespace is a
-//   project. Its usage is the quota's, also after a restart, and a deleted but open file counts. Its removal removes its
-//   lines of /etc/projects and /etc/projid. On other file systems the kubelet walks the volumes, and logs the reason.
+//   project. Its usage is the quota's, also after a restart, and a deleted but open file counts. Its removal removes
+//   its lines of /etc/projects and /etc/projid. On other file systems the kubelet walks the volumes, and logs the
+//   reason.
 // @with test/main/volumes/quotas, test/main/disk-usage
 
 import assert from "node:assert/strict";
@@ -123,7 +124,10 @@ describe("emptyDir volumes with project quotas", { skip, timeout: 20 * 60_000 * 
     await node.vm.ok(`rm ${MANIFESTS}/own.yaml`);
   });
 
-  /** The volume's usage in /stats/summary is at least so many MiB. XFS reserves up to as much again for a file that grows. */
+  /**
+   * The volume's usage in /stats/summary is at least so many MiB. XFS reserves up to as much again for a file that
+   * grows.
+   */
   async function usageIs(name: string, mebibytes: number): Promise<void> {
     const summary = "busybox wget -q -O - http://127.0.0.1:10255/stats/summary";
     const find = `p.podRef.name === "${name}-vm"`;

@@ -10,8 +10,9 @@ export const RELEASES = ["bookworm", "trixie"] as const;
 export type Suite = (typeof RELEASES)[number];
 
 /**
- * "prepared": containerd is configured for images of the test, and pods have a network. "fresh": what Debian's installer and
- * `apt install containerd containernetworking-plugins iptables sudo` leave: Debian's own configuration of containerd and no CNI network.
+ * "prepared": containerd is configured for images of the test, and pods have a network. "fresh": what Debian's
+ * installer and `apt install containerd containernetworking-plugins iptables sudo` leave: Debian's own configuration of
+ * containerd and no CNI network.
  */
 export type Kind = "prepared" | "fresh";
 

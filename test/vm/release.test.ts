@@ -1,10 +1,10 @@
-// The packages on machines with systemd and without a Node of their own: Debian 12 and 13.
-// One life of a package per machine: install, a pod, downgrade, upgrade, remove, a refused purge, install again, purge. With NODELET_VM_TESTS=1
+// The packages on machines with systemd and without a Node of their own: Debian 12 and 13. One life of a package per
+// machine: install, a pod, downgrade, upgrade, remove, a refused purge, install again, purge. With NODELET_VM_TESTS=1
 // the integration tests of a pod's life under the systemd driver follow on Debian 13.
 // @headline Packages and documents | An upgrade or downgrade restarts no container. | Debian 12, 13
 // @promise Packages and documents: The .deb on Debian 12 and 13: install starts the unit; an upgrade or downgrade
-//   restarts the kubelet and no container; removal leaves pods and data; a purge refuses while a pod uses its volumes; a
-//   later install continues with the pod; a purge leaves nothing. The .rpm has the same files. V8 takes the packaged
+//   restarts the kubelet and no container; removal leaves pods and data; a purge refuses while a pod uses its volumes;
+//   a later install continues with the pod; a purge leaves nothing. The .rpm has the same files. V8 takes the packaged
 //   code cache on another processor.
 // @promise Packages and documents: The integration tests of a pod's life pass on Debian 13 (systemd 257, containerd
 //   1.7), on cgroup v2 alone under the systemd driver.

@@ -1,4 +1,5 @@
-// Constants named as limits that have no row in docs/reference/limits.md, by what they belong to. A new one is listed here or gets a row.
+// Constants named as limits that have no row in docs/reference/limits.md, by what they belong to. A new one is listed
+// here or gets a row.
 
 export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
   "clients of the ports and sockets (docs/security.md)": [

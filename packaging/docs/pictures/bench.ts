@@ -1,4 +1,5 @@
-// The bench beside the floor: bars from the table of docs/measurements/pod-start.md, "Manifest → process in the container".
+// The bench beside the floor: bars from the table of docs/measurements/pod-start.md, "Manifest → process in the
+// container".
 
 import { path, rect, svg, text } from "./svg.js";
 

@@ -1,4 +1,5 @@
-// A pod's start as spans: bars on a time axis, from the spans that a kubelet sent to a collector (docs/pictures/pod-start.json).
+// A pod's start as spans: bars on a time axis, from the spans that a kubelet sent to a collector
+// (docs/pictures/pod-start.json).
 
 import { path, rect, svg, text } from "./svg.js";
 

@@ -1,4 +1,5 @@
-// Parts of an SVG picture: text and shapes as strings, colours for light and dark. Pictures load nothing and run no script.
+// Parts of an SVG picture: text and shapes as strings, colours for light and dark. Pictures load nothing and run no
+// script.
 
 const STYLE = `
 text { font-family: "DejaVu Sans", Arial, Helvetica, sans-serif; font-size: 12px; fill: #1f2933; }

@@ -1,5 +1,5 @@
-// Reads the structs of a types.go: how each field is written as JSON, its string type, and the gates in the markers above it. Only the forms
-// that upstream's API types have: one field a line, with a tag that has its number.
+// Reads the structs of a types.go: how each field is written as JSON, its string type, and the gates in the markers
+// above it. Only the forms that upstream's API types have: one field a line, with a tag that has its number.
 
 export interface GoField {
   json: string;

@@ -1,4 +1,5 @@
-// Reads the messages of a generated .proto file: numbers, names and types of their fields. Only the forms that upstream's generator writes.
+// Reads the messages of a generated .proto file: numbers, names and types of their fields. Only the forms that
+// upstream's generator writes.
 
 export interface ProtoField {
   number: number;

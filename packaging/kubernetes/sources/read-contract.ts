@@ -1,4 +1,5 @@
-// Makes the contract from checkouts of upstream's repositories: the messages that the roots reach, in the pinned version and another one.
+// Makes the contract from checkouts of upstream's repositories: the messages that the roots reach, in the pinned
+// version and another one.
 
 import type { Contract, Enum, Field, Message } from "../contract.js";
 import { PACKAGES, PARTS, ROOTS, type Package } from "../roots.js";

@@ -1,4 +1,5 @@
-// Writes the fields of API objects that the other version adds, for the facts of the tests (test/facts/kubernetes-1.37.tsv has the rest).
+// Writes the fields of API objects that the other version adds, for the facts of the tests
+// (test/facts/kubernetes-1.37.tsv has the rest).
 
 import type { Contract, Field } from "../contract.js";
 import { shortNames } from "../reach.js";

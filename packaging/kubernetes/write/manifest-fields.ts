@@ -1,4 +1,5 @@
-// Writes the fields of the messages below a v1.Pod, as the reader of manifests has them (src/workers/tasks/manifest/struct.ts has the form).
+// Writes the fields of the messages below a v1.Pod, as the reader of manifests has them
+// (src/workers/tasks/manifest/struct.ts has the form).
 
 import type { Contract, Field } from "../contract.js";
 import { isScalar, reachable } from "../reach.js";

@@ -1,5 +1,5 @@
-// Writes the types of objects, a file a package. A field is optional unless Go always writes it; protobuf has no empty lists.
-// A root has apiVersion, kind and metadata.
+// Writes the types of objects, a file a package. A field is optional unless Go always writes it; protobuf has no empty
+// lists. A root has apiVersion, kind and metadata.
 
 import type { Contract, Enum, Field, Message } from "../contract.js";
 import { reachable, rootNames } from "../reach.js";

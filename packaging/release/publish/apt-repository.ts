@@ -1,5 +1,5 @@
-// A Debian repository of the finished packages, for any web server or a folder. Packages of earlier releases in its pool stay in the index.
-// https://wiki.debian.org/DebianRepository/Format
+// A Debian repository of the finished packages, for any web server or a folder. Packages of earlier releases in its
+// pool stay in the index. https://wiki.debian.org/DebianRepository/Format
 // Invariant: the index names only files of the pool, with their hashes; the signature is made last.
 
 import { createHash } from "node:crypto";
@@ -16,7 +16,10 @@ export interface AptRepositoryOptions {
   packages: string;
   /** The repository; made if it is not there. */
   out: string;
-  /** Key that gpg knows. Without it the repository has no signature, and apt refuses it unless its source says trusted=yes. */
+  /**
+   * Key that gpg knows. Without it the repository has no signature, and apt refuses it unless its source says
+   * trusted=yes.
+   */
   key: string | undefined;
   /** Where the repository will be: for the file nodelet.sources. */
   url: string | undefined;

@@ -1,4 +1,5 @@
-// The search field: results as one types. The index is a script that is loaded with the first use; it works without a server, too.
+// The search field: results as one types. The index is a script that is loaded with the first use; it works without a
+// server, too.
 
 import { find, readIndex, type Found } from "../search/find.js";
 import type { SearchIndex } from "../search/index-format.js";

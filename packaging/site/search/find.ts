@@ -23,7 +23,10 @@ interface ReadIndex {
   lists: readonly string[];
 }
 
-/** Scores of a title that is the query, is it in another spelling, begins with it, has it at a word's beginning, or anywhere. */
+/**
+ * Scores of a title that is the query, is it in another spelling, begins with it, has it at a word's beginning, or
+ * anywhere.
+ */
 const TITLE = { whole: 1000, alike: 900, start: 500, word: 200, inside: 80 };
 /** The name of a row, as a flag, is more exact than the title of a section. */
 const KIND_BONUS = { page: 150, row: 40, section: 0 };

@@ -1,10 +1,12 @@
-// The index of the search, as the build writes it and the browser reads it. It is small: words stand once, with the numbers of the sections
-// that have them.
+// The index of the search, as the build writes it and the browser reads it. It is small: words stand once, with the
+// numbers of the sections that have them.
 
 import { slugOf } from "../anchors.js";
 
 export interface SearchIndex {
-  /** Path from the root of the site, title, title of the part, and sections behind the page itself, which is the first. */
+  /**
+   * Path from the root of the site, title, title of the part, and sections behind the page itself, which is the first.
+   */
   pages: [target: string, title: string, part: string, sections: string[]][];
   /** Sorted, with blanks between them. Words of titles are not among them: titles are read as they are. */
   words: string;

@@ -1,4 +1,5 @@
-// What the search can find in a document: its sections, and the rows of reference tables. Anchors are those of the rendered page.
+// What the search can find in a document: its sections, and the rows of reference tables. Anchors are those of the
+// rendered page.
 
 import { Lexer, type Token, type Tokens } from "marked";
 import { Anchors } from "../anchors.js";

@@ -1,5 +1,5 @@
-// The kubelet as a support bundle asks it: each question once, however many parts need the answer. A kubelet that does not give its status
-// is not asked anything else: each question would wait for its deadline.
+// The kubelet as a support bundle asks it: each question once, however many parts need the answer. A kubelet that does
+// not give its status is not asked anything else: each question would wait for its deadline.
 
 import type { IncomingMessage } from "node:http";
 import { Client } from "../client.js";

@@ -1,5 +1,5 @@
-// Makes the parts of a support bundle, some at a time. Invariant: a part ends at its deadline and is bounded; one that fails or hangs has
-// the reason in its place, and holds up no other.
+// Makes the parts of a support bundle, some at a time. Invariant: a part ends at its deadline and is bounded; one that
+// fails or hangs has the reason in its place, and holds up no other.
 
 import { Scope } from "../../shared/abort/scope.js";
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";

@@ -1,5 +1,6 @@
-// Masks secrets in configuration files of the runtime, of CNI and of the kubelet. Pure. A file is read as what it is, masked by its names,
-// and written again without its comments. Text that cannot be read is left out: it may hold a secret anywhere.
+// Masks secrets in configuration files of the runtime, of CNI and of the kubelet. Pure. A file is read as what it is,
+// masked by its names, and written again without its comments. Text that cannot be read is left out: it may hold a
+// secret anywhere.
 
 import { stringify } from "yaml";
 import { readKubernetesYamls } from "../../shared/yaml/kubernetes-yaml.js";

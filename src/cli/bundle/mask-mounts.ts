@@ -1,5 +1,5 @@
-// Masks secrets in /proc/<pid>/mountinfo. Pure. Options of file systems may hold passwords, sources may hold servers and users: only what is
-// known to be harmless stays.
+// Masks secrets in /proc/<pid>/mountinfo. Pure. Options of file systems may hold passwords, sources may hold servers
+// and users: only what is known to be harmless stays.
 
 import { MASK, maskText } from "./mask-text.js";
 

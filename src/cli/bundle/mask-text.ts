@@ -1,5 +1,6 @@
-// Masks secrets in text of any form: lines of a log, command lines, messages. Pure. When in doubt, it masks. Every pattern has an upper
-// bound, and none begins in the middle of a word that it has passed: a hostile text costs linear time.
+// Masks secrets in text of any form: lines of a log, command lines, messages. Pure. When in doubt, it masks. Every
+// pattern has an upper bound, and none begins in the middle of a word that it has passed: a hostile text costs linear
+// time.
 
 export const MASK = "***";
 

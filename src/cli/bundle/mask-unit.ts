@@ -1,4 +1,5 @@
-// Masks secrets in unit files of systemd and in files of variables. Pure. Values of variables are masked, but the kubelet's own flags.
+// Masks secrets in unit files of systemd and in files of variables. Pure. Values of variables are masked, but the
+// kubelet's own flags.
 
 import { MASK, maskText } from "./mask-text.js";
 

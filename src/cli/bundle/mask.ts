@@ -1,4 +1,5 @@
-// Masks what containers wrote and what users chose, in pods, events and messages of a support bundle. Pure. When in doubt, it masks.
+// Masks what containers wrote and what users chose, in pods, events and messages of a support bundle. Pure. When in
+// doubt, it masks.
 
 import type { Pod } from "../../shared/api/pod.js";
 import { MASK, maskText } from "./mask-text.js";
@@ -18,7 +19,10 @@ const GOT = new RegExp(
   "g",
 );
 
-/** A message about a container or a manifest: outputs of probes and hooks, names of commands, and refused values are masked. */
+/**
+ * A message about a container or a manifest: outputs of probes and hooks, names of commands, and refused values are
+ * masked.
+ */
 export function maskMessage(message: string): string {
   const [before = "", intro = "", output = ""] = message.split(PROBE);
   const shown = intro === "" ? before : `${before}${intro}${HTTP_STATUS.test(output) ? output : MASK}`;
@@ -52,7 +56,9 @@ export function maskLog(text: string): string {
   return text.split("\n").map(maskMessage).join("\n");
 }
 
-/** Members of volume sources that say what it is, and hold no text that a driver or server reads. All others are masked. */
+/**
+ * Members of volume sources that say what it is, and hold no text that a driver or server reads. All others are masked.
+ */
 const SHOWN_IN_VOLUMES = new Set([
   ...["name", "defaultMode", "mode", "optional", "readOnly", "medium", "sizeLimit", "type", "path", "fsType", "driver"],
   ...[
@@ -99,8 +105,8 @@ const VALUE_MAPS = new Set(["annotations", "labels", "matchLabels"]);
 const VALUE_LISTS = new Set(["args", "command", "values"]);
 
 /**
- * Values of environment variables, labels, annotations, commands and volume sources may hold anything: only their names stay. So does what
- * containers have written.
+ * Values of environment variables, labels, annotations, commands and volume sources may hold anything: only their names
+ * stay. So does what containers have written.
  */
 export function maskPod(pod: Pod): unknown {
   return JSON.parse(

@@ -1,4 +1,5 @@
-// The secrets that one part of a support bundle has shown by their names, to be masked wherever else they stand. One object per bundle.
+// The secrets that one part of a support bundle has shown by their names, to be masked wherever else they stand. One
+// object per bundle.
 
 import { MASK } from "./mask-text.js";
 

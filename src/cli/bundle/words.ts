@@ -1,5 +1,5 @@
-// Words of one pod that may be secret: commands, values of variables, headers, and what its containers wrote. Texts about the pod quote
-// them. Pure.
+// Words of one pod that may be secret: commands, values of variables, headers, and what its containers wrote. Texts
+// about the pod quote them. Pure.
 
 import type { Event } from "../../shared/api/event.js";
 import type { Container, Pod, Probe } from "../../shared/api/pod.js";

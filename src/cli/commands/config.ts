@@ -1,5 +1,5 @@
-// nodelet config: the effective configuration with the origin of each value; --diff shows the values that differ from the defaults, from a
-// file, or from the configuration of another kubelet.
+// nodelet config: the effective configuration with the origin of each value; --diff shows the values that differ from
+// the defaults, from a file, or from the configuration of another kubelet.
 
 import { readFile, stat } from "node:fs/promises";
 import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";

@@ -1,7 +1,7 @@
 // nodelet cp: copies a file or folder out of a container or into one. As kubectl cp, it uses tar in the container and
 // on this machine.
-// Invariant: tar unpacks a container's archive into a new folder beside the target. Only files and folders are moved from there to the
-// target, without set-uid bits; links and devices are deleted with that folder.
+// Invariant: tar unpacks a container's archive into a new folder beside the target. Only files and folders are moved
+// from there to the target, without set-uid bits; links and devices are deleted with that folder.
 
 import { spawn, type ChildProcessWithoutNullStreams as ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -84,7 +84,10 @@ async function copyIn(context: Context, where: Where, { path }: PodSide, local: 
   });
 }
 
-/** Removes all entries of an unpacked tree but files and folders, and clears special bits. Returns the names of the removed entries. */
+/**
+ * Removes all entries of an unpacked tree but files and folders, and clears special bits. Returns the names of the
+ * removed entries.
+ */
 async function keepFiles(path: string, name: string): Promise<string[]> {
   const info = await lstat(path).catch(() => undefined);
   if (info === undefined) throw new CliError(EXIT.wrong, `the container sent no ${name}`);
@@ -123,7 +126,10 @@ function exitCode({ client }: Context, request: ExecRequest): Promise<number> {
   return execIn(client, request, { stdout: new Collected(), stderr: new Collected() });
 }
 
-/** Runs tar on this machine beside `use`, which moves its data; ends it when `use` fails. @throws CliError with tar's message */
+/**
+ * Runs tar on this machine beside `use`, which moves its data; ends it when `use` fails.
+ * @throws CliError with tar's message
+ */
 async function withLocalTar(args: readonly string[], use: (tar: ChildProcess) => Promise<void>): Promise<void> {
   const child = spawn("tar", args, { stdio: ["pipe", "pipe", "pipe"] });
   // tar may end before it has read everything: its exit code counts.

@@ -1,4 +1,5 @@
-// nodelet devices: devices, exclusive CPUs and memory, held by containers or free, from the kubelet's pod resources API.
+// nodelet devices: devices, exclusive CPUs and memory, held by containers or free, from the kubelet's pod resources
+// API.
 
 import { join } from "node:path";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";

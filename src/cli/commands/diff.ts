@@ -1,5 +1,5 @@
-// nodelet diff: what `nodelet apply` would change, as unified differences of YAML. Exits as kubectl diff: 0 without a difference, 1 with
-// one, 2 when a comparison failed.
+// nodelet diff: what `nodelet apply` would change, as unified differences of YAML. Exits as kubectl diff: 0 without a
+// difference, 1 with one, 2 when a comparison failed.
 
 import type { Context } from "../context.js";
 import { CliError, EXIT } from "../errors.js";

@@ -1,4 +1,5 @@
-// nodelet doctor: checks the machine, before and after the kubelet's first start. --fix gives it a pod network if none is configured.
+// nodelet doctor: checks the machine, before and after the kubelet's first start. --fix gives it a pod network if none
+// is configured.
 
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";

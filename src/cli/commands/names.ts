@@ -1,4 +1,5 @@
-// Names for completion in shells: of pods, or of the containers of a pod. Silent without a kubelet, and quick: a shell waits for it.
+// Names for completion in shells: of pods, or of the containers of a pod. Silent without a kubelet, and quick: a shell
+// waits for it.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";
@@ -42,7 +43,9 @@ async function podsOrNone(client: Client): Promise<Pod[]> {
   }
 }
 
-/** As a user types them: static pods without the node's name; with the namespace where a name is in several. @internal */
+/**
+ * As a user types them: static pods without the node's name; with the namespace where a name is in several. @internal
+ */
 export function podNames(pods: readonly Pod[], namespace?: string): string[] {
   const there = pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   const shown = there.map((pod) => ({ space: pod.metadata.namespace, name: manifestName(pod) }));

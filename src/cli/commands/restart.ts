@@ -1,6 +1,7 @@
-// nodelet restart: ends a pod and starts it anew from the same manifest, with a new sandbox, new containers and empty emptyDir volumes. A manifest
-// of the manifest API gets an annotation with the time, as `kubectl rollout restart` gives a Deployment's template one: another manifest is
-// another pod. A file, a URL or a manifest with metadata.uid stays as it is: there the kubelet starts the pod again under its UID.
+// nodelet restart: ends a pod and starts it anew from the same manifest, with a new sandbox, new containers and empty
+// emptyDir volumes. A manifest of the manifest API gets an annotation with the time, as `kubectl rollout restart` gives
+// a Deployment's template one: another manifest is another pod. A file, a URL or a manifest with metadata.uid stays as
+// it is: there the kubelet starts the pod again under its UID.
 
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";

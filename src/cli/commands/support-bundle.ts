@@ -1,4 +1,5 @@
-// nodelet support-bundle: what an issue needs, in one tar.gz: secrets are masked, and every part is bounded. It works without a kubelet.
+// nodelet support-bundle: what an issue needs, in one tar.gz: secrets are masked, and every part is bounded. It works
+// without a kubelet.
 
 import { rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";

@@ -60,7 +60,10 @@ const OWN_OPTIONS = [
   "    done",
 ];
 
-/** Names from the kubelet, silent without one. `_arguments` leaves the words from the command's name on, and the values of options. */
+/**
+ * Names from the kubelet, silent without one. `_arguments` leaves the words from the command's name on, and the values
+ * of options.
+ */
 function nameFunctions({ name }: CommandRow): string[] {
   const own = ["--socket", "--root-dir", "-n", "--namespace"];
   return [

@@ -63,7 +63,10 @@ export interface Machine {
   cniPrograms: readonly string[];
   /** Folders with CNI programs in which the runtime does not look. */
   otherCniPrograms: readonly CniFolder[];
-  /** Whether the runtime looks in /opt/cni/bin, by this name or through a link. Network plugins of clusters put their programs there. */
+  /**
+   * Whether the runtime looks in /opt/cni/bin, by this name or through a link. Network plugins of clusters put their
+   * programs there.
+   */
   looksInPluginFolder: boolean;
   /** Those of containerd, crio, dockerd and iptables that are on the machine. */
   installed: readonly string[];

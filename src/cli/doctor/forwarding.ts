@@ -1,4 +1,5 @@
-// The checks of what the kernel forwards: packets of pods to other machines, and those between pods through iptables. Pure.
+// The checks of what the kernel forwards: packets of pods to other machines, and those between pods through iptables.
+// Pure.
 
 import { acceptCommand } from "../network/pod-range6.js";
 import { bad, ok, type Machine, type Result } from "./check.js";

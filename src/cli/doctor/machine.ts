@@ -1,4 +1,5 @@
-// Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports of this machine.
+// Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports
+// of this machine.
 
 import { readdir, realpath } from "node:fs/promises";
 import { createConnection } from "node:net";
@@ -153,7 +154,10 @@ async function readRuntimes(
   return Promise.all(all.map(async (one) => ({ ...one, answers: await answers(one.endpoint) })));
 }
 
-/** @param endpoint of the kubelet's configuration: without another one, the next kubelet may use any runtime that is there */
+/**
+ * @param endpoint of the kubelet's configuration: without another one, the next kubelet may use any runtime that is
+ *   there
+ */
 function runtimesOf(status: NodeletStatus | undefined, endpoint: string): { unit: string; endpoint: string }[] {
   if (status !== undefined) {
     return [{ unit: unitOf(status), endpoint: status.docker?.endpoint ?? status.runtimeEndpoint }];

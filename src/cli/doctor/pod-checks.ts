@@ -1,5 +1,5 @@
-// The checks that need more than a look at the machine: manifests, the sandbox image, free pod addresses. One that cannot be made is a
-// warning, and the others go on.
+// The checks that need more than a look at the machine: manifests, the sandbox image, free pod addresses. One that
+// cannot be made is a warning, and the others go on.
 
 import type { NodeletImages, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/errors/thrown.js";

@@ -1,4 +1,5 @@
-// Checks of what makes a kubelet refuse its start: cgroup version 1, and swap. For a kubelet that runs they are warnings. Pure.
+// Checks of what makes a kubelet refuse its start: cgroup version 1, and swap. For a kubelet that runs they are
+// warnings. Pure.
 
 import { bad, ok, type Machine, type Result } from "./check.js";
 import { kernelArgument } from "./kernel-argument.js";

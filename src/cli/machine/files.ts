@@ -1,5 +1,6 @@
-// Reads files of other programs for doctor and support-bundle, through programs that can be ended: a file system that does not respond, or
-// a pipe in the place of a file, holds up only them. Node's own calls would keep this process from ending.
+// Reads files of other programs for doctor and support-bundle, through programs that can be ended: a file system that
+// does not respond, or a pipe in the place of a file, holds up only them. Node's own calls would keep this process from
+// ending.
 
 import { messageOf } from "../../shared/errors/thrown.js";
 import { runTool, type ToolOptions } from "./tool.js";

@@ -1,4 +1,5 @@
-// The kubelet's configuration as far as the machine must fit it: of the running kubelet, else of the file that the next one reads.
+// The kubelet's configuration as far as the machine must fit it: of the running kubelet, else of the file that the next
+// one reads.
 
 import { hostname } from "node:os";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";

@@ -1,5 +1,5 @@
-// Reads the manifests of static pods as the kubelet does, with the kubelet's own reader in a thread: a file that needs too much time or
-// memory ends its thread and not the command.
+// Reads the manifests of static pods as the kubelet does, with the kubelet's own reader in a thread: a file that needs
+// too much time or memory ends its thread and not the command.
 
 import { basename } from "node:path";
 import { Scope } from "../../shared/abort/scope.js";

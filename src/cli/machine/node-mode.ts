@@ -1,4 +1,5 @@
-// Whether this node is to run alone or in a cluster, before a kubelet runs. The packages' program start-kubelet decides by the same rules.
+// Whether this node is to run alone or in a cluster, before a kubelet runs. The packages' program start-kubelet decides
+// by the same rules.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,8 +22,8 @@ const OWN_PODS = ["/etc/kubernetes/manifests", "/var/lib/kubelet/nodelet/pods"];
 export const ENVIRONMENT = "/etc/default/kubelet";
 
 /**
- * MODE of the unit's environment decides. Without it, kubeadm's files mean a cluster. So does the program kubeadm, unless the node has pods
- * of its own: then it is in use as a stand-alone node.
+ * MODE of the unit's environment decides. Without it, kubeadm's files mean a cluster. So does the program kubeadm,
+ * unless the node has pods of its own: then it is in use as a stand-alone node.
  */
 export async function readNodeMode(root = ""): Promise<NodeMode> {
   const environment = await readBounded(join(root, ENVIRONMENT)).catch(() => "");

@@ -1,5 +1,6 @@
-// The texts that -f names: files, folders, and "-" for standard input. A folder stands for its files *.yaml, *.yml and *.json; with -R for
-// those of the folders below it, too. A path that cannot be read is a fault of its own and does not end the others.
+// The texts that -f names: files, folders, and "-" for standard input. A folder stands for its files *.yaml, *.yml and
+// *.json; with -R for those of the folders below it, too. A path that cannot be read is a fault of its own and does not
+// end the others.
 
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -83,7 +84,10 @@ async function filesBelow(folder: string, depth: number): Promise<Found[]> {
   return found;
 }
 
-/** A pipe or a device in a folder would be waited for; the kubelet passes over it, too. One that is named itself is read. */
+/**
+ * A pipe or a device in a folder would be waited for; the kubelet passes over it, too. One that is named itself is
+ * read.
+ */
 async function regular(path: string): Promise<Found> {
   try {
     return (await stat(path)).isFile() ? { name: path } : { name: path, problem: "it is no regular file" };

@@ -1,5 +1,5 @@
-// Asks the kubelet for its manifests, and finds them by what an operator types: a path, a file's name with or without its ending, or the
-// name of a pod in a refused text.
+// Asks the kubelet for its manifests, and finds them by what an operator types: a path, a file's name with or without
+// its ending, or the name of a pod in a refused text.
 
 import { resolve } from "node:path";
 import { NO_MANIFESTS, type ManifestFacts, type NodeManifests } from "../../shared/contracts/manifest-facts.js";

@@ -1,4 +1,5 @@
-// The outcome of a command for each of several manifests: all are tried, each is named, and one failure makes the exit code 1.
+// The outcome of a command for each of several manifests: all are tried, each is named, and one failure makes the exit
+// code 1.
 
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Context } from "../context.js";

@@ -14,7 +14,9 @@ export interface Target {
   pod: Pod | undefined;
 }
 
-/** @throws CliError when there is none, when there are several, or when the pod has another source than the manifest API */
+/**
+ * @throws CliError when there is none, when there are several, or when the pod has another source than the manifest API
+ */
 export function targetOf(verb: Verb, named: string, namespace: string | undefined, state: NodeState): Target {
   const wanted = nameOf(named, namespace, [...state.pods, ...state.manifests.map(inNamespace)]);
   const found = state.manifests.filter(

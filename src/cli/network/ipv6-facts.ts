@@ -35,7 +35,10 @@ export async function readIpv6Facts(): Promise<Ipv6Facts> {
   };
 }
 
-/** Interfaces with an address that the kernel made from a router's advertisement, and that follow routers only while the kernel does not forward. */
+/**
+ * Interfaces with an address that the kernel made from a router's advertisement, and that follow routers only while the
+ * kernel does not forward.
+ */
 export async function interfacesOfRouters(addresses: readonly Address6[]): Promise<string[]> {
   const names = new Set(addresses.flatMap(({ name, isGlobal, isDynamic }) => (isGlobal && isDynamic ? [name] : [])));
   const found = await Promise.all(

@@ -1,13 +1,18 @@
-// Chooses the addresses of pods for a node without a network plugin: 254 addresses that overlap nothing that the node reaches. Pure.
+// Chooses the addresses of pods for a node without a network plugin: 254 addresses that overlap nothing that the node
+// reaches. Pure.
 
 import { overlaps, readNetwork, type Network } from "./ipv4.js";
 
-/** Default routes, and the halves that VPNs set in their place, are about everything: they say nothing about a private range. */
+/**
+ * Default routes, and the halves that VPNs set in their place, are about everything: they say nothing about a private
+ * range.
+ */
 const EVERYTHING = 1;
 
 /**
- * Private blocks (RFC 1918, then RFC 6598 and RFC 2544) in which no common program has its default: 10.96.0.0/12 is the usual range of
- * services, 10.244.0.0/16 flannel's, 10.42.0.0/15 k3s's, 10.85.0.0/16 CRI-O's, 10.88.0.0/15 podman's, 172.17.0.0/12 Docker's.
+ * Private blocks (RFC 1918, then RFC 6598 and RFC 2544) in which no common program has its default: 10.96.0.0/12 is the
+ * usual range of services, 10.244.0.0/16 flannel's, 10.42.0.0/15 k3s's, 10.85.0.0/16 CRI-O's, 10.88.0.0/15 podman's,
+ * 172.17.0.0/12 Docker's.
  */
 const BLOCKS: readonly Network[] = [
   "10.86.0.0/16",

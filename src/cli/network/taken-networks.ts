@@ -8,7 +8,9 @@ import { readNetwork, type Network } from "./ipv4.js";
 
 export interface TakenNetworks {
   taken: Network[];
-  /** The network of a bridge that is left from an earlier configuration of ours: the plugin refuses another one on it. */
+  /**
+   * The network of a bridge that is left from an earlier configuration of ours: the plugin refuses another one on it.
+   */
   own: Network | undefined;
 }
 

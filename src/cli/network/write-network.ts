@@ -1,6 +1,6 @@
 // Writes the pod network of a node that has none, and a record by which a purge finds it again.
-// Invariant: a folder with any configuration is left as it is, and no file is ever replaced: the name is given to the finished file, which
-// fails if the name is taken.
+// Invariant: a folder with any configuration is left as it is, and no file is ever replaced: the name is given to the
+// finished file, which fails if the name is taken.
 
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, link, mkdir, open, unlink } from "node:fs/promises";

@@ -1,11 +1,14 @@
-// Folds texts into columns of a table: at spaces, and within a word that is longer than its column after a separator such as / or -. Pure.
+// Folds texts into columns of a table: at spaces, and within a word that is longer than its column after a separator
+// such as / or -. Pure.
 
 /** A column is not made narrower for another one's sake. */
 const NARROWEST = 6;
 /** Where a name, a path or a version may be divided: better after the first. */
 const SEPARATORS = [/\//, /[-:.,_=@+;]/];
 
-/** Width of each column, so that all together have at most `room` if that is possible at all. `rows`: with the titles. */
+/**
+ * Width of each column, so that all together have at most `room` if that is possible at all. `rows`: with the titles.
+ */
 export function columnWidths(rows: readonly (readonly string[])[], room: number): number[] {
   const natural = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
   let over = natural.reduce((sum, one) => sum + one, 0) - room;

@@ -1,5 +1,5 @@
-// Durations of the command line as kubectl reads them: Go's, such as "5m", "1h30m" or "1.5h"; and whole seconds without a unit. Pure.
-// https://pkg.go.dev/time#ParseDuration
+// Durations of the command line as kubectl reads them: Go's, such as "5m", "1h30m" or "1.5h"; and whole seconds without
+// a unit. Pure. https://pkg.go.dev/time#ParseDuration
 
 import { CliError, EXIT } from "../errors.js";
 

@@ -1,6 +1,6 @@
-// Every text that nodelet itself writes, to standard output and standard error. Texts of pods, runtimes and programs in containers must not
-// steer the terminal (CVE-2021-25743), so this file cleans all of it, whatever the caller did. Only the log of `nodelet logs` and the output
-// of `nodelet exec` go past it: they are what the user asked for.
+// Every text that nodelet itself writes, to standard output and standard error. Texts of pods, runtimes and programs in
+// containers must not steer the terminal (CVE-2021-25743), so this file cleans all of it, whatever the caller did. Only
+// the log of `nodelet logs` and the output of `nodelet exec` go past it: they are what the user asked for.
 // Invariant: what is written has no control characters but line ends, tabs and, with colours, the codes of `painter`.
 
 import { oneLine, UNPRINTABLE } from "../../shared/text/printable.js";
@@ -10,7 +10,9 @@ const COLOUR = /\u001b\[(?:0|1|2|31|32|33)m/;
 const EXCEPT_COLOURS = new RegExp(`(${COLOUR.source})|(?![\\n\\t])${UNPRINTABLE.source}`, "g");
 const EXCEPT_LINES = new RegExp(`(?![\\n\\t])${UNPRINTABLE.source}`, "g");
 
-/** Lines for people or programs. Data that is JSON loses nothing: JSON text has these characters as escapes (print.ts). */
+/**
+ * Lines for people or programs. Data that is JSON loses nothing: JSON text has these characters as escapes (print.ts).
+ */
 export function writeOut(text: string, colours: boolean): void {
   process.stdout.write(printable(text, colours));
 }

@@ -1,5 +1,5 @@
-// Finds the pod that an operator names ("name", "namespace/name", or a static pod without the node's name at its end), and its paths in
-// the kubelet's routes.
+// Finds the pod that an operator names ("name", "namespace/name", or a static pod without the node's name at its end),
+// and its paths in the kubelet's routes.
 
 import type { Pod } from "../../shared/api/pod.js";
 import { staticPodName } from "../../shared/api/static-pod-name.js";

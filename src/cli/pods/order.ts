@@ -3,7 +3,10 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { podState, type PodState, type StateOf } from "./state.js";
 
-/** States in which nothing happens without the user come first; then those that wait, then pods that are well; by name within each. */
+/**
+ * States in which nothing happens without the user come first; then those that wait, then pods that are well; by name
+ * within each.
+ */
 export function brokenFirst(pods: readonly Pod[], stateOf: StateOf = podState): Pod[] {
   return inOrder(pods.map((pod) => ({ pod, state: stateOf(pod) }))).map(({ pod }) => pod);
 }

@@ -17,7 +17,10 @@ export function choiceOfContainer(pod: Pod, named: string | undefined): string |
   return `Defaulted container "${chosen}" out of: ${spec.containers.map(({ name }) => name).join(", ")}`;
 }
 
-/** The container that is meant; when none is named, that of the annotation of kubectl, or the first of the pod. @throws CliError for one that the pod has not */
+/**
+ * The container that is meant; when none is named, that of the annotation of kubectl, or the first of the pod.
+ * @throws CliError for one that the pod has not
+ */
 export function containerName({ spec, metadata }: Pod, named: string | undefined): string {
   const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
   const usual = metadata.annotations?.[DEFAULT_CONTAINER];

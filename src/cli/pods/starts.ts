@@ -1,5 +1,5 @@
-// Since when a pod is on this node. On a stand-alone node status.startTime begins anew with each start of the kubelet, as upstream's; main knows
-// the pod's record and its sandbox.
+// Since when a pod is on this node. On a stand-alone node status.startTime begins anew with each start of the kubelet,
+// as upstream's; main knows the pod's record and its sandbox.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";

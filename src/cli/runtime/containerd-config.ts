@@ -1,4 +1,5 @@
-// Reads what `containerd config dump` prints, of configuration versions 1, 2 (containerd 1.x) and 3 (containerd 2). Pure.
+// Reads what `containerd config dump` prints, of configuration versions 1, 2 (containerd 1.x) and 3 (containerd 2).
+// Pure.
 
 import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR, isSet, withoutSlash, type RuntimeSettings } from "./runtime-settings.js";
 import { listAt, readToml, textAt, valueAt, type TomlTable } from "./toml.js";

@@ -1,4 +1,5 @@
-// Reads CRI-O's configuration: the files in their order, each over those before it, or what `crio status config` prints. Pure.
+// Reads CRI-O's configuration: the files in their order, each over those before it, or what `crio status config`
+// prints. Pure.
 
 import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR, isSet, withoutSlash, type RuntimeSettings } from "./runtime-settings.js";
 import { listAt, over, readToml, textAt, type TomlTable } from "./toml.js";

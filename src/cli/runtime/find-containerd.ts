@@ -1,4 +1,5 @@
-// Asks containerd for its effective configuration: `containerd config dump`, with the program and file of the daemon that serves the socket.
+// Asks containerd for its effective configuration: `containerd config dump`, with the program and file of the daemon
+// that serves the socket.
 
 import { systemClock } from "../../shared/clock/clock.js";
 import { runProgram } from "../../shared/exec/run-program.js";
@@ -35,7 +36,8 @@ async function dump({ program, config }: Daemon): Promise<ContainerdConfig | und
     const text = await runProgram({ command: program, args, env: [], clock: systemClock, deadlineMs: DUMP_MS });
     return readContainerdConfig(text);
   } catch {
-    // A configuration that containerd itself cannot read: its own log has the reason, and the check of the runtime reports it.
+    // A configuration that containerd itself cannot read: its own log has the reason, and the check of the runtime
+    // reports it.
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
-// Asks CRI-O for its configuration: the running daemon prints all settings in effect; if none runs, its files have those that were set.
+// Asks CRI-O for its configuration: the running daemon prints all settings in effect; if none runs, its files have
+// those that were set.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -7,7 +7,10 @@ import type { RuntimeSettings } from "./runtime-settings.js";
 
 export const CONTAINERD_SOCKET = "unix:///run/containerd/containerd.sock";
 
-/** undefined: the runtime is not installed, or does not say. @param status that of a running kubelet, or what its configuration says */
+/**
+ * undefined: the runtime is not installed, or does not say.
+ * @param status that of a running kubelet, or what its configuration says
+ */
 export async function readRuntime(
   status: Partial<Pick<NodeletStatus, "runtimeEndpoint" | "docker">>,
 ): Promise<RuntimeSettings | undefined> {

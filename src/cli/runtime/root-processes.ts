@@ -1,6 +1,6 @@
 // Processes of a program that root runs in this mount namespace: the daemons of the node's runtime.
-// Invariant: another user's process may have the name of a daemon, too; its program is never started, nor its arguments believed. The
-// command line is read of these processes only: that of one that hangs may hang.
+// Invariant: another user's process may have the name of a daemon, too; its program is never started, nor its arguments
+// believed. The command line is read of these processes only: that of one that hangs may hang.
 
 import { readdir, readFile, readlink, stat } from "node:fs/promises";
 

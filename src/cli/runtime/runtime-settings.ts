@@ -6,7 +6,10 @@ export interface RuntimeSettings {
   confDir: string;
   /** Folders of CNI programs, in the order of the search. */
   binDirs: readonly string[];
-  /** The cgroup driver of the default runtime; undefined: not known, or the kubelet takes the runtime's own (RuntimeConfig). */
+  /**
+   * The cgroup driver of the default runtime; undefined: not known, or the kubelet takes the runtime's own
+   * (RuntimeConfig).
+   */
   cgroupDriver?: "cgroupfs" | "systemd";
   /** The runtime makes its network configuration by itself, from a template. */
   template?: string;

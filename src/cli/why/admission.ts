@@ -1,5 +1,5 @@
-// Rules about pods that the kubelet rejected or terminated. They name the short resource, the missing amount and the pods that hold it.
-// Pure.
+// Rules about pods that the kubelet rejected or terminated. They name the short resource, the missing amount and the
+// pods that hold it. Pure.
 
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { milliValue } from "../../shared/api/quantity.js";
@@ -171,7 +171,10 @@ function holdersOf({ pod, pods }: WhyInput, resource: string): [string, number][
     .slice(0, HOLDERS);
 }
 
-/** Requests of containers and sidecars, as a hint which pods hold a resource. Init containers are left out: they run only at the start. */
+/**
+ * Requests of containers and sidecars, as a hint which pods hold a resource. Init containers are left out: they run
+ * only at the start.
+ */
 function requestOf({ spec }: Pod, resource: string): number {
   const of = (quantity: string | number | undefined): number => {
     if (quantity === undefined) return 0;

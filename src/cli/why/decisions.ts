@@ -1,4 +1,5 @@
-// What the kubelet did for a pod and why, oldest first: from the source, phases, events and failed steps. What repeats is counted. Pure.
+// What the kubelet did for a pod and why, oldest first: from the source, phases, events and failed steps. What repeats
+// is counted. Pure.
 
 import type { Event } from "../../shared/api/event.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
@@ -76,7 +77,10 @@ function collapsed(all: readonly Ranked[]): Ranked[] {
   return [...kept.values()];
 }
 
-/** Time stamps of events have whole seconds. The names that the kubelet gives have the first time in nanoseconds, as upstream's. */
+/**
+ * Time stamps of events have whole seconds. The names that the kubelet gives have the first time in nanoseconds, as
+ * upstream's.
+ */
 function firstAt({ metadata, firstTimestamp, lastTimestamp }: Event): number {
   const second = timeOf(firstTimestamp) ?? timeOf(lastTimestamp) ?? 0;
   const digits = /\.([0-9a-f]{14,16})$/.exec(metadata.name)?.[1];

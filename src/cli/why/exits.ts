@@ -1,4 +1,5 @@
-// Rules about containers that exited or could not be started: OOM kills, crash loops, failed hooks, errors before the start. Pure.
+// Rules about containers that exited or could not be started: OOM kills, crash loops, failed hooks, errors before the
+// start. Pure.
 
 import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
 import { milliValue } from "../../shared/api/quantity.js";

@@ -1,4 +1,5 @@
-// Rules of `nodelet why` about a pod's own manifest, shown before all others, and about other manifests that want the pod's name. Pure.
+// Rules of `nodelet why` about a pod's own manifest, shown before all others, and about other manifests that want the
+// pod's name. Pure.
 
 import type { ManifestFacts, ManifestProblem } from "../../shared/contracts/manifest-facts.js";
 import { manifestHelp, placeOf, refusalWords } from "../manifests/texts.js";

@@ -1,4 +1,5 @@
-// Finds the process that listens on a port which a container could not open, from /proc. The last output of the run tells that it could not.
+// Finds the process that listens on a port which a container could not open, from /proc. The last output of the run
+// tells that it could not.
 // Invariant: it reads at most MAX_PROCESSES processes; what it may not read, or what ends meanwhile, is left out.
 
 import { readdir, readFile, readlink } from "node:fs/promises";

@@ -1,4 +1,5 @@
-// Rules about containers that the kubelet stopped because a liveness or startup probe failed, whether they run again or not. Pure.
+// Rules about containers that the kubelet stopped because a liveness or startup probe failed, whether they run again or
+// not. Pure.
 
 import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import type { Probe } from "../../shared/api/pod.js";

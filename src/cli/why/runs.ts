@@ -27,7 +27,10 @@ export function countsStill({ status }: ContainerView, endedAt: number, now: num
   return now - Math.max(startedAt, endedAt) < CRASH_RESET_MS;
 }
 
-/** Why the kubelet itself ended a run in order to start the container again. undefined: it did not, as far as it remembers. */
+/**
+ * Why the kubelet itself ended a run in order to start the container again. undefined: it did not, as far as it
+ * remembers.
+ */
 export function ownStop({ facts }: WhyInput, ended: ContainerStateTerminated): string | undefined {
   const stop = facts?.stops?.find(({ containerId }) => isId(ended.containerID, containerId));
   if (stop !== undefined) return stop.reason;

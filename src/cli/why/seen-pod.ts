@@ -1,4 +1,5 @@
-// A pod's state with what `nodelet why` finds, so that lists of pods never call a pod well that `why` calls broken. Pure.
+// A pod's state with what `nodelet why` finds, so that lists of pods never call a pod well that `why` calls broken.
+// Pure.
 
 import type { Pod } from "../../shared/api/pod.js";
 import { podState, type PodState } from "../pods/state.js";

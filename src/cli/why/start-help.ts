@@ -1,4 +1,5 @@
-// Remedies for a container that the runtime or the kubelet could not start, and for what a program says before it ends. Pure.
+// Remedies for a container that the runtime or the kubelet could not start, and for what a program says before it ends.
+// Pure.
 
 import { fullDiskHelp } from "../problems.js";
 

@@ -1,4 +1,5 @@
-// Rules of `nodelet why` about pods that end: what still runs and until when, and objects that finalizers hold back in the API. Pure.
+// Rules of `nodelet why` about pods that end: what still runs and until when, and objects that finalizers hold back in
+// the API. Pure.
 
 import { isTerminating, terminationMark } from "../../shared/api/termination-mark.js";
 import { duration, moment, timeOf } from "../output/amounts.js";

@@ -1,7 +1,7 @@
-// Admits pods one after the other, in the order in which they arrived. While one waits for a device plugin or for preempted pods, the next
-// ones pass (docs/adr/0109-admission-beside-a-wait.md).
-// Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is forgotten;
-// a pod whose caller aborts while it waits, or that is forgotten meanwhile, is not admitted.
+// Admits pods one after the other, in the order in which they arrived. While one waits for a device plugin or for
+// preempted pods, the next ones pass (docs/adr/0109-admission-beside-a-wait.md).
+// Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is
+// forgotten; a pod whose caller aborts while it waits, or that is forgotten meanwhile, is not admitted.
 
 import { Scope } from "../../shared/abort/scope.js";
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";

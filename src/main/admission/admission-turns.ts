@@ -1,12 +1,13 @@
-// The turn to decide about pods: one pod has it at a time. A pod that waits for somebody else leaves its turn, so that the others pass.
-// Invariant: between two waits, a pod's view of the node's free resources does not change; a pod that comes back from a wait is before all
-// that have not begun.
+// The turn to decide about pods: one pod has it at a time. A pod that waits for somebody else leaves its turn, so that
+// the others pass.
+// Invariant: between two waits, a pod's view of the node's free resources does not change; a pod that comes back from a
+// wait is before all that have not begun.
 
 /** The turn of one pod, as its admission uses it. */
 export interface AdmissionTurn {
   /**
-   * Gives the turn to others while `wait` runs, and settles as it does, after the turn has come again. What the pod needs must be reserved
-   * before: other pods are admitted meanwhile.
+   * Gives the turn to others while `wait` runs, and settles as it does, after the turn has come again. What the pod
+   * needs must be reserved before: other pods are admitted meanwhile.
    */
   leave<T>(wait: () => Promise<T>): Promise<T>;
 }

@@ -1,7 +1,8 @@
-// Extended resources that the fit test leaves out: those that this node does not know, and those that DRA provides. The scheduler has
-// already accounted for them: cluster-level resources belong to scheduler extenders, DRA's to a ResourceClaim.
-// Invariant: an extended resource that the node offers or has offered stays in the test, even if none is left. Upstream:
-// removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go.
+// Extended resources that the fit test leaves out: those that this node does not know, and those that DRA provides. The
+// scheduler has already accounted for them: cluster-level resources belong to scheduler extenders, DRA's to a
+// ResourceClaim.
+// Invariant: an extended resource that the node offers or has offered stays in the test, even if none is left.
+// Upstream: removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go.
 
 import { isExtendedResourceName } from "../../shared/api/extended-resources.js";
 import type { ResourceList } from "../../shared/api/meta.js";

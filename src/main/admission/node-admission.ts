@@ -1,7 +1,7 @@
 // Admission of the running node: calls the admit handlers, preempts pods for critical pods, and records the admitted
 // pods.
-// Invariant: the account changes only here and only in the pod's turn, so that two pods can't be promised the same room. A pod that leaves its
-// turn, to wait for somebody else, counts as admitted meanwhile.
+// Invariant: the account changes only here and only in the pod's turn, so that two pods can't be promised the same
+// room. A pod that leaves its turn, to wait for somebody else, counts as admitted meanwhile.
 
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
@@ -31,7 +31,10 @@ const NODE_AFFINITY = "NodeAffinity";
 
 export interface NodeAdmissionDeps {
   node: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
-  /** Reads the current Node object from the API server. The scheduler may have used labels that the kubelet does not know yet. */
+  /**
+   * Reads the current Node object from the API server. The scheduler may have used labels that the kubelet does not
+   * know yet.
+   */
   freshNode?: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
   /** The pod's status in the API; undefined: the API server does not have the pod. */
   apiStatus: (uid: string) => PodStatus | undefined;
@@ -76,8 +79,9 @@ export class NodeAdmission {
   constructor(private readonly deps: NodeAdmissionDeps) {}
 
   /**
-   * May leave its turn, for example for preemption; other pods are admitted meanwhile. Called once per pod UID, in the order of arrival,
-   * pods of an earlier kubelet process first. Called again only for a terminated pod with a new definition, or after this promise rejected.
+   * May leave its turn, for example for preemption; other pods are admitted meanwhile. Called once per pod UID, in the
+   * order of arrival, pods of an earlier kubelet process first. Called again only for a terminated pod with a new
+   * definition, or after this promise rejected.
    */
   async admit(pod: Pod, signal: AbortSignal, turn: AdmissionTurn): Promise<AdmissionVerdict> {
     const first = await this.attempt(pod, signal, turn);
@@ -118,7 +122,10 @@ export class NodeAdmission {
     }
   }
 
-  /** An admitted pod requests other resources; undefined: they are granted from now on. Preempts no pod: a resize waits for room. */
+  /**
+   * An admitted pod requests other resources; undefined: they are granted from now on. Preempts no pod: a resize waits
+   * for room.
+   */
   async resize(pod: Pod, signal: AbortSignal): Promise<ResizeRefusal | undefined> {
     const { uid } = pod.metadata;
     const node = await this.deps.node(pod, signal);

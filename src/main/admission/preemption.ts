@@ -1,6 +1,6 @@
-// The pods to preempt so that a critical pod fits. Pure. BestEffort pods are chosen before Burstable ones, those before Guaranteed ones;
-// within a class the pod whose requests are closest to the missing amount. Invariant: no chosen pod is unnecessary because of the other
-// chosen pods; no chosen pod has an equal or higher priority than the new one.
+// The pods to preempt so that a critical pod fits. Pure. BestEffort pods are chosen before Burstable ones, those before
+// Guaranteed ones; within a class the pod whose requests are closest to the missing amount. Invariant: no chosen pod is
+// unnecessary because of the other chosen pods; no chosen pod has an equal or higher priority than the new one.
 
 import type { QOSClass } from "../../shared/api/pod-status.js";
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";

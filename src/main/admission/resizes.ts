@@ -3,11 +3,13 @@
 //   same ── the spec differs ──► asked ── fits ──► in progress ── all containers run with it ──► same
 //                                  │  ▲
 //                    has no room   ▼  │ time, or pods that change        never possible
-//                               deferred                          asked ───────────────► infeasible (until the next change of the spec)
+//                               deferred                          asked ───────────────► infeasible
+//                                                            (until the next change of the spec)
 //
-// Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided at a time, in the
-// order of admission; a result for an older spec never counts for a newer one. After a start no resize is decided until the earlier kubelet's pods
-// are admitted, or 30 s have passed. Otherwise a resize could take the resources of these pods.
+// Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided
+// at a time, in the order of admission; a result for an older spec never counts for a newer one. After a start no
+// resize is decided until the earlier kubelet's pods are admitted, or 30 s have passed. Otherwise a resize could take
+// the resources of these pods.
 
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -86,7 +88,10 @@ export interface ResizeCondition {
 
 export class Resizes {
   private readonly entries = new Map<string, Entry>();
-  /** UIDs of the entries with `pending` or `progress`. A node has few of them beside thousands of others, which need no visit. */
+  /**
+   * UIDs of the entries with `pending` or `progress`. A node has few of them beside thousands of others, which need no
+   * visit.
+   */
   private readonly unsettled = new Set<string>();
   /** Pods with an allocation of an earlier kubelet that are not admitted yet: no resize may take their room. */
   private readonly returning = new Set<string>();
@@ -180,7 +185,8 @@ export class Resizes {
 
   /** A container was started, with the pod's resources. */
   onStarted(pod: Pod, container: string): void {
-    // Limits of other containers may depend on the pod's values: these stay until the resize has reached all containers.
+    // Limits of other containers may depend on the pod's values: these stay until the resize has reached all
+    // containers.
     this.deps.allocations.actuate(pod.metadata.uid, [container], resourcesOf(pod), false);
   }
 

@@ -1,5 +1,5 @@
-// The sysctls that a pod may set: safe ones and those that the operator allowed. A pod never sets a sysctl of a namespace that it shares
-// with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
+// The sysctls that a pod may set: safe ones and those that the operator allowed. A pod never sets a sysctl of a
+// namespace that it shares with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
 
 import type { Refusal } from "../model/refusal.js";
 import { dottedSysctl } from "../model/sysctl-name.js";

@@ -1,5 +1,5 @@
-// The whole kubelet on one page: its parts in the order in which they are made, and its components in the order of their start. They stop in
-// reverse order.
+// The whole kubelet on one page: its parts in the order in which they are made, and its components in the order of
+// their start. They stop in reverse order.
 // Invariant: the pods keep running when the kubelet stops.
 
 import type { Pod } from "../../shared/api/pod.js";
@@ -73,7 +73,10 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
 
 type Parts = Awaited<ReturnType<typeof makeParts>>;
 
-/** In this order: each part gets the values that it needs. @throws NodeReservationError when the node has less than its reservations */
+/**
+ * In this order: each part gets the values that it needs.
+ * @throws NodeReservationError when the node has less than its reservations
+ */
 async function makeParts(context: AgentContext) {
   const { settings, threads, clock, log } = context;
   const startedAt = clock.now();

@@ -1,5 +1,6 @@
-// Starts the maintenance of the node's cgroups. It begins at once if the start of the kubelet depends on it, because a missing reserved
-// cgroup is fatal. Otherwise it begins a second later, when the first pods are starting. Loaded only then.
+// Starts the maintenance of the node's cgroups. It begins at once if the start of the kubelet depends on it, because a
+// missing reserved cgroup is fatal. Otherwise it begins a second later, when the first pods are starting. Loaded only
+// then.
 
 import { errorText } from "../../shared/log/error-text.js";
 import { Deferred } from "../../shared/turns/deferred.js";

@@ -22,8 +22,8 @@ export function connectRuntime({ settings, registry, clock }: AgentContext): Cri
 }
 
 /**
- * Limits of concurrent calls per verb: a burst must not overload the runtime. The processors do most of the work of a PodSandbox:
- * with fewer at once the first pods of a burst are Ready, or removed, before the last ones begin.
+ * Limits of concurrent calls per verb: a burst must not overload the runtime. The processors do most of the work of a
+ * PodSandbox: with fewer at once the first pods of a burst are Ready, or removed, before the last ones begin.
  */
 function criConcurrency(cpuCount: number): NonNullable<CriClientOptions["concurrency"]> {
   const from = Math.min(16, Math.max(4, 2 * cpuCount));

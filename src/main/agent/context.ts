@@ -1,5 +1,5 @@
-// The context of every component of the kubelet. It has the settings, completed by facts of the machine, and the process-wide objects that
-// node-life.ts creates first.
+// The context of every component of the kubelet. It has the settings, completed by facts of the machine, and the
+// process-wide objects that node-life.ts creates first.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";

@@ -1,4 +1,5 @@
-// Eviction and the disk usage of pods, loaded with the first question of the eviction thread or of a reader of disk usage.
+// Eviction and the disk usage of pods, loaded with the first question of the eviction thread or of a reader of disk
+// usage.
 
 import type { CriClient } from "../../shared/cri/client.js";
 import { Deferred } from "../../shared/turns/deferred.js";

@@ -1,4 +1,5 @@
-// Main's answers to the nodelet command: state of pods and of the node that no status shows. Loaded with the first question.
+// Main's answers to the nodelet command: state of pods and of the node that no status shows. Loaded with the first
+// question.
 
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import { printQuantity } from "../../shared/api/quantity.js";
@@ -116,8 +117,8 @@ function sandboxTime({ cache }: PodState, uid: string): { sandboxAt?: number } {
 }
 
 /**
- * Since when each pod is on this node, by UID. The record outlives the kubelet's process; a pod that another kubelet started has none, but a
- * sandbox.
+ * Since when each pod is on this node, by UID. The record outlives the kubelet's process; a pod that another kubelet
+ * started has none, but a sandbox.
  */
 export function podStarts({ state, statuses }: FactDeps): Record<string, number> {
   const starts = statuses.all().map(({ metadata: { uid } }): [string, number | undefined] => {

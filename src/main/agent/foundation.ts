@@ -1,5 +1,5 @@
-// The base of all parts of the kubelet: events, metrics, tasks pool, calls on volumes, connection to the cluster. None of these depends on
-// another part.
+// The base of all parts of the kubelet: events, metrics, tasks pool, calls on volumes, connection to the cluster. None
+// of these depends on another part.
 
 import { moduleLogger } from "../../shared/log/logger.js";
 import { goPlatform } from "../../shared/text/go-platform.js";

@@ -1,4 +1,5 @@
-// Event-loop delay of this thread, as quantiles since the last snapshot. A sync waits for so long in addition to its work.
+// Event-loop delay of this thread, as quantiles since the last snapshot. A sync waits for so long in addition to its
+// work.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";

@@ -1,5 +1,6 @@
-// Returns malloc's free memory to the kernel every 30 s. Buffers of a burst (compressed logs, large objects, code of threads that ended)
-// would stay resident for as long as a small allocation above them lives: up to 50 MiB under attack (docs/adr/0070).
+// Returns malloc's free memory to the kernel every 30 s. Buffers of a burst (compressed logs, large objects, code of
+// threads that ended) would stay resident for as long as a small allocation above them lives: up to 50 MiB under attack
+// (docs/adr/0070).
 
 import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";

@@ -1,5 +1,6 @@
-// Maintains the node's cgroups while the kubelet runs: limits of node allocatable, QoS tiers and kernel flags. It also moves the kubelet's
-// and the system's processes into their cgroups. Loaded by cgroup-maintenance.ts once the tree exists: no pod waits for it.
+// Maintains the node's cgroups while the kubelet runs: limits of node allocatable, QoS tiers and kernel flags. It also
+// moves the kubelet's and the system's processes into their cgroups. Loaded by cgroup-maintenance.ts once the tree
+// exists: no pod waits for it.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";

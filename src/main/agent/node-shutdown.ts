@@ -1,4 +1,5 @@
-// Graceful shutdown of the running node: started after the first pods, and only with a configured period. Nothing is loaded for it before.
+// Graceful shutdown of the running node: started after the first pods, and only with a configured period. Nothing is
+// loaded for it before.
 
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger } from "../../shared/log/logger.js";

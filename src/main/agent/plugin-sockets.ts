@@ -1,5 +1,5 @@
-// Sockets that external programs use and no pod waits for: device plugin registration, pod resources, the pods API. The kubelet creates them
-// after its start, so that no static pod waits for the code.
+// Sockets that external programs use and no pod waits for: device plugin registration, pod resources, the pods API. The
+// kubelet creates them after its start, so that no static pod waits for the code.
 // Invariant: a failure here is retried and never prevents the kubelet from running pods.
 
 import { errorText } from "../../shared/log/error-text.js";

@@ -1,4 +1,5 @@
-// The pod sources of this node: manifest files, the manifest URL, and the API server once the node has joined its cluster.
+// The pod sources of this node: manifest files, the manifest URL, and the API server once the node has joined its
+// cluster.
 
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger } from "../../shared/log/logger.js";

@@ -1,4 +1,5 @@
-// The self-signed serving certificate, created after the threads run: its key takes a second, and no pod waits for that.
+// The self-signed serving certificate, created after the threads run: its key takes a second, and no pod waits for
+// that.
 
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../shared/clock/clock.js";

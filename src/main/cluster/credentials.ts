@@ -1,5 +1,5 @@
-// The credentials of the node in its cluster. These are the kubeconfig (made by TLS bootstrap if there is none), the client certificate
-// with its rotation, and the serving certificate that the cluster signs.
+// The credentials of the node in its cluster. These are the kubeconfig (made by TLS bootstrap if there is none), the
+// client certificate with its rotation, and the serving certificate that the cluster signs.
 
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";

@@ -1,6 +1,7 @@
-// Pods that have ended on this node and whose objects the API server holds back, because a finalizer is not removed yet. They stay in the list
-// of pods, so that an operator sees why they are not gone.
-// Invariant: of a pod only identity, finalizers and status are kept, which the view of the API has anyway; the list ends with the object.
+// Pods that have ended on this node and whose objects the API server holds back, because a finalizer is not removed
+// yet. They stay in the list of pods, so that an operator sees why they are not gone.
+// Invariant: of a pod only identity, finalizers and status are kept, which the view of the API has anyway; the list
+// ends with the object.
 
 import type { Pod } from "../../shared/api/pod.js";
 import { withTerminationMark } from "../../shared/api/termination-mark.js";

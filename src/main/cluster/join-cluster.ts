@@ -1,5 +1,5 @@
-// Joins the node to its cluster. Credentials come first, then the Node object and its heartbeat, then the objects of pods, then the pods.
-// Loaded only with a kubeconfig; no static pod waits for it.
+// Joins the node to its cluster. Credentials come first, then the Node object and its heartbeat, then the objects of
+// pods, then the pods. Loaded only with a kubeconfig; no static pod waits for it.
 // Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
 
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";

@@ -1,5 +1,6 @@
-// The node's membership of a cluster, for components that start before the node has joined. It has the calls that they may make to the
-// cluster, and the facts that they report. The cluster's own components are loaded later, while static pods already start.
+// The node's membership of a cluster, for components that start before the node has joined. It has the calls that they
+// may make to the cluster, and the facts that they report. The cluster's own components are loaded later, while static
+// pods already start.
 
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { Node } from "../../shared/api/node.js";

@@ -1,5 +1,6 @@
-// Joins a node's sync path to its cluster. Pods come from the API server; statuses, mirror pods and events go to it. Loaded only with a
-// kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started before the sync path listens.
+// Joins a node's sync path to its cluster. Pods come from the API server; statuses, mirror pods and events go to it.
+// Loaded only with a kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started before
+// the sync path listens.
 
 import type { Returns } from "../../shared/api/client/connection/presence.js";
 import { PODS } from "../../shared/api/client/kinds.js";

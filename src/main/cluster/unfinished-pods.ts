@@ -1,6 +1,7 @@
-// The pods of this node that have not ended, read once beside the whole list. The API server may have thousands that have ended, some of a
-// megabyte, and the new ones do not wait until all of them have come.
-// Invariant: it delivers at most once, and only adds pods; the whole list decides what has gone. A failure leaves all to that list.
+// The pods of this node that have not ended, read once beside the whole list. The API server may have thousands that
+// have ended, some of a megabyte, and the new ones do not wait until all of them have come.
+// Invariant: it delivers at most once, and only adds pods; the whole list decides what has gone. A failure leaves all
+// to that list.
 
 import { PODS } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";

@@ -1,5 +1,5 @@
-// Follows objects of the API by list and watch, for the parts of this folder. Production uses the client's Reflector, and tests use a
-// substitute.
+// Follows objects of the API by list and watch, for the parts of this folder. Production uses the client's Reflector,
+// and tests use a substitute.
 
 import type { ApiObject, ResourceKind } from "../../shared/api/client/port.js";
 

@@ -1,7 +1,7 @@
-// Container GC on main. It removes exited containers and old sandboxes beyond the limits, and files that unknown pods left on disk. Main
-// decides from the pod cache, so that the kubelet lists nothing for it.
-// Invariant: nothing is removed before every source has delivered and the runtime was listed. Few removals run at once, because no caller
-// waits for them. The kubelet inspects the pod after each removal.
+// Container GC on main. It removes exited containers and old sandboxes beyond the limits, and files that unknown pods
+// left on disk. Main decides from the pod cache, so that the kubelet lists nothing for it.
+// Invariant: nothing is removed before every source has delivered and the runtime was listed. Few removals run at once,
+// because no caller waits for them. The kubelet inspects the pod after each removal.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
@@ -63,8 +63,8 @@ export class ContainerCollector {
   }
 
   /**
-   * For disk pressure: removes containers beyond the limits, and all exited containers of terminated pods. Removes nothing
-   * before all sources have delivered. Tries everything, then rejects with the first failure.
+   * For disk pressure: removes containers beyond the limits, and all exited containers of terminated pods. Removes
+   * nothing before all sources have delivered. Tries everything, then rejects with the first failure.
    */
   async removeDead(): Promise<void> {
     await this.loop.settled();

@@ -1,7 +1,7 @@
-// Selects exited containers and old sandboxes beyond the limits, of pods that keep running. Pure. The termination of an unwanted pod
-// removes its own remains.
-// Invariant: only exited containers are chosen, and never the newest of a name. That one is the record of the last run; without it the
-// kubelet would start the container again.
+// Selects exited containers and old sandboxes beyond the limits, of pods that keep running. Pure. The termination of an
+// unwanted pod removes its own remains.
+// Invariant: only exited containers are chosen, and never the newest of a name. That one is the record of the last run;
+// without it the kubelet would start the container again.
 
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

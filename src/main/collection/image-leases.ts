@@ -1,6 +1,6 @@
 // Grants access to an image: shared for callers that prepare containers with it, exclusive for its removal.
-// Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its release; a grant ends
-// with its thread. A pull may produce an image with another name, so its result is checked again.
+// Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its
+// release; a grant ends with its thread. A pull may produce an image with another name, so its result is checked again.
 
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -89,8 +89,8 @@ export class ImageLeases {
   }
 
   /**
-   * Leases the image for a pull or start. Resolves when no removal of it is under way; rejects with the signal's reason, or with
-   * ImageBeingRemovedError.
+   * Leases the image for a pull or start. Resolves when no removal of it is under way; rejects with the signal's
+   * reason, or with ImageBeingRemovedError.
    */
   async begin(reference: string, signal: AbortSignal): Promise<ImageLease> {
     const held: Held = { keys: new Set(keysOfReference(reference)), missed: new Set() };

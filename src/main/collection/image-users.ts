@@ -1,7 +1,7 @@
-// The users of images: every container in the runtime, and every pod that is to run here. A pod uses an image by the names in its
-// definition and by the ids to which they were resolved.
-// Invariant: an image that was made ready for a container counts as used while its pod is wanted. The name may be given to another image
-// meanwhile.
+// The users of images: every container in the runtime, and every pod that is to run here. A pod uses an image by the
+// names in its definition and by the ids to which they were resolved.
+// Invariant: an image that was made ready for a container counts as used while its pod is wanted. The name may be given
+// to another image meanwhile.
 
 import { keysOfImage, keysOfReference, type NamedImage } from "../../shared/api/image-keys.js";
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,4 +1,5 @@
-// Prepares images under a lease. Image GC then removes none between the check of the image and the creation of its container.
+// Prepares images under a lease. Image GC then removes none between the check of the image and the creation of its
+// container.
 
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";

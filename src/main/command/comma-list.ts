@@ -1,5 +1,5 @@
-// Lists in a flag's text: one line of comma-separated values. Upstream's list flags read and write it with Go's encoding/csv. `"a,b",c`
-// holds two items.
+// Lists in a flag's text: one line of comma-separated values. Upstream's list flags read and write it with Go's
+// encoding/csv. `"a,b",c` holds two items.
 
 /** The items; undefined when quotes do not fit. Empty text is an empty list. */
 export function readCommaList(text: string): string[] | undefined {

@@ -1,6 +1,6 @@
-// Reads argv as Go's pflag does, because upstream's users rely on it. It accepts --x=v and --x v, booleans without a value, --a_b for
-// --a-b, repeated list flags, and -v2. (commander reads options differently; it lays out --help, see help.ts.) Never stops at the first
-// mistake: all problems come back together.
+// Reads argv as Go's pflag does, because upstream's users rely on it. It accepts --x=v and --x v, booleans without a
+// value, --a_b for --a-b, repeated list flags, and -v2. (commander reads options differently; it lays out --help, see
+// help.ts.) Never stops at the first mistake: all problems come back together.
 
 import { nearestName } from "../../shared/text/nearest-name.js";
 import { quote } from "../../shared/text/quote.js";

@@ -4,7 +4,10 @@ import type { DockershimNetwork } from "../../shared/contracts/dockershim.js";
 
 /** The Docker Engine as the container runtime. */
 export interface DockerFlags {
-  /** "node": for this kubelet's pods; "server": this process serves CRI and nothing else; "off": no code of it is loaded. */
+  /**
+   * "node": for this kubelet's pods; "server": this process serves CRI and nothing else; "off": no code of it is
+   * loaded.
+   */
   readonly mode: "off" | "node" | "server";
   readonly endpoint: string;
   readonly imagePullProgressDeadlineMs: number;

@@ -1,5 +1,5 @@
-// A command line that starts a kubelet, or only checks or prints its configuration. It reads the configuration, applies all rules, and
-// reports all problems together.
+// A command line that starts a kubelet, or only checks or prints its configuration. It reads the configuration, applies
+// all rules, and reports all problems together.
 
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
@@ -49,5 +49,8 @@ function printed(text: string): CommandRequest {
   return { action: "print", text, exitCode: 0 };
 }
 
-/** What refuses a command line that runs a kubelet: every problem, or what upstream's kubelet does not start with either. */
+/**
+ * What refuses a command line that runs a kubelet: every problem, or what upstream's kubelet does not start with
+ * either.
+ */
 export type Strictness = "all problems" | "as upstream";

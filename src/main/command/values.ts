@@ -1,5 +1,6 @@
-// The value types of flags and config fields. Each type has a text for the command line, a decoded form, and the accepted values for error
-// messages. Both ways yield the same decoded value (see value-types.ts), and fromText reads the output of toText.
+// The value types of flags and config fields. Each type has a text for the command line, a decoded form, and the
+// accepted values for error messages. Both ways yield the same decoded value (see value-types.ts), and fromText reads
+// the output of toText.
 
 import { readCommaList, writeCommaList } from "./comma-list.js";
 import { formatDuration, parseDuration } from "./duration.js";

@@ -7,8 +7,8 @@ export function isReportable(version: string): boolean {
 }
 
 /**
- * The answer to --version ("true") and --version=raw ("raw"): one line without its end. `reported` takes the place of our
- * own version.
+ * The answer to --version ("true") and --version=raw ("raw"): one line without its end. `reported` takes the place of
+ * our own version.
  */
 export function versionText(asked: string, reported: string = KUBERNETES_VERSION): string {
   return asked === "raw" ? rawVersion(reported) : `Kubernetes ${reported}`;

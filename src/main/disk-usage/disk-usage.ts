@@ -48,8 +48,8 @@ export class DiskUsage {
   }
 
   /**
-   * The newest figures there are of these pods; pods without any are left out. Those older than `maxAgeMs` are measured anew, and
-   * waited for up to `patienceMs` (0: not at all). Never rejects.
+   * The newest figures there are of these pods; pods without any are left out. Those older than `maxAgeMs` are measured
+   * anew, and waited for up to `patienceMs` (0: not at all). Never rejects.
    */
   async of(uids: readonly string[], maxAgeMs: number, patienceMs = PATIENCE_MS): Promise<PodDiskUsage[]> {
     const due = uids.filter((uid) => this.isOlder(uid, maxAgeMs) && this.deps.pod(uid) !== undefined);

@@ -1,5 +1,6 @@
-// One pod's walk, in jobs of the tasks pool with rests between them. The jobs are bounded, so that manifests do not wait. For any files of
-// a pod, the walk uses at most a part of a core. Where a job ended is handed to the next one as bytes that main does not look into.
+// One pod's walk, in jobs of the tasks pool with rests between them. The jobs are bounded, so that manifests do not
+// wait. For any files of a pod, the walk uses at most a part of a core. Where a job ended is handed to the next one as
+// bytes that main does not look into.
 
 import { type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

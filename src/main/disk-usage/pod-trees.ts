@@ -1,5 +1,6 @@
-// Directories of a pod on the node's own disk, and its memory-backed volumes. Pure. Claims, network volumes and CSI volumes are not among
-// them. Their plugins report usage, and a server that does not respond must not block a pool thread.
+// Directories of a pod on the node's own disk, and its memory-backed volumes. Pure. Claims, network volumes and CSI
+// volumes are not among them. Their plugins report usage, and a server that does not respond must not block a pool
+// thread.
 
 import { allContainersOf } from "../../shared/api/pod-containers.js";
 import { volumePath, etcHostsPath, containersDirectory } from "../../shared/api/pod-paths.js";
@@ -31,7 +32,8 @@ export function podTrees({ metadata, spec }: Pod, { rootDir, podLogsDir }: DiskP
   for (const { name } of allContainersOf(spec)) {
     trees.push({ kind: "log", name, path: `${logs}/${name}`, itself: false });
   }
-  // Files of the kubelet that containers write to: /etc/hosts, and their termination messages, also of containers that were removed.
+  // Files of the kubelet that containers write to: /etc/hosts, and their termination messages, also of containers that
+  // were removed.
   trees.push({ kind: "other", name: "", path: etcHostsPath(rootDir, uid), itself: true });
   trees.push({ kind: "other", name: "", path: containersDirectory(rootDir, uid), itself: false });
   return trees;

@@ -17,7 +17,9 @@ export interface CorrelatorOptions {
   burst: number;
   /** Milliseconds until one more may pass. */
   refillMs: number;
-  /** Number of objects to remember, with their groups and events; the object with the oldest event is forgotten first. */
+  /**
+   * Number of objects to remember, with their groups and events; the object with the oldest event is forgotten first.
+   */
   remembered: number;
   /** Events remembered of one object. */
   textsRemembered: number;

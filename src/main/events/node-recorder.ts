@@ -1,4 +1,5 @@
-// The recorder of a running node. It correlates events, keeps them in memory, logs them and passes them to the event sink.
+// The recorder of a running node. It correlates events, keeps them in memory, logs them and passes them to the event
+// sink.
 
 import type { Event, ObjectReference } from "../../shared/api/event.js";
 import { containerNamed } from "../../shared/api/per-spec.js";
@@ -132,7 +133,9 @@ function podReference(pod: Pod, container?: string): ObjectReference {
   };
 }
 
-/** Events about nodes carry the node's name as UID. So the kubelet can record them before it has read its Node object. */
+/**
+ * Events about nodes carry the node's name as UID. So the kubelet can record them before it has read its Node object.
+ */
 function nodeReference(nodeName: string): ObjectReference {
   return { kind: "Node", name: nodeName, uid: nodeName };
 }
@@ -144,8 +147,8 @@ function containerFieldPath({ spec }: Pod, name: string): string {
 }
 
 /**
- * The newest events of the node, in memory. Pod timelines use them, and operators of a kubelet without an API server. Invariant: never more
- * than `limit` events; a repeated event replaces its predecessor and moves to the end.
+ * The newest events of the node, in memory. Pod timelines use them, and operators of a kubelet without an API server.
+ * Invariant: never more than `limit` events; a repeated event replaces its predecessor and moves to the end.
  */
 export class EventStore {
   /** By name of the event, least recently recorded first. */

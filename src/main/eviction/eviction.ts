@@ -1,6 +1,7 @@
-// Main's side of eviction: sends pods to the eviction thread, executes its orders and handles its upcalls (docs/adr/0030).
-// Invariant: the thread is notified of every pod's termination, also of a pod that it did not evict. The node pressures that it reports
-// stay in force until its next report.
+// Main's side of eviction: sends pods to the eviction thread, executes its orders and handles its upcalls
+// (docs/adr/0030).
+// Invariant: the thread is notified of every pod's termination, also of a pod that it did not evict. The node pressures
+// that it reports stay in force until its next report.
 
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { type EvictionPod, type EvictionRecord, type EvictionUpcalls } from "../../shared/contracts/eviction.js";

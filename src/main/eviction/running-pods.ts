@@ -1,5 +1,6 @@
 // The pods that the eviction thread receives: admitted and not terminated.
-// Invariant: a changed definition gets a new generation only if a field that eviction reads differs. So a label change loses no order.
+// Invariant: a changed definition gets a new generation only if a field that eviction reads differs. So a label change
+// loses no order.
 
 import { isDeepStrictEqual } from "node:util";
 import { type Pod } from "../../shared/api/pod.js";

@@ -1,5 +1,5 @@
-// Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are refused
-// before a call to the runtime.
+// Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are
+// refused before a call to the runtime.
 
 import { readImageName, type ImageName } from "../../shared/api/image-name.js";
 import { quote } from "../../shared/text/quote.js";
@@ -33,7 +33,9 @@ export function withoutTagAndDigest(image: string): string {
   return colon < 0 ? named : named.slice(0, colon);
 }
 
-/** With its registry, without tag and digest: "busybox:1" → "docker.io/library/busybox". Keys of credentials match this. */
+/**
+ * With its registry, without tag and digest: "busybox:1" → "docker.io/library/busybox". Keys of credentials match this.
+ */
 export function fullRepository(image: string): string {
   const { registry, repository } = nameOf(image);
   return `${registry}/${repository}`;

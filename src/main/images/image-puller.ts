@@ -42,7 +42,10 @@ export interface ImagePullerDeps {
   access: ImageAccess;
   credentials: ImageCredentials;
   metrics: ImageMetrics;
-  /** The runtime handler for which a pod's images are made ready; "" stands for all handlers (gate RuntimeClassInImageCriApi). */
+  /**
+   * The runtime handler for which a pod's images are made ready; "" stands for all handlers (gate
+   * RuntimeClassInImageCriApi).
+   */
   handlerOf: (pod: Pod, signal: AbortSignal) => Promise<string>;
 }
 
@@ -65,7 +68,9 @@ export class ImagePuller {
     this.backoff = new PullBackoff(deps.clock);
   }
 
-  /** Rejects with StartContainerError (ErrImagePull, ImagePullBackOff, ErrImageNeverPull, …) or the runtime's absence. */
+  /**
+   * Rejects with StartContainerError (ErrImagePull, ImagePullBackOff, ErrImageNeverPull, …) or the runtime's absence.
+   */
   async ensure(
     pod: Pod,
     container: Container,

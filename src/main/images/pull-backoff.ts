@@ -1,5 +1,5 @@
-// Back-off of pulls, per pod and image: 10 s doubling to 5 min, forgotten after a success. What failed last is kept beside
-// it, for the message that stands in for the next try.
+// Back-off of pulls, per pod and image: 10 s doubling to 5 min, forgotten after a success. What failed last is kept
+// beside it, for the message that stands in for the next try.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -1,6 +1,6 @@
-// The limits of pulls: their rate (registryPullQPS, registryBurst), their order, and the back-off after a failure. The rate: a bucket of
-// `burst` tokens that fills by `qps` a second. A pull without a token fails at once and is repeated after its back-off. So a node that
-// starts a hundred pods does not flood a registry.
+// The limits of pulls: their rate (registryPullQPS, registryBurst), their order, and the back-off after a failure. The
+// rate: a bucket of `burst` tokens that fills by `qps` a second. A pull without a token fails at once and is repeated
+// after its back-off. So a node that starts a hundred pods does not flood a registry.
 
 import type { Clock } from "../../shared/clock/clock.js";
 

@@ -1,4 +1,5 @@
-// Log lines of a long pull, at growing intervals. The runtime reports only the end of a pull, but an operator needs the reason of a wait.
+// Log lines of a long pull, at growing intervals. The runtime reports only the end of a pull, but an operator needs the
+// reason of a wait.
 
 import type { Timer, Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";

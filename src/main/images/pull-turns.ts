@@ -1,6 +1,7 @@
-// The order of pulls. At most `limit` pulls run at once. Critical pods come first; pods of one rank take turns. So a pod with fifty images,
-// or with images of a registry that is down, delays no other pod. The queue needs no limit. Each waiter is a blocked pod worker, so there
-// are at most as many as images of pods. A terminating pod leaves the queue at once.
+// The order of pulls. At most `limit` pulls run at once. Critical pods come first; pods of one rank take turns. So a
+// pod with fifty images, or with images of a registry that is down, delays no other pod. The queue needs no limit. Each
+// waiter is a blocked pod worker, so there are at most as many as images of pods. A terminating pod leaves the queue at
+// once.
 
 import { type Pod, CRITICAL_PRIORITY } from "../../shared/api/pod.js";
 import { type Turn, FairTurns } from "../../shared/turns/fair-turns.js";

@@ -1,4 +1,5 @@
-// The image pulls of the node, with limits on their rate and number. Credentials are tried in turn, and long pulls are logged.
+// The image pulls of the node, with limits on their rate and number. Credentials are tried in turn, and long pulls are
+// logged.
 // Invariant: every taken slot is released; the intent is on disk before the kubelet calls PullImage.
 
 import { podDescription, type Pod } from "../../shared/api/pod.js";
@@ -46,8 +47,9 @@ export class Pulls {
   constructor(private readonly deps: PullsDeps) {}
 
   /**
-   * Resolves to undefined if the image is present after the wait for a slot. Rejects with PullFailure for a failure of the image or its
-   * registry. Also rejects with CriUnavailableError if the runtime is unavailable, or with the signal's reason.
+   * Resolves to undefined if the image is present after the wait for a slot. Rejects with PullFailure for a failure of
+   * the image or its registry. Also rejects with CriUnavailableError if the runtime is unavailable, or with the
+   * signal's reason.
    */
   async pull(request: PullRequest, signal: AbortSignal): Promise<PullResult | undefined> {
     const { clock, turns } = this.deps;

@@ -1,7 +1,7 @@
-// Compresses rotated logs after the rotation, one file at a time in the tasks pool. So neither a rotation nor the pool's other thread
-// (manifests) waits for it.
-// Invariant: a log is queued once, however often it is rotated. After a failure the next rotation finds the uncompressed files again by
-// their names.
+// Compresses rotated logs after the rotation, one file at a time in the tasks pool. So neither a rotation nor the
+// pool's other thread (manifests) waits for it.
+// Invariant: a log is queued once, however often it is rotated. After a failure the next rotation finds the
+// uncompressed files again by their names.
 
 import { basename, dirname, join } from "node:path";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";

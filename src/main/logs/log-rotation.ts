@@ -1,7 +1,7 @@
-// Keeps the logs of running containers within their limits. It checks their sizes as often as their growth requires and rotates those that
-// are full. The tasks pool compresses them.
-// Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
-// longer than one call to the runtime may take; nothing runs after stop().
+// Keeps the logs of running containers within their limits. It checks their sizes as often as their growth requires and
+// rotates those that are full. The tasks pool compresses them.
+// Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for longer
+// than one call to the runtime may take; nothing runs after stop().
 
 import { basename, dirname, join } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -104,7 +104,10 @@ export class LogRotation {
     await Promise.all([...this.looks, this.compression.stop()]);
   }
 
-  /** The next tick, unless an earlier one is due. A node may have ten thousand logs: those due within GATHER_MS share a tick. */
+  /**
+   * The next tick, unless an earlier one is due. A node may have ten thousand logs: those due within GATHER_MS share a
+   * tick.
+   */
   private schedule(dueAt: number): void {
     if (this.abort.signal.aborted) return;
     const now = this.deps.clock.monotonic();

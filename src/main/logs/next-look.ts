@@ -1,5 +1,5 @@
-// Computes when to check the size of a container's log. The check comes before the log can exceed its limit by much; for a log without
-// writes it comes seldom. Pure.
+// Computes when to check the size of a container's log. The check comes before the log can exceed its limit by much;
+// for a log without writes it comes seldom. Pure.
 
 /** Growth of a log between two checks. */
 export interface Growth {

@@ -1,5 +1,6 @@
 // Plans the rotation of container logs: which logs, when to check them, and which files to keep. Pure.
-// Invariant: afterwards there are at most maxFiles files, the one being written included. Only the oldest files beyond maxFiles are lost.
+// Invariant: afterwards there are at most maxFiles files, the one being written included. Only the oldest files beyond
+// maxFiles are lost.
 
 import { COMPRESSED, logFileNames, nextStem, strayNames, UNFINISHED } from "../../shared/container-logs/file-names.js";
 

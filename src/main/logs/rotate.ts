@@ -1,7 +1,7 @@
-// One rotation: removes the files beyond the allowed number and renames the current file. Then the runtime opens a new one. It needs no
-// disk space, so it works on a full disk.
-// Invariant: no line is lost. Until the runtime has reopened the log it writes to the renamed file. If the call fails, the file gets its
-// old name back, unless the runtime has created a new file meanwhile.
+// One rotation: removes the files beyond the allowed number and renames the current file. Then the runtime opens a new
+// one. It needs no disk space, so it works on a full disk.
+// Invariant: no line is lost. Until the runtime has reopened the log it writes to the renamed file. If the call fails,
+// the file gets its old name back, unless the runtime has created a new file meanwhile.
 
 import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";

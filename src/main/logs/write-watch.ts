@@ -1,4 +1,5 @@
-// Calls back once, at the next write to an idle log. If the kernel has no inotify watch left, the periodic check replaces it.
+// Calls back once, at the next write to an idle log. If the kernel has no inotify watch left, the periodic check
+// replaces it.
 
 import { watch, type FSWatcher } from "node:fs";
 

@@ -1,5 +1,6 @@
 // The parts of the kubelet, and those of its side towards the cluster, in the order in which they start.
-// Invariant: components start one after another and stop in reverse; an error of one stop is logged and the others still stop.
+// Invariant: components start one after another and stop in reverse; an error of one stop is logged and the others
+// still stop.
 
 import { invariant } from "../../shared/errors/invariant.js";
 import { messageOf } from "../../shared/errors/thrown.js";

@@ -1,6 +1,7 @@
-// Back-off between restarts of a crashing container. The first restart is immediate; then the delay doubles from 10 s to 5 min. A healthy
-// run resets it. Time comes in with every call, so the rule runs under virtual time. Entries are in memory only. After its own restart, the
-// kubelet starts a crashing container once more without delay, as upstream does.
+// Back-off between restarts of a crashing container. The first restart is immediate; then the delay doubles from 10 s
+// to 5 min. A healthy run resets it. Time comes in with every call, so the rule runs under virtual time. Entries are in
+// memory only. After its own restart, the kubelet starts a crashing container once more without delay, as upstream
+// does.
 
 import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import type { Container, Pod } from "../../shared/api/pod.js";
@@ -46,8 +47,8 @@ export class CrashBackoff {
   }
 
   /**
-   * Must a container that finished at `finishedAt` still wait? Undefined: it may start now; call `next` when it is started.
-   * `finishedAt` is the runtime's wall time; all others are milliseconds by the steady clock.
+   * Must a container that finished at `finishedAt` still wait? Undefined: it may start now; call `next` when it is
+   * started. `finishedAt` is the runtime's wall time; all others are milliseconds by the steady clock.
    */
   inBackoff(key: string, finishedAt: number, now: number): InBackoff | undefined {
     const entry = this.entries.get(key);

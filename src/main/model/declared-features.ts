@@ -1,5 +1,6 @@
-// Features that a node declares in its status (KEP-5328), and the pods that need them. The scheduler places such pods only on nodes
-// that declare the feature; the kubelet checks again. Upstream's list of 1.36; every feature has the name of its gate.
+// Features that a node declares in its status (KEP-5328), and the pods that need them. The scheduler places such pods
+// only on nodes that declare the feature; the kubelet checks again. Upstream's list of 1.36; every feature has the name
+// of its gate.
 
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { changedResources } from "./pod-resources.js";

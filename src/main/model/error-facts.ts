@@ -1,4 +1,5 @@
-// What an error knows beside its message, for `nodelet why`: the keys of an object, a claim. It travels with the error through all that wrap it.
+// What an error knows beside its message, for `nodelet why`: the keys of an object, a claim. It travels with the error
+// through all that wrap it.
 
 import type { ErrorFacts, MissingKeyFacts } from "../../shared/contracts/nodelet.js";
 

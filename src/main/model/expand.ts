@@ -7,7 +7,9 @@ import { CreateContainerConfigError } from "./container-config-error.js";
 const DOLLAR = "$".charCodeAt(0);
 const OPEN = "(".charCodeAt(0);
 
-/** Linux starts no process with more than 6 MiB of arguments and environment (three quarters of the 8 MiB of a stack). */
+/**
+ * Linux starts no process with more than 6 MiB of arguments and environment (three quarters of the 8 MiB of a stack).
+ */
 export const MAX_SUBSTITUTED = 6 * 1024 * 1024;
 
 /** Characters that expansions may still add to the texts of one container, shared by all texts of one call. */
@@ -35,7 +37,8 @@ export function expand(
 ): string {
   if (!input.includes("$")) return input;
   const out = new CharacterBuffer(input.length);
-  // A reference that is not closed is plain text. Behind the last bracket no search is made: each would read to the end.
+  // A reference that is not closed is plain text. Behind the last bracket no search is made: each would read to the
+  // end.
   const lastClose = input.lastIndexOf(")");
   for (let at = 0; at < input.length; at++) {
     const code = input.charCodeAt(at);

@@ -1,5 +1,5 @@
-// A container whose start failed, or whose starter was lost, has exited without having run. It must not push out the one
-// with the exit of the last run: that exit would be lost.
+// A container whose start failed, or whose starter was lost, has exited without having run. It must not push out the
+// one with the exit of the last run: that exit would be lost.
 
 import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 

@@ -1,5 +1,5 @@
-// JSON as Go's encoder writes it. The container hash and some annotations are compared byte for byte with those of another kubelet. So the
-// three characters and two separators that Go escapes for HTML must be escaped here, too.
+// JSON as Go's encoder writes it. The container hash and some annotations are compared byte for byte with those of
+// another kubelet. So the three characters and two separators that Go escapes for HTML must be escaped here, too.
 
 import { replaceAscii } from "../../shared/text/linear.js";
 

@@ -1,5 +1,5 @@
-// Labels and annotations of CRI objects, and the container hash in them. A restarted kubelet, crictl and monitoring find a pod's sandboxes
-// and containers by them. So keys and values equal upstream's, byte for byte.
+// Labels and annotations of CRI objects, and the container hash in them. A restarted kubelet, crictl and monitoring
+// find a pod's sandboxes and containers by them. So keys and values equal upstream's, byte for byte.
 
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
@@ -80,8 +80,8 @@ export function containerAnnotations(
 }
 
 /**
- * Every list of the runtime has the annotations of all containers, so a tenant's long text is left out: the pod record has the definition
- * (docs/adr/0076). Without the record, such a container stops without its hook.
+ * Every list of the runtime has the annotations of all containers, so a tenant's long text is left out: the pod record
+ * has the definition (docs/adr/0076). Without the record, such a container stops without its hook.
  */
 function addShort(annotations: Record<string, string>, key: string, text: string): void {
   if (Buffer.byteLength(text) <= TEXT_LIMIT) annotations[key] = text;

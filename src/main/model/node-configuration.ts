@@ -1,5 +1,5 @@
-// Dynamic configuration, as the node's connection to its cluster uses it. The connection passes in the assignment and reads the state for
-// the Node object.
+// Dynamic configuration, as the node's connection to its cluster uses it. The connection passes in the assignment and
+// reads the state for the Node object.
 
 import type { NodeConfigReport } from "../../shared/api/config-source.js";
 import type { ConfigSource } from "../../shared/contracts/node-status.js";

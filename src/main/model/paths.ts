@@ -1,5 +1,5 @@
-// Paths that other programs rely on: container logs, and the layout of the kubelet's root directory. `kubectl logs` and log collectors find
-// container logs by name alone. They never change.
+// Paths that other programs rely on: container logs, and the layout of the kubelet's root directory. `kubectl logs` and
+// log collectors find container logs by name alone. They never change.
 
 import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/api/meta.js";
@@ -36,8 +36,8 @@ export function logSymlinkName(pod: PodName, containerName: string, containerId:
 }
 
 /**
- * Restart count of the container about to be created: the newest one's plus 1; if the runtime knows no container, the highest N of the
- * N.log* files in the container's log directory plus 1; so no old log is overwritten; else 0.
+ * Restart count of the container about to be created: the newest one's plus 1; if the runtime knows no container, the
+ * highest N of the N.log* files in the container's log directory plus 1; so no old log is overwritten; else 0.
  */
 export function nextRestartCount(newest: ContainerStatus | undefined, logFileNames: readonly string[]): number {
   if (newest !== undefined) return restartCountOf(newest) + 1;
@@ -48,7 +48,10 @@ export function nextRestartCount(newest: ContainerStatus | undefined, logFileNam
   return counts.reduce((highest, count) => Math.max(highest, count), -1) + 1;
 }
 
-/** Restart count written on a container: from the annotation, which outlives the kubelet; the attempt number when it is lost. */
+/**
+ * Restart count written on a container: from the annotation, which outlives the kubelet; the attempt number when it is
+ * lost.
+ */
 export function restartCountOf(status: ContainerStatus): number {
   const text = status.annotations[annotationKeys.restartCount];
   const count = text === undefined ? NaN : Number(text);

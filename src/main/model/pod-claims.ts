@@ -27,7 +27,8 @@ interface ListedClaimDevice {
 
 export interface PodClaims {
   /**
-   * Prepares the pod's claims: always for a new PodSandbox (`anew`), otherwise only what an earlier kubelet has not recorded.
+   * Prepares the pod's claims: always for a new PodSandbox (`anew`), otherwise only what an earlier kubelet has not
+   * recorded.
    * @throws DynamicResourcesError, or the signal's reason
    */
   prepare(pod: Pod, anew: boolean, signal: AbortSignal): Promise<void>;

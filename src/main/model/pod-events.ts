@@ -1,6 +1,7 @@
-// The events of the pods of this node, as one typed stream. To see what happens when a pod is admitted or removed, search for the event's
-// name. The subscribers are the only listeners.
-// Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones receive the event.
+// The events of the pods of this node, as one typed stream. To see what happens when a pod is admitted or removed,
+// search for the event's name. The subscribers are the only listeners.
+// Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones
+// receive the event.
 
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -10,7 +11,10 @@ import type { PodFailure } from "./refusal.js";
 import type { SyncedPod, WorkerOperation } from "./synced-pod.js";
 
 export interface PodEvents {
-  /** A source desires the pod, or has changed its definition. `known`: the kubelet had it before, perhaps in an earlier process. */
+  /**
+   * A source desires the pod, or has changed its definition. `known`: the kubelet had it before, perhaps in an earlier
+   * process.
+   */
   accepted: { pod: Pod; known: boolean };
   /** The pod was admitted: it uses the node with the resources of `pod`. */
   admitted: { pod: Pod };

@@ -29,8 +29,8 @@ function sandboxIPs(observed: Pick<ObservedPod, "sandboxes"> | undefined): strin
 }
 
 /**
- * podIPs of a status, primary first; [] while unknown. A stopped pod keeps the addresses it had, since clients expect them
- * after its end; a pod on the node's network keeps those it was given and may gain a second family.
+ * podIPs of a status, primary first; [] while unknown. A stopped pod keeps the addresses it had, since clients expect
+ * them after its end; a pod on the node's network keeps those it was given and may gain a second family.
  */
 export function podIPs(
   pod: Pod,

@@ -1,5 +1,5 @@
-// The pod start SLI: the time from the pod first seen to all of its containers running (sig-scalability, "pod startup latency"). It
-// excludes the time for pulling images and for init containers. Pure.
+// The pod start SLI: the time from the pod first seen to all of its containers running (sig-scalability, "pod startup
+// latency"). It excludes the time for pulling images and for init containers. Pure.
 
 import type { TimelineStage } from "../../shared/contracts/timeline.js";
 

@@ -1,4 +1,5 @@
-// Stages of the sync path report their start, end and error for a pod through this interface. The pod start SLI is computed from them.
+// Stages of the sync path report their start, end and error for a pod through this interface. The pod start SLI is
+// computed from them.
 
 /** Ends a stage: without an error the stage succeeded. A second call changes nothing. */
 export type EndStage = (error?: unknown) => void;

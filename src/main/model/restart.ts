@@ -1,5 +1,6 @@
-// Restart decisions: whether a container may start (again), and whether the pod needs a new sandbox. Planner and status computation share
-// these pure rules. With different results, the status would show a waiting container that the planner never starts.
+// Restart decisions: whether a container may start (again), and whether the pod needs a new sandbox. Planner and status
+// computation share these pure rules. With different results, the status would show a waiting container that the
+// planner never starts.
 
 import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
 import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";
@@ -75,7 +76,9 @@ export function mayStart(
   }
 }
 
-/** Is a container restarted after a liveness or startup probe killed it? Only the policy counts, never the exit code. */
+/**
+ * Is a container restarted after a liveness or startup probe killed it? Only the policy counts, never the exit code.
+ */
 export function restartsAfterProbeKill(
   spec: Pick<PodSpec, "restartPolicy">,
   container: Container,

@@ -1,4 +1,5 @@
-// The user of a container's process, and runAsNonRoot. The runtime does not verify it, so the kubelet does before it creates the container.
+// The user of a container's process, and runAsNonRoot. The runtime does not verify it, so the kubelet does before it
+// creates the container.
 
 import { type Container, type Pod, podDescription } from "../../shared/api/pod.js";
 import { quote } from "../../shared/text/quote.js";

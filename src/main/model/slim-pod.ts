@@ -1,5 +1,5 @@
-// A terminal pod keeps its identity and its status. Its definition, up to a megabyte that a tenant wrote, stays in the API server only
-// (docs/adr/0080). Pure.
+// A terminal pod keeps its identity and its status. Its definition, up to a megabyte that a tenant wrote, stays in the
+// API server only (docs/adr/0080). Pure.
 // Invariant: the slim form of a slim pod equals it; it has no text whose length its author chooses, except for names.
 
 import type { OwnerReference } from "../../shared/api/meta.js";

@@ -1,5 +1,5 @@
-// The JSON of a large status, made once: the comparison with the last status and the server's threads use the same text. The status of a pod
-// with ten thousand containers is a megabyte.
+// The JSON of a large status, made once: the comparison with the last status and the server's threads use the same
+// text. The status of a pod with ten thousand containers is a megabyte.
 // Invariant: a status never changes. Texts of small statuses are not kept: a node may have thousands of ended pods.
 
 import type { PodStatus } from "../../shared/api/pod-status.js";

@@ -1,4 +1,5 @@
-// Errors of a pod's steps: of starting, configuring and resizing a container, and of the pod's own directories and cgroup.
+// Errors of a pod's steps: of starting, configuring and resizing a container, and of the pod's own directories and
+// cgroup.
 
 export class StartContainerError extends Error {
   override readonly name = "StartContainerError";

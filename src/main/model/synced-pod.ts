@@ -1,4 +1,5 @@
-// The states of a pod worker, and the result of one pass over its pod. Pod events carry this result, and the status is computed from it.
+// The states of a pod worker, and the result of one pass over its pod. Pod events carry this result, and the status is
+// computed from it.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { ErrorFacts } from "../../shared/contracts/nodelet.js";

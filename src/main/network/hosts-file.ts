@@ -1,4 +1,5 @@
-// A pod's host name, and the text of its /etc/hosts. The file is written again at each container start, so that it follows the pod's addresses.
+// A pod's host name, and the text of its /etc/hosts. The file is written again at each container start, so that it
+// follows the pod's addresses.
 
 export interface HostAlias {
   ip: string;

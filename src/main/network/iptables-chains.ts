@@ -1,6 +1,6 @@
-// The iptables chains that other programs expect of a kubelet (makeIPTablesUtilChains, docs/adr/0048), for one IP version.
-// KUBE-IPTABLES-HINT shows which iptables the system uses. KUBE-FIREWALL drops packets from elsewhere to 127.0.0.0/8. If
-// KUBE-KUBELET-CANARY is missing, another program flushed the rules, and the kubelet restores them.
+// The iptables chains that other programs expect of a kubelet (makeIPTablesUtilChains, docs/adr/0048), for one IP
+// version. KUBE-IPTABLES-HINT shows which iptables the system uses. KUBE-FIREWALL drops packets from elsewhere to
+// 127.0.0.0/8. If KUBE-KUBELET-CANARY is missing, another program flushed the rules, and the kubelet restores them.
 // Invariant: no pod waits for a chain, and no failure of iptables ends more than one round; one cause is logged once.
 
 import type { Clock } from "../../shared/clock/clock.js";

@@ -8,8 +8,8 @@ export interface ResolvConf {
 }
 
 /**
- * Parses resolv.conf(5) as far as pods inherit it. Name servers add up, and the last search line replaces earlier ones. Options add up, and
- * a later option replaces an earlier one of the same name. Unknown lines are skipped.
+ * Parses resolv.conf(5) as far as pods inherit it. Name servers add up, and the last search line replaces earlier ones.
+ * Options add up, and a later option replaces an earlier one of the same name. Unknown lines are skipped.
  */
 export function parseResolvConf(text: string): ResolvConf {
   const servers: string[] = [];

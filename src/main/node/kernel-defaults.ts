@@ -1,6 +1,6 @@
-// Kernel flags that a node needs. Memory may be overcommitted, and the OOM killer kills instead of a kernel panic. A panic ends in a
-// reboot, and keys of root suffice for many containers. With protectKernelDefaults they are only looked at. Source:
-// https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/ (protectKernelDefaults)
+// Kernel flags that a node needs. Memory may be overcommitted, and the OOM killer kills instead of a kernel panic. A
+// panic ends in a reboot, and keys of root suffice for many containers. With protectKernelDefaults they are only looked
+// at. Source: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/ (protectKernelDefaults)
 
 import { readFile, writeFile } from "node:fs/promises";
 import { OperatorError } from "../../shared/errors/operator-error.js";

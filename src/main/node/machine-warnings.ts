@@ -1,5 +1,5 @@
-// After the start, warns once, by events of the Node, of machine settings that affect pods. They are a resolver file beyond the limits for
-// pods, and memory-backed volumes that the kernel may swap to disk. Loaded when it runs.
+// After the start, warns once, by events of the Node, of machine settings that affect pods. They are a resolver file
+// beyond the limits for pods, and memory-backed volumes that the kernel may swap to disk. Loaded when it runs.
 
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { release } from "node:os";

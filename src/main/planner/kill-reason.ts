@@ -1,5 +1,5 @@
-// The reason why a running container must be stopped. Its definition changed, a probe failed, or it gets other resources that apply only at
-// a start.
+// The reason why a running container must be stopped. Its definition changed, a probe failed, or it gets other
+// resources that apply only at a start.
 
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";

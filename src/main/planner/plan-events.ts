@@ -1,5 +1,5 @@
-// Events that plans cause. The kubelet makes the same plan repeatedly while nothing changes. It records an event once, and again only after
-// a plan without it.
+// Events that plans cause. The kubelet makes the same plan repeatedly while nothing changes. It records an event once,
+// and again only after a plan without it.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { EventRecorder } from "../model/event-recorder.js";

@@ -8,7 +8,9 @@ import { killReason } from "./kill-reason.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { startReason } from "./plan-context.js";
 
-/** A pod with more init containers starts sidecars that need not be waited for in one pass: a pass reads the whole pod. */
+/**
+ * A pod with more init containers starts sidecars that need not be waited for in one pass: a pass reads the whole pod.
+ */
 const MANY = 64;
 /** Sidecars that one pass starts. */
 const CHAIN = 64;

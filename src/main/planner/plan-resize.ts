@@ -1,5 +1,6 @@
-// Running containers whose CPU and memory differ from their allocation, and the way they get it. They get it in place, or by a restart if
-// their resizePolicy requires one (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
+// Running containers whose CPU and memory differ from their allocation, and the way they get it. They get it in place,
+// or by a restart if their resizePolicy requires one
+// (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
 
 import { containersOf } from "../../shared/api/pod-containers.js";
 import { isSidecar, type Container } from "../../shared/api/pod.js";
@@ -42,7 +43,10 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
   plan.steps.push({ kind: "resize-containers", sandboxId: sandbox.id, containers, actuated: resize.actuated, reason });
 }
 
-/** True if a container was stopped to get its new values. A new limit of the pod may be in force before it has started again. */
+/**
+ * True if a container was stopped to get its new values. A new limit of the pod may be in force before it has started
+ * again.
+ */
 function awaitsRestart(input: PlanInput): boolean {
   const { pod, observed, memory } = input;
   return containersOf(pod.spec).some((container) => {

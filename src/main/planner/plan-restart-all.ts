@@ -1,6 +1,6 @@
-// The restart rule RestartAllContainers. Every container of the pod is stopped and removed, and the sandbox stays. Then the pod starts
-// again with its first init container. Invariant: the container whose exit fired the rule is removed last, so that another kubelet can
-// continue; until then no container starts.
+// The restart rule RestartAllContainers. Every container of the pod is stopped and removed, and the sandbox stays. Then
+// the pod starts again with its first init container. Invariant: the container whose exit fired the rule is removed
+// last, so that another kubelet can continue; until then no container starts.
 
 import { containersOf } from "../../shared/api/pod-containers.js";
 import { type Container } from "../../shared/api/pod.js";

@@ -117,7 +117,10 @@ function planRestartEvents({ input, plan }: PlanBuilder, active: boolean): void 
   if (active || removed.size > 0) plan.restartingAll = { active, removed };
 }
 
-/** Starts ephemeral containers: added to a running pod for debugging, started once, never restarted; no container waits for them. */
+/**
+ * Starts ephemeral containers: added to a running pod for debugging, started once, never restarted; no container waits
+ * for them.
+ */
 function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
   const { pod, observed } = builder.input;
   for (const container of pod.spec.ephemeralContainers ?? []) {

@@ -1,5 +1,5 @@
-// Sidecars stop last, but their preStop hooks start as soon as the pod terminates. So a proxy can drain connections while the app
-// containers still run. Pure.
+// Sidecars stop last, but their preStop hooks start as soon as the pod terminates. So a proxy can drain connections
+// while the app containers still run. Pure.
 
 import type { Pod } from "../../shared/api/pod.js";
 import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";

@@ -1,5 +1,5 @@
-// Removals while a pod runs: old exited containers of each name, containers that never started, old empty sandboxes. The facts of an exited
-// container (exit code 0, lastState, that it ran) must not be lost.
+// Removals while a pod runs: old exited containers of each name, containers that never started, old empty sandboxes.
+// The facts of an exited container (exit code 0, lastState, that it ran) must not be lost.
 
 import { type ContainerStatus, ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

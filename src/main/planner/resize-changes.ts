@@ -18,8 +18,8 @@ export function resizeNeedsRestart(input: PlanInput, container: Container): bool
 }
 
 /**
- * The changed limits of the pod that the container takes, as it has none of its own. Empty after a failed resize: the container may have
- * restarted with the new limits already.
+ * The changed limits of the pod that the container takes, as it has none of its own. Empty after a failed resize: the
+ * container may have restarted with the new limits already.
  */
 function podLimitChanges({ pod, resize }: PlanInput, { resources }: Container): Resizable[] {
   const before = resize?.actuated?.pod;

@@ -1,5 +1,6 @@
-// The planner's record of completed steps that the runtime does not show. These are containers that were stopped for a restart, and
-// containers that were removed because all restart. It ends with the process: after that only the exit code counts.
+// The planner's record of completed steps that the runtime does not show. These are containers that were stopped for a
+// restart, and containers that were removed because all restart. It ends with the process: after that only the exit
+// code counts.
 
 import { type ObservedPod, forgetAllBut } from "../../shared/cri/observed-pod.js";
 import type { Step } from "../model/step.js";

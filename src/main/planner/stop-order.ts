@@ -1,5 +1,5 @@
-// The order in which the containers of a pod stop. Sidecars stop after all others, one by one, the last of the spec first. After the grace
-// period no container waits for its turn.
+// The order in which the containers of a pod stop. Sidecars stop after all others, one by one, the last of the spec
+// first. After the grace period no container waits for its turn.
 
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";

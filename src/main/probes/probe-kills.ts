@@ -1,6 +1,8 @@
-// Failures of liveness and startup probes, and the stops that followed from them, by pod and container: `nodelet why` names the probe, its
-// answers and counts while the container runs again. A stop is what the planner derives from the verdict Failure (planner/kill-reason.ts).
-// Invariant: at most one record per container and kind of probe, with at most MAX_ANSWERS answers of MAX_TEXT characters.
+// Failures of liveness and startup probes, and the stops that followed from them, by pod and container: `nodelet why`
+// names the probe, its answers and counts while the container runs again. A stop is what the planner derives from the
+// verdict Failure (planner/kill-reason.ts).
+// Invariant: at most one record per container and kind of probe, with at most MAX_ANSWERS answers of MAX_TEXT
+// characters.
 
 import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import type { ProbeAnswer, ProbeFailingFacts, ProbeKillFacts } from "../../shared/contracts/nodelet.js";

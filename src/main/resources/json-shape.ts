@@ -1,4 +1,5 @@
-// The shapes of JSON in the managers' checkpoints. Each function returns the value with its type, or names the wrong part.
+// The shapes of JSON in the managers' checkpoints. Each function returns the value with its type, or names the wrong
+// part.
 
 /** @throws Error */
 export function recordOf(value: unknown, where: string): Record<string, unknown> {

@@ -1,5 +1,5 @@
-// Page sizes of the kernel. Huge page sizes are converted from resource names ("hugepages-2Mi") and the host's directories to the kernel's
-// names ("2MB").
+// Page sizes of the kernel. Huge page sizes are converted from resource names ("hugepages-2Mi") and the host's
+// directories to the kernel's names ("2MB").
 
 import { readdir } from "node:fs/promises";
 import type { ResourceList } from "../../shared/api/pod.js";
@@ -20,8 +20,8 @@ export function hugePageSizeName(bytes: bigint): string {
 }
 
 /**
- * A container's limits for every page size of the host. A size without a limit in the container has the pod's limit, or 0. Huge pages are
- * never unlimited by default.
+ * A container's limits for every page size of the host. A size without a limit in the container has the pod's limit, or
+ * 0. Huge pages are never unlimited by default.
  */
 export function hugePageLimits(
   limits: ResourceList | undefined,

@@ -24,9 +24,9 @@ export async function releasePod(runtime: NodeRuntime, uid: string, signal: Abor
 }
 
 /**
- * Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. The logs of a pod that comes
- * back under its UID stay: they show how often its containers have run. `pod`: its definition, where that is known. `links`:
- * all links to its logs, where those are known.
+ * Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. The logs of a pod that
+ * comes back under its UID stay: they show how often its containers have run. `pod`: its definition, where that is
+ * known. `links`: all links to its logs, where those are known.
  */
 export async function cleanUpPod(
   runtime: NodeRuntime,

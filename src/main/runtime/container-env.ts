@@ -46,7 +46,10 @@ export async function environmentOf(runtime: NodeRuntime, request: ContainerEnvR
   });
 }
 
-/** undefined without an API server. Also undefined for static pods until the services are known, because they wait for no API server. */
+/**
+ * undefined without an API server. Also undefined for static pods until the services are known, because they wait for
+ * no API server.
+ */
 async function servicesFor(
   { cluster }: NodeRuntime,
   { pod, signal }: ContainerEnvRequest,

@@ -13,7 +13,10 @@ import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
 import { podHostname } from "../network/pod-hostname.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
-/** Bytes of the node's own hosts file, which pods with hostNetwork get a copy of. Lists of blocked names have several megabytes. */
+/**
+ * Bytes of the node's own hosts file, which pods with hostNetwork get a copy of. Lists of blocked names have several
+ * megabytes.
+ */
 export const LONGEST_HOSTS = 64 * 1024 * 1024;
 
 /** Writes the pod's hosts file and returns its path; undefined when the pod has no addresses to put in it. */
@@ -40,8 +43,9 @@ async function nodeHosts(): Promise<string> {
 }
 
 /**
- * Makes the folder of the container's logs, as upstream does before CreateContainer. containerd makes it by itself; conmon of CRI-O opens the
- * file in it. @throws StartContainerError
+ * Makes the folder of the container's logs, as upstream does before CreateContainer. containerd makes it by itself;
+ * conmon of CRI-O opens the file in it.
+ * @throws StartContainerError
  */
 export async function makeLogFolder(logDirectory: string, { name }: Container): Promise<void> {
   try {

@@ -1,4 +1,5 @@
-// A pod's doer while it has something to do. A node may keep thousands of pods that have ended; none of them keeps a doer.
+// A pod's doer while it has something to do. A node may keep thousands of pods that have ended; none of them keeps a
+// doer.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";

@@ -67,8 +67,9 @@ export class Doer {
   }
 
   /**
-   * Runs the step, and records it in the pod's timeline. Rejects with StartContainerError if one container failed; every other error
-   * fails the whole pass. @param onProgress hints for objects that the step changes while it runs: its own hints come only at its end
+   * Runs the step, and records it in the pod's timeline. Rejects with StartContainerError if one container failed;
+   * every other error fails the whole pass. @param onProgress hints for objects that the step changes while it runs:
+   * its own hints come only at its end
    */
   async execute(
     pod: Pod | undefined,
@@ -140,7 +141,10 @@ export class Doer {
     }
   }
 
-  /** User namespaces mostly fail when a container is created: the first failure of a first container counts as the pod's. */
+  /**
+   * User namespaces mostly fail when a container is created: the first failure of a first container counts as the
+   * pod's.
+   */
   private countNamespaceFailure({ backoff }: StartContainerStep): void {
     if (!this.isUserNamespaceUnproven || backoff !== undefined) return;
     this.isUserNamespaceUnproven = false;

@@ -1,4 +1,5 @@
-// The files with environment variables (fileKeyRef) of one container. A container may have thousands of variables from one file.
+// The files with environment variables (fileKeyRef) of one container. A container may have thousands of variables from
+// one file.
 // Invariant: a file is read and parsed once for successive variables, and the memory for files has a limit.
 
 import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";

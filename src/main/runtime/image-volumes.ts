@@ -1,5 +1,5 @@
-// Image volumes of a container. Their images are pulled like the container's own; the runtime mounts them by the resolved reference. A
-// runtime without support treats such a mount as a host path without a name.
+// Image volumes of a container. Their images are pulled like the container's own; the runtime mounts them by the
+// resolved reference. A runtime without support treats such a mount as a host path without a name.
 
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";

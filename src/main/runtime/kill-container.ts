@@ -105,8 +105,8 @@ export async function stopOne(
 }
 
 /**
- * Records the Killing event and runs the preStop hook; a later stop finds both done or joins them. If the hook used the whole grace period,
- * the stop signal is sent at once, before the container's turn.
+ * Records the Killing event and runs the preStop hook; a later stop finds both done or joins them. If the hook used the
+ * whole grace period, the stop signal is sent at once, before the container's turn.
  */
 export async function runPreStopAhead(
   runtime: NodeRuntime,

@@ -1,5 +1,5 @@
-// The pod CIDR of a stand-alone node: passed to the runtime, which may make its network configuration from it. On a node of a
-// cluster the Node object names the CIDR (node-status thread).
+// The pod CIDR of a stand-alone node: passed to the runtime, which may make its network configuration from it. On a
+// node of a cluster the Node object names the CIDR (node-status thread).
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";

@@ -1,5 +1,5 @@
-// Prepares the machine for a pod before its first container: directories, cgroup, volumes. In parallel, once per pod and process;
-// every part is idempotent, so that a repetition is harmless.
+// Prepares the machine for a pod before its first container: directories, cgroup, volumes. In parallel, once per pod
+// and process; every part is idempotent, so that a repetition is harmless.
 
 import { mkdir } from "node:fs/promises";
 import { firstDirectories } from "../../shared/api/pod-paths.js";
@@ -20,7 +20,9 @@ export interface PodEnvironment {
   logFiles: PodLogFiles;
   /** The node's resolver settings as the pod's sandbox got them: read once. */
   dns(): Promise<NodeDns>;
-  /** By volume name. Containers wait for it; the sandbox does only while many pods wait for theirs (sandboxes-ahead.ts). */
+  /**
+   * By volume name. Containers wait for it; the sandbox does only while many pods wait for theirs (sandboxes-ahead.ts).
+   */
   volumes: Promise<ReadonlyMap<string, VolumePlace>>;
 }
 

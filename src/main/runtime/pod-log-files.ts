@@ -1,5 +1,5 @@
-// A pod's log files and links, known without reading directories. That is possible if this process made the pod's log directory. Others,
-// such as the pods of an earlier kubelet, are looked up on disk.
+// A pod's log files and links, known without reading directories. That is possible if this process made the pod's log
+// directory. Others, such as the pods of an earlier kubelet, are looked up on disk.
 
 /** A container that restarts for years makes a link each time; above so many they are looked up, too. */
 const MOST_LINKS = 50;

@@ -1,5 +1,5 @@
-// The runtime's handlers (CRI Status) and their features. The kubelet asks only for pods with a runtime class, a user namespace or a
-// recursive read-only mount.
+// The runtime's handlers (CRI Status) and their features. The kubelet asks only for pods with a runtime class, a user
+// namespace or a recursive read-only mount.
 
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
@@ -10,9 +10,9 @@ import { joined } from "../model/joined-cluster.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /**
- * The handler of the pod's RuntimeClass. Where there are no RuntimeClass objects, the class's name is the handler's name. This holds on a
- * node without an API server, and for static pods before the kubelet has joined. Rejects with OperatorError, or the API server's
- * error.
+ * The handler of the pod's RuntimeClass. Where there are no RuntimeClass objects, the class's name is the handler's
+ * name. This holds on a node without an API server, and for static pods before the kubelet has joined. Rejects with
+ * OperatorError, or the API server's error.
  */
 export async function runtimeHandler(
   { cluster }: Pick<NodeRuntime, "cluster">,

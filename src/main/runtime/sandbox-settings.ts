@@ -1,4 +1,5 @@
-// The PodSandboxConfig of a pod on this node. It goes into RunPodSandbox, and into CreateContainer and PullImage by repeatedConfig().
+// The PodSandboxConfig of a pod on this node. It goes into RunPodSandbox, and into CreateContainer and PullImage by
+// repeatedConfig().
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
@@ -18,7 +19,10 @@ interface KnownSettings {
   readonly settings: Promise<PodSandboxConfig>;
 }
 
-/** It holds values of all containers, and the start of each container needs it: it is made once per preparation of the pod. */
+/**
+ * It holds values of all containers, and the start of each container needs it: it is made once per preparation of the
+ * pod.
+ */
 const known = new WeakMap<SandboxEnvironment, KnownSettings>();
 
 /** Throws OperatorError when the pod's host name can't be, UserNamespaceError when there are no ids for it. */

@@ -1,7 +1,7 @@
-// A PodSandbox does not wait for the pod's volumes: neither needs the other, and both take long. Without a limit, pods with hanging volumes
-// would fill the runtime with unused PodSandboxes, ahead of pods that could run.
-// Invariant: at most `limit` pods have or get a PodSandbox while their volumes are being set up. The others wait for a place or for their
-// own volumes. A pod whose volumes are set up never waits for a place.
+// A PodSandbox does not wait for the pod's volumes: neither needs the other, and both take long. Without a limit, pods
+// with hanging volumes would fill the runtime with unused PodSandboxes, ahead of pods that could run.
+// Invariant: at most `limit` pods have or get a PodSandbox while their volumes are being set up. The others wait for a
+// place or for their own volumes. A pod whose volumes are set up never waits for a place.
 
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 
@@ -22,8 +22,8 @@ export class SandboxesAhead {
   constructor(private readonly limit = SANDBOXES_AHEAD) {}
 
   /**
-   * undefined: the PodSandbox may be created now. Otherwise it may when the promise resolves, which rejects as `volumes`
-   * do or with the signal's reason. @param volumes settled at the latest when a sync's wait for volumes ends
+   * undefined: the PodSandbox may be created now. Otherwise it may when the promise resolves, which rejects as
+   * `volumes` do or with the signal's reason. @param volumes settled at the latest when a sync's wait for volumes ends
    */
   enter(uid: string, volumes: Promise<unknown>, signal: AbortSignal): Promise<void> | undefined {
     if (this.places.has(uid) || this.places.size < this.limit) {

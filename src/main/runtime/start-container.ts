@@ -35,7 +35,9 @@ import { sandboxSettings } from "./sandbox-settings.js";
 /** Container kinds as metrics name them. */
 const METRIC_KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;
 
-/** Rejects with StartContainerError if this container failed, with the runtime's error if the runtime is unavailable. */
+/**
+ * Rejects with StartContainerError if this container failed, with the runtime's error if the runtime is unavailable.
+ */
 export async function startContainer(
   runtime: NodeRuntime,
   pod: Pod,

@@ -1,4 +1,5 @@
-// UpdateContainerResources: running containers of a pod get other CPU and memory values, and the pod's cgroup with them.
+// UpdateContainerResources: running containers of a pod get other CPU and memory values, and the pod's cgroup with
+// them.
 // Invariant: the pod's cgroup never has less than its containers have together: it grows before them and shrinks after
 // them; no memory limit is set below the current usage; the runtime gets a new size of the pod before its cgroup
 // changes, and may refuse it. Every part may be repeated.
@@ -96,7 +97,8 @@ export function outgrown(pod: Pod, actuated: PodResources | undefined): Pod {
 }
 
 /**
- * A runtime with one virtual machine per pod resizes it by this call, and may refuse a size. Other runtimes do not implement the call.
+ * A runtime with one virtual machine per pod resizes it by this call, and may refuse a size. Other runtimes do not
+ * implement the call.
  * @throws ResizeError when the runtime refuses
  */
 async function updateSandbox(

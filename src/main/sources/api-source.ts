@@ -1,10 +1,10 @@
-// The pods that the API server has bound to this node, as a source. The status manager receives every object. The sync path receives only
-// changed definitions, so a status that the kubelet wrote itself causes no sync.
-// A terminal pod is delivered without its definition, and none of it is kept (docs/adr/0080). A new pod whose definition exceeds the budget is
-// known without it, and delivered when there is room.
-// Invariant: nothing is delivered before the node is known to the cluster; no pod counts as removed before the whole set is here; mirror pods are
-// not pods to run;
-// a definition or spec that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
+// The pods that the API server has bound to this node, as a source. The status manager receives every object. The sync
+// path receives only changed definitions, so a status that the kubelet wrote itself causes no sync. A terminal pod is
+// delivered without its definition, and none of it is kept (docs/adr/0080). A new pod whose definition exceeds the
+// budget is known without it, and delivered when there is room.
+// Invariant: nothing is delivered before the node is known to the cluster; no pod counts as removed before the whole
+// set is here; mirror pods are not pods to run; a definition or spec that did not change is the same object as before;
+// an error of one pod in a list keeps no other pod of it from the sync path.
 
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -59,7 +59,10 @@ export class ApiSource implements PodFeed {
     private readonly isTakenOn: (uid: string) => boolean,
   ) {}
 
-  /** Drops the definition of a pod that is over, or for which there is no room, before the whole set of a list is in memory. */
+  /**
+   * Drops the definition of a pod that is over, or for which there is no room, before the whole set of a list is in
+   * memory.
+   */
   trim(object: Pod): Pod {
     if (this.bare.has(object)) return object;
     const { uid, deletionTimestamp } = object.metadata;
@@ -187,7 +190,10 @@ function definitionOf({ metadata, spec }: Pod): Pod {
   return definition;
 }
 
-/** Known parts stay the same objects: what depends on the spec alone is not computed again when the pod is deleted, or gets a label. */
+/**
+ * Known parts stay the same objects: what depends on the spec alone is not computed again when the pod is deleted, or
+ * gets a label.
+ */
 function changedDefinition(known: Pod, object: Pod): Pod {
   const definition = definitionOf(object);
   if (!sameJson(known.spec, definition.spec)) return definition;

@@ -1,5 +1,5 @@
-// A manifest's way through the tasks pool. Its deadline depends on its size. Any failure in the end is reported as a ManifestError, like
-// any other fault of the manifest.
+// A manifest's way through the tasks pool. Its deadline depends on its size. Any failure in the end is reported as a
+// ManifestError, like any other fault of the manifest.
 
 import { ManifestError, type ManifestWarning } from "../../shared/api/manifest/violation.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -23,7 +23,9 @@ export interface DecodeOptions {
 
 /** Before this many tries a missed deadline is no verdict on a manifest; each try gets LATE_FACTOR times the time. */
 export const LATE_TRIES = 2;
-/** Enough for a machine under full load; short enough that a file made to be slow does not hold up the others for long. */
+/**
+ * Enough for a machine under full load; short enough that a file made to be slow does not hold up the others for long.
+ */
 export const LATE_FACTOR = 4;
 
 export interface Decoded {

@@ -1,6 +1,8 @@
-// How many bytes of definitions that no decision was made about may be in memory. A pod's author chooses their size, and any number of pods may
-// be bound to the node at once. A definition beyond the budget is dropped and read again, alone, when those before it are admitted or over.
-// Invariant: a pod whose definition was kept stays kept; pods of ordinary size wait for none of the large ones; one definition is read at a time.
+// How many bytes of definitions that no decision was made about may be in memory. A pod's author chooses their size,
+// and any number of pods may be bound to the node at once. A definition beyond the budget is dropped and read again,
+// alone, when those before it are admitted or over.
+// Invariant: a pod whose definition was kept stays kept; pods of ordinary size wait for none of the large ones; one
+// definition is read at a time.
 
 import { isNotFound } from "../../shared/api/client/errors.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -93,7 +95,10 @@ export class DefinitionBudget {
     this.reading ??= this.readAll(this.ending.signal).finally(() => (this.reading = undefined));
   }
 
-  /** The pod to read next; undefined: none waits, or the budget is used up. Half of it is free, so that a large one fits. */
+  /**
+   * The pod to read next; undefined: none waits, or the budget is used up. Half of it is free, so that a large one
+   * fits.
+   */
   private next(): [uid: string, name: PodName] | undefined {
     for (const { bytes, dropped } of [this.small, this.large]) {
       const [first] = dropped;

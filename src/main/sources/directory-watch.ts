@@ -75,8 +75,9 @@ export class DirectoryWatch {
     const own = basename(folder);
     this.watcher = watch(folder, (event, name) => {
       if (name !== null) this.options.onEvent(name);
-      // The folder itself was removed, or an entry with its own name came. The next folder may get the same inode number, so a check cannot
-      // distinguish them. Only a new watch is sure to report later events. The second check is for an event that came during a check.
+      // The folder itself was removed, or an entry with its own name came. The next folder may get the same inode
+      // number, so a check cannot distinguish them. Only a new watch is sure to report later events. The second check
+      // is for an event that came during a check.
       if (event === "rename" && (name === null || name === own)) {
         this.drop();
         void this.check().then(() => this.check());

@@ -1,7 +1,8 @@
-// The UID under which a static pod runs already, if another kubelet started it. Each kubelet has its own rule for UIDs of static pods, and
-// a new UID would restart the pod's containers.
-// Invariant: a UID is taken over only for the same definition. A runtime keeps too little of a definition for a comparison. So the manifest
-// must also be older than the PodSandbox. The pod was then started from exactly this content.
+// The UID under which a static pod runs already, if another kubelet started it. Each kubelet has its own rule for UIDs
+// of static pods, and a new UID would restart the pod's containers.
+// Invariant: a UID is taken over only for the same definition. A runtime keeps too little of a definition for a
+// comparison. So the manifest must also be older than the PodSandbox. The pod was then started from exactly this
+// content.
 
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import type { Container as ContainerSpec, Pod } from "../../shared/api/pod.js";
@@ -21,7 +22,10 @@ export interface RunningPods {
   containers: readonly Container[];
 }
 
-/** `changedAt`: of the manifest, ns since the epoch. Undefined: no pod runs from this definition, or it is not certain which. */
+/**
+ * `changedAt`: of the manifest, ns since the epoch. Undefined: no pod runs from this definition, or it is not certain
+ * which.
+ */
 export function earlierUid(pod: Pod, changedAt: bigint, { sandboxes, containers }: RunningPods): string | undefined {
   const uids = new Set(
     sandboxes.filter((sandbox) => runs(sandbox, pod, changedAt)).map(({ labels }) => labels[labelKeys.podUid] ?? ""),
@@ -32,7 +36,9 @@ export function earlierUid(pod: Pod, changedAt: bigint, { sandboxes, containers 
   return own.every((container) => isOf(container, pod)) ? uid : undefined;
 }
 
-/** A PodSandbox of a kubelet's file source, ready, with the pod's name, labels and annotations, newer than the manifest. */
+/**
+ * A PodSandbox of a kubelet's file source, ready, with the pod's name, labels and annotations, newer than the manifest.
+ */
 function runs({ state, createdAt, labels, annotations }: PodSandbox, { metadata }: Pod, changedAt: bigint): boolean {
   const uid = labels[labelKeys.podUid];
   return (

@@ -1,5 +1,5 @@
-// One GET of a manifest, as Go's client makes it: redirects to any host, ten requests at most; credentials stay with their host. One
-// deadline covers everything, and the memory never exceeds the size limit.
+// One GET of a manifest, as Go's client makes it: redirects to any host, ten requests at most; credentials stay with
+// their host. One deadline covers everything, and the memory never exceeds the size limit.
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";

@@ -1,5 +1,5 @@
-// Static pods of a file or folder (staticPodPath). inotify reports changes at once; a scan every fileCheckFrequency finds missed ones. Only
-// names come from here; reading is the ManifestFile's, parsing the tasks pool's.
+// Static pods of a file or folder (staticPodPath). inotify reports changes at once; a scan every fileCheckFrequency
+// finds missed ones. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
 
 import { setMaxListeners } from "node:events";
 import { lstat, readdir, stat } from "node:fs/promises";
@@ -223,8 +223,9 @@ export class FileSource {
 }
 
 /**
- * Detects that a manifest was removed, even if another file has its name a moment later. Then the pod starts again. A rename over it does
- * not, and fs.watch cannot distinguish the two. Best effort: without inotify the files are still scanned.
+ * Detects that a manifest was removed, even if another file has its name a moment later. Then the pod starts again. A
+ * rename over it does not, and fs.watch cannot distinguish the two. Best effort: without inotify the files are still
+ * scanned.
  */
 class RemovalWatch implements Disposable {
   private inotify: Inotify | undefined;

@@ -1,5 +1,6 @@
-// Static pods keep the UID that an earlier release of this kubelet computed from the same definition, as long as the pod is on the node. The
-// pod's directory is the record: a UID is a hash of the definition, so that a directory of that name belongs to this very definition.
+// Static pods keep the UID that an earlier release of this kubelet computed from the same definition, as long as the
+// pod is on the node. The pod's directory is the record: a UID is a hash of the definition, so that a directory of that
+// name belongs to this very definition.
 
 import type { Pod } from "../../shared/api/pod.js";
 import { errorText } from "../../shared/log/error-text.js";

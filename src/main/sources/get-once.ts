@@ -1,4 +1,5 @@
-// One GET on a connection of its own, to a server that the operator named: certificates are verified. The whole response is in memory.
+// One GET on a connection of its own, to a server that the operator named: certificates are verified. The whole
+// response is in memory.
 
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -20,7 +21,8 @@ export interface WholeReply {
 }
 
 /**
- * Rejects with GetOnceError, with HeaderError or UrlError for a request that cannot be sent, or with the signal's reason.
+ * Rejects with GetOnceError, with HeaderError or UrlError for a request that cannot be sent, or with the signal's
+ * reason.
  * @param options.bodyBytes no more of the body is read
  */
 export function getOnce(

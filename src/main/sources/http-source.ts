@@ -1,5 +1,5 @@
-// Static pods of a URL (staticPodURL): read every httpCheckFrequency; an unchanged body is not decoded again.
-// Always holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
+// Static pods of a URL (staticPodURL): read every httpCheckFrequency; an unchanged body is not decoded again. Always
+// holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
 
 import { Scope } from "../../shared/abort/scope.js";
 import { ManifestError, warningText } from "../../shared/api/manifest/violation.js";

@@ -1,5 +1,5 @@
-// Warns of pods of the API server that set fields of a later Kubernetes. An API server that is newer than the kubelet accepts them, and
-// upstream's kubelet says nothing. Of a static pod the manifest's own warnings tell.
+// Warns of pods of the API server that set fields of a later Kubernetes. An API server that is newer than the kubelet
+// accepts them, and upstream's kubelet says nothing. Of a static pod the manifest's own warnings tell.
 
 import { laterFields } from "../../shared/api/later-fields.js";
 import { fieldName } from "../../shared/api/manifest/field-path.js";

@@ -1,5 +1,5 @@
-// Collects what all sources know about their manifests. After a change it sends the list to the servers' threads, emits an event on the node
-// for each new problem, and logs shadowed manifests; sources log the others.
+// Collects what all sources know about their manifests. After a change it sends the list to the servers' threads, emits
+// an event on the node for each new problem, and logs shadowed manifests; sources log the others.
 // Invariant: a problem that stays is reported once, however often its manifest is read; a list is bounded (MOST_ITEMS).
 
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,5 +1,6 @@
-// What a source knows about one of its manifests, for the manifest reporter. Invariant: texts are bounded, and a refusal repeats no value of
-// a variable, command, header or annotation: it reaches readers of events and of the status page.
+// What a source knows about one of its manifests, for the manifest reporter. Invariant: texts are bounded, and a
+// refusal repeats no value of a variable, command, header or annotation: it reaches readers of events and of the status
+// page.
 
 import {
   violationsText,

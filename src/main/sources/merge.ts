@@ -1,4 +1,5 @@
-// Full sets of pods per source, or single pods of one → one ordered stream of changes, keyed by UID. Pure: no I/O, time comes in as a function.
+// Full sets of pods per source, or single pods of one → one ordered stream of changes, keyed by UID. Pure: no I/O, time
+// comes in as a function.
 //
 // Invariant: a UID is owned by one source at a time; removes come before adds, so that a changed pod's old UID is
 // removed before its new one is added; config.seen is set once per UID and grows in the order of the adds.
@@ -64,8 +65,8 @@ export class PodMerger {
   }
 
   /**
-   * Takes a source's whole set. `complete` is false while the source still reads its first pods. Delivered pods may start, but a missing
-   * pod does not count as removed.
+   * Takes a source's whole set. `complete` is false while the source still reads its first pods. Delivered pods may
+   * start, but a missing pod does not count as removed.
    */
   deliver(source: PodSourceName, pods: readonly Pod[], complete: boolean): Delivery {
     const conflicts: UidConflict[] = [];

@@ -1,6 +1,7 @@
 // The deliveries of all pod sources, merged and passed to the syncLoop as one ordered stream of changes.
-// Invariant: a round of the event loop has MOST_AT_ONCE changes at most, so that a list of thousands of pods leaves time for others; changes keep
-// their order, and the sources count as seen when all changes of their sets have been passed on.
+// Invariant: a round of the event loop has MOST_AT_ONCE changes at most, so that a list of thousands of pods leaves
+// time for others; changes keep their order, and the sources count as seen when all changes of their sets have been
+// passed on.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

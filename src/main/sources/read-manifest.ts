@@ -1,5 +1,5 @@
-// Reads one manifest file and never blocks. It opens only regular files, with O_NONBLOCK. So a FIFO that replaces the file between two
-// calls cannot block the source.
+// Reads one manifest file and never blocks. It opens only regular files, with O_NONBLOCK. So a FIFO that replaces the
+// file between two calls cannot block the source.
 
 import { constants } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";

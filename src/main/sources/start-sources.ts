@@ -55,7 +55,9 @@ export interface Sources {
   manifests(): Iterable<ManifestState>;
   /** The source whose pod of this UID counts. */
   sourceOf(uid: string): PodSourceName | undefined;
-  /** A call of the manifest API. Rejects while it is off, its code cannot be loaded, or the sources have not started. */
+  /**
+   * A call of the manifest API. Rejects while it is off, its code cannot be loaded, or the sources have not started.
+   */
   submitted(call: ManifestCall): Promise<ManifestReply>;
   /** Nothing is read before. Call once. */
   start(): void;

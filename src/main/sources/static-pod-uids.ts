@@ -1,7 +1,8 @@
-// Static pods from files keep the UID under which they run already, when another kubelet started them. <root-dir>/static_pod_uids has
-// the UIDs that were taken over, by the UID that the kubelet computes from the definition.
-// Invariant: a UID is taken over only in the first whole set of a kubelet's life; it is on disk before a pod is delivered with it; a
-// node where no other kubelet ran reads one folder and asks the runtime nothing.
+// Static pods from files keep the UID under which they run already, when another kubelet started them.
+// <root-dir>/static_pod_uids has the UIDs that were taken over, by the UID that the kubelet computes from the
+// definition.
+// Invariant: a UID is taken over only in the first whole set of a kubelet's life; it is on disk before a pod is
+// delivered with it; a node where no other kubelet ran reads one folder and asks the runtime nothing.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -49,7 +50,10 @@ export class StaticPodUids {
     this.read = this.readAll();
   }
 
-  /** The source's whole set, as FileSource delivers it. It is passed on at once, or when the UIDs of its pods are decided. */
+  /**
+   * The source's whole set, as FileSource delivers it. It is passed on at once, or when the UIDs of its pods are
+   * decided.
+   */
   deliver(pods: readonly Pod[], complete: boolean): void {
     this.newest = { pods, complete };
     if (this.deciding !== undefined) return;

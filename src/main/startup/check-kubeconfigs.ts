@@ -1,5 +1,5 @@
-// Before anything starts, checks that the kubeconfig and the files that it names can be read. So an operator sees one error and an exit
-// status. The first request to the API server shows whether it accepts them.
+// Before anything starts, checks that the kubeconfig and the files that it names can be read. So an operator sees one
+// error and an exit status. The first request to the API server shows whether it accepts them.
 
 import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";

@@ -1,6 +1,6 @@
-// Stand-alone or in a cluster: without --kubeconfig the kubelet creates no API clients and logs that once. With it, the files of the
-// connection must exist and be valid. The kubelet reports their problems before it starts any thread. Authentication and authorization by
-// webhook are possible only in a cluster.
+// Stand-alone or in a cluster: without --kubeconfig the kubelet creates no API clients and logs that once. With it, the
+// files of the connection must exist and be valid. The kubelet reports their problems before it starts any thread.
+// Authentication and authorization by webhook are possible only in a cluster.
 
 import { stat } from "node:fs/promises";
 import { OperatorError } from "../../shared/errors/operator-error.js";

@@ -1,4 +1,5 @@
-// The kubelet's directories, under upstream's names, because other tools depend on them; and the shared mount of the root directory.
+// The kubelet's directories, under upstream's names, because other tools depend on them; and the shared mount of the
+// root directory.
 
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -77,7 +78,10 @@ async function make(path: string, mode: number): Promise<void> {
   }
 }
 
-/** Node's own recursive mkdir never comes back from a folder whose parent can't be made though it is "missing" (/proc/x/y). */
+/**
+ * Node's own recursive mkdir never comes back from a folder whose parent can't be made though it is "missing"
+ * (/proc/x/y).
+ */
 async function makeWithParents(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode });

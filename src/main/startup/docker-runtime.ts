@@ -1,4 +1,5 @@
-// The Docker Engine as the container runtime. Loaded only with --container-runtime=docker or --experimental-dockershim (docs/docker.md).
+// The Docker Engine as the container runtime. Loaded only with --container-runtime=docker or --experimental-dockershim
+// (docs/docker.md).
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";

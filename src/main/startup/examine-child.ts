@@ -1,5 +1,5 @@
-// Entry of the process that examines a configuration for a running kubelet. The main thread must not do a large parse. Reads {argv, files}
-// from standard input, writes an Examination to standard output.
+// Entry of the process that examines a configuration for a running kubelet. The main thread must not do a large parse.
+// Reads {argv, files} from standard input, writes an Examination to standard output.
 
 import { text } from "node:stream/consumers";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";

@@ -1,5 +1,6 @@
-// Start and stop of the kubelet. The start takes the lock file and checks the machine. Then it starts threads, the sync path and the link
-// to systemd. It waits for a stop request, a restart or a fatal error, then stops everything in reverse order.
+// Start and stop of the kubelet. The start takes the lock file and checks the machine. Then it starts threads, the sync
+// path and the link to systemd. It waits for a stop request, a restart or a fatal error, then stops everything in
+// reverse order.
 // Invariant: containers keep running after every kind of stop.
 
 import { hostname } from "node:os";

@@ -28,7 +28,8 @@ const ERROR_LINES_MS = 20_000;
  */
 export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<number> {
   nameProcess("kubelet");
-  // Before any file is made. Under a stricter one, containers of other users could not read their hosts file, nor log collectors their links.
+  // Before any file is made. Under a stricter one, containers of other users could not read their hosts file, nor log
+  // collectors their links.
   process.umask(UMASK);
   setV8Flags();
   const logging = startLogging(loggingConfigOf(settings.logging), systemClock);

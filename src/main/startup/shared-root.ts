@@ -1,5 +1,6 @@
-// The root directory on a shared mount, as upstream has it. A container may make mounts in a volume of its pod (mountPropagation
-// Bidirectional). They reach the node only from a shared mount. systemd makes / shared; initramfs systems and containers often do not.
+// The root directory on a shared mount, as upstream has it. A container may make mounts in a volume of its pod
+// (mountPropagation Bidirectional). They reach the node only from a shared mount. systemd makes / shared; initramfs
+// systems and containers often do not.
 // Invariant: no mount below the root directory is hidden: pods of an earlier kubelet use them.
 
 import { realpath } from "fs/promises";

@@ -51,7 +51,10 @@ export interface StatusInput {
   terminationMessages?: ReadonlyMap<string, string>;
   /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
   inPostStart?: string;
-  /** The rule RestartAllContainers fired: whether the restart is in progress, and the removed containers that do not run again yet. */
+  /**
+   * The rule RestartAllContainers fired: whether the restart is in progress, and the removed containers that do not run
+   * again yet.
+   */
   restartingAll?: RestartingAll;
   /** Names of containers that will be started again, with any exit code. */
   restarting?: ReadonlySet<string>;
@@ -119,8 +122,8 @@ export function computePodStatus(input: StatusInput): PodStatus {
 }
 
 /**
- * A current sandbox is ready, and the volumes are set up. Upstream creates the sandbox after the volumes; here it may be there before
- * them (runtime/sandboxes-ahead.ts). Once true, only the sandbox counts.
+ * A current sandbox is ready, and the volumes are set up. Upstream creates the sandbox after the volumes; here it may
+ * be there before them (runtime/sandboxes-ahead.ts). Once true, only the sandbox counts.
  */
 function readyToStart({ pod, observed, volumesMissing }: StatusInput, old: PodStatus | undefined): boolean {
   const sandbox = observed?.sandboxes[0];

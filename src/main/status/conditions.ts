@@ -150,7 +150,9 @@ function restartingAllVerdict({ pod, phase, restartingAll }: ConditionsInput): C
   return [{ type, status: "False" }];
 }
 
-/** Sent only with the final phase and without running containers: a controller must not replace a pod that still runs. */
+/**
+ * Sent only with the final phase and without running containers: a controller must not replace a pod that still runs.
+ */
 function disruptionVerdict({ phase, disruption, initStatuses, statuses }: ConditionsInput): ConditionVerdict[] {
   if (disruption === undefined || (phase !== "Failed" && phase !== "Succeeded")) return [];
   if ([...initStatuses, ...statuses].some(({ state }) => state.running !== undefined)) return [];

@@ -1,6 +1,6 @@
-// status.resources of a container: the values of the runtime, if it reports them; else the values set last. As upstream,
-// a container without limits of its own shows none: its pod's limits are in the pod's status. A container that the runtime
-// has shows the field even if it is empty. Pure.
+// status.resources of a container: the values of the runtime, if it reports them; else the values set last. As
+// upstream, a container without limits of its own shows none: its pod's limits are in the pod's status. A container
+// that the runtime has shows the field even if it is empty. Pure.
 
 import type { Container, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import { milliValue, printQuantity, value, type QuantityLike } from "../../shared/api/quantity.js";

@@ -119,8 +119,8 @@ interface SeenMounts {
 }
 
 /**
- * The statuses of the container's mounts, if it has any. The same list while nothing changes: to compare it costs nothing
- * then.
+ * The statuses of the container's mounts, if it has any. The same list while nothing changes: to compare it costs
+ * nothing then.
  */
 export function mountsShown(
   { volumeMounts = [] }: Container,

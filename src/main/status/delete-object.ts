@@ -1,6 +1,6 @@
-// Removes the object of a terminated pod, or a mirror pod that is no longer needed, from the API. Invariant: an object counts as removed
-// only when a read does not find it. NotFound as the result of a deletion proves nothing: NodeRestriction reads the pod from a cache that
-// may be old.
+// Removes the object of a terminated pod, or a mirror pod that is no longer needed, from the API. Invariant: an object
+// counts as removed only when a read does not find it. NotFound as the result of a deletion proves nothing:
+// NodeRestriction reads the pod from a cache that may be old.
 
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
 import { PODS } from "../../shared/api/client/kinds.js";

@@ -64,8 +64,8 @@ function terminated(status: ApiContainerStatus): ApiContainerStatus {
 }
 
 /**
- * The status that may be reported now. While containers may still run, a pod that is about to become final keeps its phase, reason and
- * message. So no controller replaces a pod that still works.
+ * The status that may be reported now. While containers may still run, a pod that is about to become final keeps its
+ * phase, reason and message. So no controller replaces a pod that still works.
  */
 export function reportableStatus(previous: PodStatus | undefined, next: PodStatus, mayRun: boolean): PodStatus {
   if (!mayRun || previous === undefined || isFinalPhase(previous.phase) || !isFinalPhase(next.phase)) return next;

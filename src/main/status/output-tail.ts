@@ -1,5 +1,5 @@
-// The end of a container's output, from its log in the format of CRI or of the Docker Engine. After a rotation shortly before the exit, the
-// earlier lines are in the newest rotated file. That file is never compressed.
+// The end of a container's output, from its log in the format of CRI or of the Docker Engine. After a rotation shortly
+// before the exit, the earlier lines are in the newest rotated file. That file is never compressed.
 
 import { basename, dirname } from "node:path";
 import { parseJsonRecord } from "../../shared/container-logs/json-record.js";
@@ -10,8 +10,8 @@ import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js"
 import { logFallbackLimit, logFallbackLines } from "./termination-message.js";
 
 /**
- * Surely holds the last 2048 bytes of output. In Docker's format a part of 16 KiB takes up to six times as much, as each control character has
- * six bytes.
+ * Surely holds the last 2048 bytes of output. In Docker's format a part of 16 KiB takes up to six times as much, as
+ * each control character has six bytes.
  */
 export const TAIL_BYTES = 128 * 1024;
 const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/;

@@ -1,5 +1,6 @@
-// status.resources and status.allocatedResources of a pod as a whole (gate InPlacePodLevelResourcesVerticalScaling). Pure.
-// Upstream reads the pod's cgroup back; here they are the values that the kubelet wrote to it last, which rounding has not changed.
+// status.resources and status.allocatedResources of a pod as a whole (gate InPlacePodLevelResourcesVerticalScaling).
+// Pure. Upstream reads the pod's cgroup back; here they are the values that the kubelet wrote to it last, which
+// rounding has not changed.
 
 import type { PodPhase, PodStatus } from "../../shared/api/pod-status.js";
 import type { Pod, ResourceList } from "../../shared/api/pod.js";

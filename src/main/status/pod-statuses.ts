@@ -1,6 +1,7 @@
-// The statuses of all pods of the node. A change of a pod computes its status; batches are published to the server thread. Invariant: a
-// published pod is the newest computed one. Equal statuses are published once. An exit is never published without the container's
-// termination message. The final status of a pod is published before the pod is removed.
+// The statuses of all pods of the node. A change of a pod computes its status; batches are published to the server
+// thread. Invariant: a published pod is the newest computed one. Equal statuses are published once. An exit is never
+// published without the container's termination message. The final status of a pod is published before the pod is
+// removed.
 
 import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../shared/api/pod-status.js";
 import { isStaticPod, type Pod, podDescription } from "../../shared/api/pod.js";
@@ -334,8 +335,8 @@ export class PodStatuses {
 }
 
 /**
- * A container was stopped for a restart that its restart policy would not make after such an exit. Its exit is not reported, because the
- * API server refuses a container that runs again after a final exit.
+ * A container was stopped for a restart that its restart policy would not make after such an exit. Its exit is not
+ * reported, because the API server refuses a container that runs again after a final exit.
  */
 function isBetweenRuns(
   { containerStatuses = [] }: PodStatus,

@@ -15,7 +15,10 @@ export const deadlineEvent: EventInput = { type: "Normal", ...late };
 export class ActiveDeadline {
   private readonly alarm: Alarm;
 
-  /** `startTime`: when this node accepted the pod, once it is known. `onOver` is called when the deadline that was set has come. */
+  /**
+   * `startTime`: when this node accepted the pod, once it is known. `onOver` is called when the deadline that was set
+   * has come.
+   */
   constructor(
     private readonly clock: Clock,
     private readonly startTime: () => string | undefined,

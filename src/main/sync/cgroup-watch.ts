@@ -1,5 +1,6 @@
-// Checks that the containers of a pod are still in the pod's cgroup. A process may have removed or moved it, or the kubelet was started with
-// cgroupsPerQOS while the pod ran without. A sandbox that has lost it is not used any more, even if the cgroup is found later.
+// Checks that the containers of a pod are still in the pod's cgroup. A process may have removed or moved it, or the
+// kubelet was started with cgroupsPerQOS while the pod ran without. A sandbox that has lost it is not used any more,
+// even if the cgroup is found later.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -7,7 +7,8 @@ import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodRecord } from "./pod-record.js";
 
 /**
- * `terminated`: the pod was terminated completely. undefined: no earlier kubelet terminated it. `now`: by the steady clock.
+ * `terminated`: the pod was terminated completely. undefined: no earlier kubelet terminated it. `now`: by the steady
+ * clock.
  */
 export function earlierEnd(
   { failure, finalStatus, pod }: Partial<PodRecord> = {},

@@ -1,7 +1,7 @@
-// Requests for inspections of a pod, at a pace that fits its number of containers. One pass may start ten thousand of them, and an inspection
-// after each would read all of them each time.
-// Invariant: each request reaches the pleg thread, merged with others of its pod: at once while the pod has few containers or a pass waits
-// for it, and within LONGEST_MS otherwise.
+// Requests for inspections of a pod, at a pace that fits its number of containers. One pass may start ten thousand of
+// them, and an inspection after each would read all of them each time.
+// Invariant: each request reaches the pleg thread, merged with others of its pod: at once while the pod has few
+// containers or a pass waits for it, and within LONGEST_MS otherwise.
 
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { InspectHint, InspectRequest } from "../../shared/contracts/pleg.js";

@@ -1,4 +1,5 @@
-// The reactions of the sync path's own components to pod events. Their order, and that of other subscribers, is in pod-events.ts.
+// The reactions of the sync path's own components to pod events. Their order, and that of other subscribers, is in
+// pod-events.ts.
 
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";

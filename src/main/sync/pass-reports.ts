@@ -1,5 +1,5 @@
-// The results of a pod worker's passes: records, resizes and statuses take them, and the pod events follow from them. The metrics count each
-// pass under its operation.
+// The results of a pod worker's passes: records, resizes and statuses take them, and the pod events follow from them.
+// The metrics count each pass under its operation.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Resizes } from "../admission/resizes.js";

@@ -1,5 +1,5 @@
-// Handles a failed pass of a pod worker. It reports the failure and delays the next pass by a back-off that grows with each failure in a
-// row.
+// Handles a failed pass of a pod worker. It reports the failure and delays the next pass by a back-off that grows with
+// each failure in a row.
 // Invariant: an absent runtime counts as no failure of the pod; its return, or a new definition, ends the wait.
 
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,5 +1,5 @@
-// The times of a pod worker's passes. A poke during a pass adds one more pass, and a failed pass is retried after a back-off. A pod that
-// nothing pokes is synced every `resyncMs`, until it has ended.
+// The times of a pod worker's passes. A poke during a pass adds one more pass, and a failed pass is retried after a
+// back-off. A pod that nothing pokes is synced every `resyncMs`, until it has ended.
 // Invariant: after stop() and end() no pass is due.
 
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -42,7 +42,10 @@ export class PassSchedule {
     return true;
   }
 
-  /** Begins the next pass. @returns its signal, which aborts when its result is not wanted any more; undefined: none is due */
+  /**
+   * Begins the next pass.
+   * @returns its signal, which aborts when its result is not wanted any more; undefined: none is due
+   */
   next(): AbortSignal | undefined {
     if (!this.dirty || this.closed) return undefined;
     this.dirty = false;

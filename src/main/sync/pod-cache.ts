@@ -126,8 +126,8 @@ export class PodCache {
   }
 
   /**
-   * Records that a pod was changed and requests an inspection, which begins when a pass waits for it or at the pod's pace. Returns the
-   * generation to wait for.
+   * Records that a pod was changed and requests an inspection, which begins when a pass waits for it or at the pod's
+   * pace. Returns the generation to wait for.
    */
   bump(uid: string, hints: InspectHint[]): number {
     this.generation++;
@@ -171,8 +171,8 @@ export class PodCache {
   }
 
   /**
-   * The pleg thread has been restarted: it learns which generation of each pod main wants. Without that it would publish
-   * every later change with an old one, to be dropped as stale.
+   * The pleg thread has been restarted: it learns which generation of each pod main wants. Without that it would
+   * publish every later change with an old one, to be dropped as stale.
    */
   resend(): void {
     for (const [uid, generation] of this.wanted) this.inspectNow(uid, generation);

@@ -76,7 +76,10 @@ export class PodEnding {
     return { deadline: end.deadline, reason: end.failure?.reason ?? end.cause };
   }
 
-  /** Why and until when the pod's containers are stopped; undefined: they are not, or they have ended and its source still wants it. */
+  /**
+   * Why and until when the pod's containers are stopped; undefined: they are not, or they have ended and its source
+   * still wants it.
+   */
   get stopping(): TerminationRequest | undefined {
     if (this.termination !== undefined) return this.termination;
     return this.end?.cause === "failed" && !this.reported ? this.request : undefined;

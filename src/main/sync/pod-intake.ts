@@ -96,7 +96,10 @@ export class PodIntake {
     return statuses.get(pod.metadata.uid)?.status?.startTime ?? apiTime(clock.now());
   }
 
-  /** Adopted pods have their cgroup already: their exits are watched from the first moment. A deleted pod is terminated anyway. */
+  /**
+   * Adopted pods have their cgroup already: their exits are watched from the first moment. A deleted pod is terminated
+   * anyway.
+   */
   private watchAdopted(pod: Pod, allocated: Pod): void {
     const { state, cgroupWatches, log } = this.deps;
     const { cache, allocations } = state;

@@ -1,5 +1,5 @@
-// The record of a pod on disk, its decoding, and a termination that an earlier kubelet process began. Only the fields that the kubelet
-// relies on are checked.
+// The record of a pod on disk, its decoding, and a termination that an earlier kubelet process began. Only the fields
+// that the kubelet relies on are checked.
 
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
@@ -12,8 +12,8 @@ export interface PodRecord {
   version: 1;
   pod: Pod;
   /**
-   * RFC 3339, when this node accepted the pod: activeDeadlineSeconds counts from it. status.startTime is the same, except
-   * on a stand-alone node after a restart of the kubelet.
+   * RFC 3339, when this node accepted the pod: activeDeadlineSeconds counts from it. status.startTime is the same,
+   * except on a stand-alone node after a restart of the kubelet.
    */
   startTime: string;
   /** Kernel's name for the time from one start of the machine to the next. */
@@ -24,8 +24,8 @@ export interface PodRecord {
   /** The kubelet ends the pod, or has ended it: it never runs again. */
   failure?: PodFailure & { deadline: number };
   /**
-   * For the deadlines: the steady clock minus the monotonic clock, in ms, in the kubelet process that set them. It differs in
-   * the next process if the system clock was set meanwhile.
+   * For the deadlines: the steady clock minus the monotonic clock, in ms, in the kubelet process that set them. It
+   * differs in the next process if the system clock was set meanwhile.
    */
   clockOffset?: number;
   /** The final status of a terminated pod, as the API server shows it. */
@@ -85,8 +85,8 @@ export function decodeRecord(value: unknown, uid: string): PodRecord {
 }
 
 /**
- * False for a pod that no container runs of: it was rejected, or not yet admitted. It is admitted or rejected again, and the
- * API server knows which pods are Failed.
+ * False for a pod that no container runs of: it was rejected, or not yet admitted. It is admitted or rejected again,
+ * and the API server knows which pods are Failed.
  */
 export function isNeeded(record: PodRecord): boolean {
   const { admitted, failure, termination, finalStatus, endDeadline, preStopsDone } = record;

@@ -1,7 +1,8 @@
-// The pod records that the next kubelet process reads: definition, start time, order of admission, deadline of the termination, verdict.
-// The runtime has everything else. A failed write loses only the record. A record from before the machine's last boot is removed, because
-// its pod no longer runs.
-// Invariant: a pod that was not admitted has no file, since nothing of it is on the node; the sum of all files is bounded (docs/adr/0080).
+// The pod records that the next kubelet process reads: definition, start time, order of admission, deadline of the
+// termination, verdict. The runtime has everything else. A failed write loses only the record. A record from before the
+// machine's last boot is removed, because its pod no longer runs.
+// Invariant: a pod that was not admitted has no file, since nothing of it is on the node; the sum of all files is
+// bounded (docs/adr/0080).
 
 import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,10 +25,15 @@ import { decodeRecord, isNeeded, onClock, type PodRecord, runsAgain, withoutDefi
 
 const SUFFIX = ".json";
 
-/** Records may be megabytes: as text and as objects, only so many are in memory before it is known whether they stay. */
+/**
+ * Records may be megabytes: as text and as objects, only so many are in memory before it is known whether they stay.
+ */
 const READS_AT_ONCE = 2;
 
-/** Limit for the sum of all files: far above what a node's pods need. A record beyond it is not written, as on a full disk. */
+/**
+ * Limit for the sum of all files: far above what a node's pods need. A record beyond it is not written, as on a full
+ * disk.
+ */
 export const MAX_SUM_BYTES = 256 * 1024 * 1024;
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";

@@ -1,5 +1,5 @@
-// What is known of the pods of this node: events, workers, observed states, records, allocations. It is made before everything that reads it.
-// PodSync, which acts on it, is made last.
+// What is known of the pods of this node: events, workers, observed states, records, allocations. It is made before
+// everything that reads it. PodSync, which acts on it, is made last.
 
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
@@ -31,7 +31,10 @@ export class PodState {
   readonly allocations: Allocations;
   /** What the API server has of pods. Undefined until the node has joined a cluster, and on a stand-alone node. */
   cluster: ClusterPods | undefined;
-  /** Every source has delivered and the runtime was listed: all wanted pods are known, and the termination of the others has begun. */
+  /**
+   * Every source has delivered and the runtime was listed: all wanted pods are known, and the termination of the others
+   * has begun.
+   */
   settled = false;
   private readonly log: Logger;
 

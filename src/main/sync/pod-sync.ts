@@ -194,8 +194,8 @@ export class PodSync {
 
   /**
    * The last status of a pod whose volumes are released and of which nothing runs or will run again. undefined: its
-   * definition is still needed. `api`: its status in the API. A final phase there counts only for a pod that this kubelet
-   * does not know, because another client may have written it while the pod runs.
+   * definition is still needed. `api`: its status in the API. A final phase there counts only for a pod that this
+   * kubelet does not know, because another client may have written it while the pod runs.
    */
   endedStatus(uid: string, api: PodStatus | undefined): PodStatus | undefined {
     const { pods, records } = this.deps.state;

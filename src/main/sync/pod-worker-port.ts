@@ -41,7 +41,10 @@ export interface PodWorkerDeps {
   clock: Clock;
   /** Of the passes of all pods. */
   loop: Pick<LoopShare, "turn">;
-  /** Passes of pods that ended before this kubelet started: thousands of them must not fill the thread pool that the others need. */
+  /**
+   * Passes of pods that ended before this kubelet started: thousands of them must not fill the thread pool that the
+   * others need.
+   */
   overPasses: Pick<Limiter, "acquire" | "release">;
   log: Logger;
   /** Back-off of crashing containers; a missing value means the standard one. */

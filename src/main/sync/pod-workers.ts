@@ -1,6 +1,6 @@
-// Begins, changes and ends the pod workers of the node: one per UID, and one at a time per full name. Invariant: two pods with one full name never run together. The
-// second waits for the termination of the first. A pod that comes back while it is terminating starts again after its removal. An error of
-// one pod does not keep waiting pods from starting.
+// Begins, changes and ends the pod workers of the node: one per UID, and one at a time per full name. Invariant: two
+// pods with one full name never run together. The second waits for the termination of the first. A pod that comes back
+// while it is terminating starts again after its removal. An error of one pod does not keep waiting pods from starting.
 
 import { isStaticPod, type Pod, podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -58,7 +58,10 @@ export class PodWorkers {
     worker?.terminate({ deadline: this.deadline(worker.desired, graceSeconds), reason });
   }
 
-  /** Shortens the termination of the static pod of this name. @returns false: no static pod of this name is being terminated */
+  /**
+   * Shortens the termination of the static pod of this name.
+   * @returns false: no static pod of this name is being terminated
+   */
   shortenStatic(fullName: string, graceSeconds: number): boolean {
     const { pods } = this.deps;
     const worker = pods.get(pods.ownerOf(fullName) ?? "");

@@ -1,6 +1,6 @@
-// Removals that the runtime refuses again and again while a pod terminates. containerd can keep a container that no call removes
-// (https://github.com/containerd/containerd/issues/11037). It must not block the release of volumes and cgroup, or the removal of the API
-// object.
+// Removals that the runtime refuses again and again while a pod terminates. containerd can keep a container that no
+// call removes (https://github.com/containerd/containerd/issues/11037). It must not block the release of volumes and
+// cgroup, or the removal of the API object.
 
 import { CriCancelledError, CriError, CriUnavailableError } from "../../shared/cri/errors.js";
 import type { Step } from "../model/step.js";

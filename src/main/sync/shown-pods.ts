@@ -1,5 +1,5 @@
-// Pods as the servers' threads show them: a pod whose containers are being stopped shows it, whatever its source says, and a pod that the API
-// holds back by finalizers stays in the list.
+// Pods as the servers' threads show them: a pod whose containers are being stopped shows it, whatever its source says,
+// and a pod that the API holds back by finalizers stays in the list.
 // Invariant: a pod that is shown again without a change is the same object, so that its text is not sent again.
 
 import type { Pod } from "../../shared/api/pod.js";

@@ -1,7 +1,7 @@
-// Runs a plan's steps for one pod: stops in parallel, then creations and starts in order, then removals. After each step the pod is
-// inspected.
-// Invariant: a failed container start or a refused resize is recorded and waits, while the pod's other containers continue. After a step
-// with an unknown outcome the pod is relisted before the next plan.
+// Runs a plan's steps for one pod: stops in parallel, then creations and starts in order, then removals. After each
+// step the pod is inspected.
+// Invariant: a failed container start or a refused resize is recorded and waits, while the pod's other containers
+// continue. After a step with an unknown outcome the pod is relisted before the next plan.
 
 import { AbortBranches } from "../../shared/abort/branches.js";
 import { containerNamed } from "../../shared/api/per-spec.js";

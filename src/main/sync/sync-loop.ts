@@ -1,6 +1,7 @@
-// The syncLoop dispatches changes of the sources and records of the pleg thread to the pod workers. It also terminates orphaned pods.
-// Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of one pod reaches no
-// other pod. The containers of a pod whose change failed are not removed as orphans.
+// The syncLoop dispatches changes of the sources and records of the pleg thread to the pod workers. It also terminates
+// orphaned pods.
+// Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of
+// one pod reaches no other pod. The containers of a pod whose change failed are not removed as orphans.
 
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -96,7 +97,10 @@ export class SyncLoop implements PodChangeLoop {
     else this.during(MAIN_POD_CHANGE, () => this.applyIsolated(change));
   }
 
-  /** Terminates a static pod, and starts it again under its UID when nothing of it is left, as if its manifest had been taken away and put back. */
+  /**
+   * Terminates a static pod, and starts it again under its UID when nothing of it is left, as if its manifest had been
+   * taken away and put back.
+   */
   restart(pod: Pod): void {
     const { uid } = pod.metadata;
     if (this.stopped || this.held.has(uid)) return;

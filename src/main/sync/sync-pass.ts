@@ -21,7 +21,10 @@ export interface SyncingWorker {
 }
 
 interface SyncResult {
-  /** "changed": the plan's steps ran. "completed": they ran, and the pod has run to its end. "expired": the pod must fail. */
+  /**
+   * "changed": the plan's steps ran. "completed": they ran, and the pod has run to its end. "expired": the pod must
+   * fail.
+   */
   kind: "changed" | "completed" | "expired" | "idle";
   /** Of an idle pod: the next pass, by the steady clock; undefined: at the next resync. */
   wakeAt?: number | undefined;

@@ -1,4 +1,5 @@
-// Spans of a pod's syncs, with upstream's names and attributes. Each begins a trace, because another pod may have caused the sync.
+// Spans of a pod's syncs, with upstream's names and attributes. Each begins a trace, because another pod may have
+// caused the sync.
 // Invariant: a span ends at the latest when the termination of the pod begins or its worker stops.
 
 import type { Pod } from "../../shared/api/pod.js";
@@ -12,8 +13,8 @@ export type UpdateType = "create" | "update" | "sync";
 type Failures = ReadonlyMap<string, Pick<StartFailure, "reason" | "message">>;
 
 /**
- * The span of one pod's sync. Upstream's sync is one call; here it may take several passes, each with a new plan. The span lasts until a
- * pass fails or has no step.
+ * The span of one pod's sync. Upstream's sync is one call; here it may take several passes, each with a new plan. The
+ * span lasts until a pass fails or has no step.
  */
 export class SyncTrace {
   private span: OpenSpan | undefined;

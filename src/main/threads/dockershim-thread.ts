@@ -1,4 +1,5 @@
-// The dockershim thread as main runs it: with --container-runtime=docker beside the node's other threads, with --experimental-dockershim alone.
+// The dockershim thread as main runs it: with --container-runtime=docker beside the node's other threads, with
+// --experimental-dockershim alone.
 
 import { join } from "node:path";
 import type { DockershimControl, DockershimInit } from "../../shared/contracts/dockershim.js";

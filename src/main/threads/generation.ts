@@ -1,4 +1,5 @@
-// One start of a worker thread: its Worker, ports and rings, from new to exit. The supervisor makes one after the other.
+// One start of a worker thread: its Worker, ports and rings, from new to exit. The supervisor makes one after the
+// other.
 // Invariant: onExit is called exactly once, and last; the first failure is the one reported; ports are closed by then.
 
 import { MessageChannel, type MessagePort } from "node:worker_threads";

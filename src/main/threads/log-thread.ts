@@ -1,7 +1,7 @@
 // The log thread as main runs it, and what every other thread gets to log with. It is not supervised like the others:
 // they and their supervisor log through it.
-// Invariant: each logging thread has one ring for the life of the process; its lines outlive both the thread that logged them and the log
-// thread; while there is no log thread they wait in the rings.
+// Invariant: each logging thread has one ring for the life of the process; its lines outlive both the thread that
+// logged them and the log thread; while there is no log thread they wait in the rings.
 
 import { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -129,7 +129,9 @@ export class LogThread implements ThreadLogs {
     return true;
   }
 
-  /** The same, blocking: for a process that is about to end. Without a log thread the caller writes the lines itself. */
+  /**
+   * The same, blocking: for a process that is about to end. Without a log thread the caller writes the lines itself.
+   */
   flushNow(deadlineMs: number): boolean {
     const { clock } = this.options;
     if (this.worker === undefined) return this.writeHere();

@@ -1,10 +1,13 @@
 // The metrics of main and of its threads, for one scrape of a server's thread.
-// Invariant: a thread that does not respond in time delays the others by SOURCE_DEADLINE_MS at most; its last values stand in.
+// Invariant: a thread that does not respond in time delays the others by SOURCE_DEADLINE_MS at most; its last values
+// stand in.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 
-/** Shorter than the server's own deadline for all sources (2 s): one stuck thread must not make the whole page stale. */
+/**
+ * Shorter than the server's own deadline for all sources (2 s): one stuck thread must not make the whole page stale.
+ */
 const SOURCE_DEADLINE_MS = 1500;
 
 type Source = () => Promise<MetricSnapshot[]>;
@@ -19,8 +22,8 @@ export class MetricSources {
   }
 
   /**
-   * All but the values of `asker`, which has its own. Never rejects: a source that fails, or is late, contributes the values that it gave
-   * last.
+   * All but the values of `asker`, which has its own. Never rejects: a source that fails, or is late, contributes the
+   * values that it gave last.
    */
   async collect(asker: string): Promise<MetricSnapshot[]> {
     const others = this.sources.filter(({ thread }) => thread !== asker);

@@ -1,5 +1,7 @@
-// The peers thread as main runs it: probes and lifecycle hooks whose server a pod chooses (docs/adr/0075). It starts with the first of them.
-// Invariant: a hook that the end of the thread interrupted runs again, at most HOOK_TRIES times; an aborted hook ends in the thread, too.
+// The peers thread as main runs it: probes and lifecycle hooks whose server a pod chooses (docs/adr/0075). It starts
+// with the first of them.
+// Invariant: a hook that the end of the thread interrupted runs again, at most HOOK_TRIES times; an aborted hook ends
+// in the thread, too.
 
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { HttpHook, HttpHookReply, PeersControl, PeersInit } from "../../shared/contracts/peers.js";
@@ -8,7 +10,9 @@ import type { HookPort } from "../model/hook-port.js";
 import { probeUserAgent } from "./probe-user-agent.js";
 import { ProbeThread, type ProbeThreadOptions } from "./prober-thread.js";
 
-/** The end of a hook is its pod's: its grace period, or nothing for postStart. Every call needs a deadline all the same. */
+/**
+ * The end of a hook is its pod's: its grace period, or nothing for postStart. Every call needs a deadline all the same.
+ */
 const HOOK_DEADLINE_MS = 24 * 60 * 60_000;
 /** The thread does not end often, and perhaps it is this hook that ends it. */
 const HOOK_TRIES = 3;

@@ -1,7 +1,8 @@
-// Sends a thread its copy of each pod in small pieces: all pods after each start, and changes afterwards. Between two pieces main's loop
-// turns. A piece that does not arrive is sent again, with newer values where there are some (docs/adr/0080).
-// Invariant: pieces are sent one after the other; the newest value of every pod arrives at last while the thread runs; no value is held
-// while the thread is away.
+// Sends a thread its copy of each pod in small pieces: all pods after each start, and changes afterwards. Between two
+// pieces main's loop turns. A piece that does not arrive is sent again, with newer values where there are some
+// (docs/adr/0080).
+// Invariant: pieces are sent one after the other; the newest value of every pod arrives at last while the thread runs;
+// no value is held while the thread is away.
 
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";

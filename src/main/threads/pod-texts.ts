@@ -1,6 +1,6 @@
-// Pods as a server's thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod with
-// thousands of mounts takes main several times as long. A large text is sent as bytes: as a string it would stay in the thread's heap until
-// the thread, which may be idle, collects garbage.
+// Pods as a server's thread gets them: JSON, without the definition where only the status changed. To clone the objects
+// of a pod with thousands of mounts takes main several times as long. A large text is sent as bytes: as a string it
+// would stay in the thread's heap until the thread, which may be idle, collects garbage.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodText } from "../../shared/contracts/server.js";

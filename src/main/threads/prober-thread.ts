@@ -1,5 +1,6 @@
-// The prober thread as main runs it, and what it has in common with the peers thread. A thread starts with the first pod that has probes
-// for it. It gets the whole set at each start and changes in order afterwards. The probe manager receives its records.
+// The prober thread as main runs it, and what it has in common with the peers thread. A thread starts with the first
+// pod that has probes for it. It gets the whole set at each start and changes in order afterwards. The probe manager
+// receives its records.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import {

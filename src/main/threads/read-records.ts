@@ -1,6 +1,6 @@
 // Reads the records that a worker pushes into its ring.
-// Invariant: a record that was not handled ends its thread, because no other record repeats it; the next start has a fresh ring and reports
-// everything again.
+// Invariant: a record that was not handled ends its thread, because no other record repeats it; the next start has a
+// fresh ring and reports everything again.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";

@@ -1,5 +1,5 @@
-// A server's thread as main runs it: gets every pod at its start, and changes in order afterwards. Two threads are of this kind: `server`, and
-// `secure-server` for port 10250 (docs/adr/0081).
+// A server's thread as main runs it: gets every pod at its start, and changes in order afterwards. Two threads are of
+// this kind: `server`, and `secure-server` for port 10250 (docs/adr/0081).
 
 import { transfer } from "comlink";
 import type { Pod } from "../../shared/api/pod.js";

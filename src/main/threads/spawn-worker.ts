@@ -1,4 +1,5 @@
-// Starts a worker for one generation of a thread. A test or a simulation spawns workers in main's thread instead (docs/adr/0113).
+// Starts a worker for one generation of a thread. A test or a simulation spawns workers in main's thread instead
+// (docs/adr/0113).
 
 import { Worker } from "node:worker_threads";
 import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";

@@ -40,7 +40,9 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   /** Time limit of stop() for draining, ms. Default 5000. */
   drainDeadlineMs?: number;
   restart: RestartOptions;
-  /** After every (re)start, with `call`, `inbox` and `outbox` of the new generation; a rejection restarts the thread. */
+  /**
+   * After every (re)start, with `call`, `inbox` and `outbox` of the new generation; a rejection restarts the thread.
+   */
   onRunning: (thread: SupervisedThread<Control>) => void | Promise<void>;
   onExit?: (exit: ThreadExit) => void;
   /** Called at each start; what it returns, when the thread has loaded its code or has exited. */
@@ -97,7 +99,9 @@ export class SupervisedThread<Control extends object> {
     this.policy = new RestartPolicy(options.restart);
   }
 
-  /** The worker's control object; every call has a deadline and rejects with ThreadExitedError when the thread exits. */
+  /**
+   * The worker's control object; every call has a deadline and rejects with ThreadExitedError when the thread exits.
+   */
   get call(): Remote<Control> {
     return this.calls.call;
   }

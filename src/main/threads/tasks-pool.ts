@@ -1,6 +1,6 @@
-// The piscina pool for short CPU-heavy jobs that must not run on main and need no thread of their own. Every job has a deadline. A job that
-// passes its deadline loses its thread: piscina terminates the thread and starts another. So a hung or hostile job costs only its own
-// caller an error.
+// The piscina pool for short CPU-heavy jobs that must not run on main and need no thread of their own. Every job has a
+// deadline. A job that passes its deadline loses its thread: piscina terminates the thread and starts another. So a
+// hung or hostile job costs only its own caller an error.
 
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
@@ -48,7 +48,10 @@ class TasksPoolExhaustedError extends Error {
 }
 
 export interface TasksPoolOptions {
-  /** Threads that stay; default 1. With 0 the first thread starts at once, too, and ends when it has had no job for a while. */
+  /**
+   * Threads that stay; default 1. With 0 the first thread starts at once, too, and ends when it has had no job for a
+   * while.
+   */
   minThreads?: number;
   maxThreads?: number;
   /** Idle time after which a thread above minThreads ends, ms; default 10,000. */
@@ -65,7 +68,10 @@ interface RunOptions {
   /** Milliseconds from the moment a thread takes the job: a slow job before it in the queue does not count. */
   deadlineMs: number;
   signal?: AbortSignal;
-  /** A pod's UID, for walks over its files: all pods' walks have one thread together. Functions take turns, and pods within each. */
+  /**
+   * A pod's UID, for walks over its files: all pods' walks have one thread together. Functions take turns, and pods
+   * within each.
+   */
   turnOf?: string;
 }
 
@@ -193,8 +199,8 @@ function warmUp(pool: Piscina, log: Logger): void {
 }
 
 /**
- * Which threads of the pool were ended but are still there. A thread that runs JavaScript ends at once; one in a call to
- * the kernel ends when that call returns, if ever.
+ * Which threads of the pool were ended but are still there. A thread that runs JavaScript ends at once; one in a call
+ * to the kernel ends when that call returns, if ever.
  */
 class ThreadWatch {
   private readonly alive = new Set<Worker>();

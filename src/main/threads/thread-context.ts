@@ -1,4 +1,5 @@
-// Shared by all supervised threads: the board, the restart rules, and the reaction when one is not restarted again (docs/adr/0040).
+// Shared by all supervised threads: the board, the restart rules, and the reaction when one is not restarted again
+// (docs/adr/0040).
 // Invariant: a thread that clients, pods or the API server can reach never ends the process, however often it fails.
 
 import type { Clock } from "../../shared/clock/clock.js";
@@ -20,7 +21,9 @@ export type ThreadName = "main" | WorkerName;
 
 const STALL_MS = 10_000;
 const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
-/** Without these threads no pod is synced. After so many restarts without a healthy run, a new process is the remedy. */
+/**
+ * Without these threads no pod is synced. After so many restarts without a healthy run, a new process is the remedy.
+ */
 const ESSENTIAL_RESTARTS = 10;
 
 /** Threads whose loss the process can't outlive; all others are restarted for ever. */

@@ -1,5 +1,5 @@
-// Main's side of the contracts of its threads: what their records and questions come to. MainThreadOwner (agent/thread-owner.ts)
-// implements it.
+// Main's side of the contracts of its threads: what their records and questions come to. MainThreadOwner
+// (agent/thread-owner.ts) implements it.
 
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";

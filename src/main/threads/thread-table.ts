@@ -1,6 +1,8 @@
-// The worker threads of the node, one row each. Board slots, heap limits, watchdog limits, starts, metrics, stops and the fault hook
-// follow from the rows. The log thread and the tasks pool are no rows: they are not supervised (log-thread.ts, tasks-pool.ts).
-// Invariant: src/workers has one folder per row, with the row's name, or the row names another's (test/packaging/thread-table.test.ts).
+// The worker threads of the node, one row each. Board slots, heap limits, watchdog limits, starts, metrics, stops and
+// the fault hook follow from the rows. The log thread and the tasks pool are no rows: they are not supervised
+// (log-thread.ts, tasks-pool.ts).
+// Invariant: src/workers has one folder per row, with the row's name, or the row names another's
+// (test/packaging/thread-table.test.ts).
 
 import type { ServerInit, ServerThreadName } from "../../shared/contracts/server.js";
 import { evictionInit, EvictionThread } from "./eviction-thread.js";
@@ -12,7 +14,9 @@ import { secureServerInit, serverInit, serverUpcalls } from "./server-init.js";
 import { ServerThread } from "./server-thread.js";
 import type { NodeThread, ThreadDeps } from "./thread-host.js";
 
-/** Above the time in which the supervisor detects a stalled thread (10 s) and restarts it (10 s and the start itself). */
+/**
+ * Above the time in which the supervisor detects a stalled thread (10 s) and restarts it (10 s and the start itself).
+ */
 const WATCHDOG_MS = 30_000;
 
 export interface ThreadRow {
@@ -28,11 +32,13 @@ export interface ThreadRow {
   /** The process ends when the thread fails too often: no pod is synced without it. Others are restarted for ever. */
   essential?: true;
   /**
-   * first: pods wait for it. next: started once, one after the other; the node does not wait for a restart. last: when those run.
-   * by its owner: with the first work for it.
+   * first: pods wait for it. next: started once, one after the other; the node does not wait for a restart. last: when
+   * those run. by its owner: with the first work for it.
    */
   start: "first" | "next" | "last" | "by its owner";
-  /** undefined: this node has no such thread. Absent: the owner makes the thread, and adds it with `NodeThreads.add`. */
+  /**
+   * undefined: this node has no such thread. Absent: the owner makes the thread, and adds it with `NodeThreads.add`.
+   */
   make?: (deps: ThreadDeps<string>) => NodeThread | undefined;
 }
 
@@ -82,7 +88,8 @@ export const THREAD_TABLE = {
   peers: {
     heapMiB: 128,
     watchdogMs: WATCHDOG_MS,
-    // No piece of a peer's work takes longer than a fraction of a second; the probes of all other pods wait behind a longer one.
+    // No piece of a peer's work takes longer than a fraction of a second; the probes of all other pods wait behind a
+    // longer one.
     stallMs: 5_000,
     ringBytes: { inbox: 1 << 12, outbox: 1 << 20 },
     start: "by its owner",

@@ -1,5 +1,5 @@
-// Values that a thread gets with its init, and anew when they change. Invariant: a thread that runs has the newest of each, whenever it
-// changed: a value that is set while the thread starts is sent once the thread takes calls.
+// Values that a thread gets with its init, and anew when they change. Invariant: a thread that runs has the newest of
+// each, whenever it changed: a value that is set while the thread starts is sent once the thread takes calls.
 
 import type { Logger } from "../../shared/log/logger.js";
 

@@ -1,6 +1,8 @@
-// Jobs of which only one may run at a time. Kinds of jobs take turns, and within a kind its owners take turns. An owner with a hundred jobs
-// delays each other owner by one job. A hundred owners with jobs of one kind delay another kind by one job.
-// Invariant: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job ends.
+// Jobs of which only one may run at a time. Kinds of jobs take turns, and within a kind its owners take turns. An owner
+// with a hundred jobs delays each other owner by one job. A hundred owners with jobs of one kind delay another kind by
+// one job.
+// Invariant: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job
+// ends.
 
 import { abortReason } from "../../shared/errors/thrown.js";
 
@@ -15,7 +17,10 @@ export interface TurnOf {
 }
 
 export class Turns {
-  /** By kind and owner; the first kind, and its first owner, has the next turn. Those without a job that waits are not in it. */
+  /**
+   * By kind and owner; the first kind, and its first owner, has the next turn. Those without a job that waits are not
+   * in it.
+   */
   private readonly kinds = new Map<string, Map<string, Set<Waiter>>>();
   private busy = false;
   private closed: Error | undefined;
@@ -25,7 +30,9 @@ export class Turns {
     return this.all().length;
   }
 
-  /** Runs the job when it is its turn. Rejects with the signal's reason, the reason of the close, or as the job does. */
+  /**
+   * Runs the job when it is its turn. Rejects with the signal's reason, the reason of the close, or as the job does.
+   */
   async take<T>({ kind, owner }: TurnOf, job: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.closed !== undefined) throw this.closed;

@@ -1,5 +1,7 @@
-// Puts pods together from the differences that the pleg thread sends. It lives as long as the ring that they come through.
-// Invariant: a pod that is passed on equals the pleg thread's last observation, or its record throws, which restarts the thread.
+// Puts pods together from the differences that the pleg thread sends. It lives as long as the ring that they come
+// through.
+// Invariant: a pod that is passed on equals the pleg thread's last observation, or its record throws, which restarts
+// the thread.
 
 import type { PlegRecord, PlegWireRecord, PodHead, PodPart } from "../../shared/contracts/pleg.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";

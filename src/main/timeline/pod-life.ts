@@ -45,7 +45,9 @@ export class PodLife {
     if (this.phases.length > MAX_PHASES) this.phases.shift();
   }
 
-  /** All containers run for the first time. Answers the start SLI in milliseconds; undefined when it was known before. */
+  /**
+   * All containers run for the first time. Answers the start SLI in milliseconds; undefined when it was known before.
+   */
   running(now: number, initContainers: ReadonlySet<string>): number | undefined {
     if (this.runningAt !== undefined) return undefined;
     this.runningAt = now;

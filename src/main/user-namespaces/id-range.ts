@@ -1,5 +1,6 @@
-// The node's user and group ids that pods may have. They are the ranges of user "kubelet" in /etc/subuid and /etc/subgid. Without such
-// ranges they are all ids that the node's own users do not have. The error for an unusable range names the change to make.
+// The node's user and group ids that pods may have. They are the ranges of user "kubelet" in /etc/subuid and
+// /etc/subgid. Without such ranges they are all ids that the node's own users do not have. The error for an unusable
+// range names the change to make.
 
 import { UserNamespaceError } from "./user-namespace-error.js";
 

@@ -1,5 +1,5 @@
-// Which pod has which ids, and the ids of its sandboxes in the runtime. Invariant: no two pods have an id in common, even after a
-// change of the settings.
+// Which pod has which ids, and the ids of its sandboxes in the runtime. Invariant: no two pods have an id in common,
+// even after a change of the settings.
 
 import { invariant } from "../../shared/errors/invariant.js";
 import { type IdRange } from "./id-range.js";

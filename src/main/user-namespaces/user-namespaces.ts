@@ -1,6 +1,6 @@
-// Allocates the ids of pods with hostUsers: false, persists them and releases them. Invariant: before the first allocation, all allocations
-// of earlier kubelets are known; a pod keeps its ids until it is removed; a pod with a damaged file delays no other pod, and its ids in the
-// runtime are allocated to none.
+// Allocates the ids of pods with hostUsers: false, persists them and releases them. Invariant: before the first
+// allocation, all allocations of earlier kubelets are known; a pod keeps its ids until it is removed; a pod with a
+// damaged file delays no other pod, and its ids in the runtime are allocated to none.
 
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";

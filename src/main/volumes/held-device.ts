@@ -1,5 +1,6 @@
-// The block device of a mapped volume: its symbolic links, and a loop device, as upstream's kubelet makes it. The loop device keeps the disk
-// open, so that the kernel gives the disk's name to no other disk. It may be another kubelet's, and is removed before the volume is detached.
+// The block device of a mapped volume: its symbolic links, and a loop device, as upstream's kubelet makes it. The loop
+// device keeps the disk open, so that the kernel gives the disk's name to no other disk. It may be another kubelet's,
+// and is removed before the volume is detached.
 
 import { readdir, readFile } from "node:fs/promises";
 import { errorCode } from "../../shared/errors/error-code.js";

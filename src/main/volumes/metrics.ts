@@ -1,5 +1,5 @@
-// Volumes as operators of other kubelets know them: operations, their durations, and how many volumes are wanted and set
-// up. Main thread only.
+// Volumes as operators of other kubelets know them: operations, their durations, and how many volumes are wanted and
+// set up. Main thread only.
 
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 

@@ -1,5 +1,5 @@
-// The mount record. The kubelet writes it to disk before a mount and removes it after the unmount. So after a crash at any instruction a
-// restarted kubelet recognises its own present or former mount.
+// The mount record. The kubelet writes it to disk before a mount and removes it after the unmount. So after a crash at
+// any instruction a restarted kubelet recognises its own present or former mount.
 
 import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { errorCode } from "../../shared/errors/error-code.js";
@@ -29,8 +29,9 @@ export interface KnownIntent {
 const FILE = "mount.json";
 
 /**
- * Outlives the kubelet. It need not outlive the machine: then there is no mount. Written in place, while nothing is mounted
- * yet: half a note counts as one. @throws DiskFullError
+ * Outlives the kubelet. It need not outlive the machine: then there is no mount. Written in place, while nothing is
+ * mounted yet: half a note counts as one.
+ * @throws DiskFullError
  */
 export async function recordIntent(metaDirectory: string, intent: MountIntent): Promise<void> {
   await mkdir(metaDirectory, { recursive: true, mode: POD_DIRECTORY_MODE });

@@ -1,6 +1,6 @@
 // Filesystems that the kubelet mounts itself as volumes.
-// Invariant: the mount record is on disk before the mount and is deleted after the unmount. A mount without a record but of
-// the plugin's own kind is another kubelet's, and is unmounted with the volume. A mount of another kind stays.
+// Invariant: the mount record is on disk before the mount and is deleted after the unmount. A mount without a record
+// but of the plugin's own kind is another kubelet's, and is unmounted with the volume. A mount of another kind stays.
 
 import { statfs } from "node:fs/promises";
 import { isOsCallError } from "../../shared/os/errors.js";
@@ -78,8 +78,8 @@ export class OwnMounts {
   }
 
   /**
-   * True in the common case: one layer, of the recorded kind, over an empty directory. The kernel shows that without a read of the
-   * mount table. False: another case, or unknown.
+   * True in the common case: one layer, of the recorded kind, over an empty directory. The kernel shows that without a
+   * read of the mount table. False: another case, or unknown.
    */
   private async removeQuickly(uid: string, target: string, kind: InMemory): Promise<boolean> {
     if ((await fileSystemAt(target)) !== MAGIC[kind]) return false;

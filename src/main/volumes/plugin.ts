@@ -1,5 +1,5 @@
-// The interface of a volume plugin: it sets up one kind of source for one pod. Teardown goes by directory, because after a restart
-// the pod may be known only from disk.
+// The interface of a volume plugin: it sets up one kind of source for one pod. Teardown goes by directory, because
+// after a restart the pod may be known only from disk.
 
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";

@@ -1,5 +1,5 @@
-// Runs umount and rm. Both may hang or take long (an unreachable file server, a large tree). As child processes they block no
-// thread of libuv's pool, which every file operation needs.
+// Runs umount and rm. Both may hang or take long (an unreachable file server, a large tree). As child processes they
+// block no thread of libuv's pool, which every file operation needs.
 
 import { spawn } from "node:child_process";
 import { ProgramError } from "./errors.js";

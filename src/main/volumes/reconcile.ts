@@ -1,6 +1,6 @@
 // Compares the mount records of an earlier kubelet with the mount table, once, before anything is deleted.
-// Invariant: this file removes only records, and only those of mounts that never happened; directories and mounts stay for set-up and
-// teardown.
+// Invariant: this file removes only records, and only those of mounts that never happened; directories and mounts stay
+// for set-up and teardown.
 
 import { stat } from "node:fs/promises";
 import {

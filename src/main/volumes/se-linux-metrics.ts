@@ -1,4 +1,5 @@
-// Metrics of volumes mounted with an SELinux label. Gauges that only grow, as upstream's are. Only on nodes with SELinux.
+// Metrics of volumes mounted with an SELinux label. Gauges that only grow, as upstream's are. Only on nodes with
+// SELinux.
 
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 

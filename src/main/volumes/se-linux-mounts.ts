@@ -1,5 +1,6 @@
-// The SELinux label that a volume is mounted with as a whole (mount option "context"), instead of relabelling its files.
-// Only if the node has SELinux, plugin and access mode support it, and no two pods need different labels. KEP-1710.
+// The SELinux label that a volume is mounted with as a whole (mount option "context"), instead of relabelling its
+// files. Only if the node has SELinux, plugin and access mode support it, and no two pods need different labels.
+// KEP-1710.
 // Invariant: pods that use a volume at the same time have one label, or the second is refused.
 
 import type { Container, Pod } from "../../shared/api/pod.js";
@@ -43,8 +44,9 @@ export class SELinuxMounts {
   }
 
   /**
-   * The context to mount with; undefined: the runtime relabels the files. `volume` and `user` are keys of the volume on this node and of
-   * the pod's use of it. @throws VolumeError
+   * The context to mount with; undefined: the runtime relabels the files. `volume` and `user` are keys of the volume on
+   * this node and of the pod's use of it.
+   * @throws VolumeError
    */
   claim(volume: string, user: string, asked: LabelledVolume): string | undefined {
     if (!asked.supported) return undefined;

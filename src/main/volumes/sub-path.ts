@@ -1,4 +1,5 @@
-// subPath mounts. A container may have written that part of the volume. So it is bind-mounted to a place that only the kubelet can change.
+// subPath mounts. A container may have written that part of the volume. So it is bind-mounted to a place that only the
+// kubelet can change.
 // Invariant: the runtime never resolves a path that a container controls.
 
 import { mkdir } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Tears down the volumes of one pod, each by itself. A volume that is busy or hangs delays only itself and the pod's directory. The volumes
-// to tear down are read from disk, because the pod may be from an earlier kubelet.
+// Tears down the volumes of one pod, each by itself. A volume that is busy or hangs delays only itself and the pod's
+// directory. The volumes to tear down are read from disk, because the pod may be from an earlier kubelet.
 
 import {
   devicesDirectory,
@@ -127,7 +127,10 @@ async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, f
   }
 }
 
-/** The kubelet's own mounts are at VOLUME/CONTAINER/INDEX; one anywhere else came in by propagation and stops removeTree. */
+/**
+ * The kubelet's own mounts are at VOLUME/CONTAINER/INDEX; one anywhere else came in by propagation and stops
+ * removeTree.
+ */
 async function tearDownSubPaths(rootDir: string, uid: string, volume: string): Promise<void> {
   const directory = `${subPathsDirectory(rootDir, uid)}/${volume}`;
   for (const container of await paths.namesIn(directory)) {

@@ -1,4 +1,5 @@
-// The options of the volume manager and its plugins. In a separate file, because the manager imports the plugins, and they import this.
+// The options of the volume manager and its plugins. In a separate file, because the manager imports the plugins, and
+// they import this.
 
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -1,5 +1,6 @@
-// Which containers of a pod use which of its volumes. A pod may have thousands of volumes and mounts. So the lists are read once per
-// definition, not once per volume. Invariant: a pod's definition does not change; another one is another object.
+// Which containers of a pod use which of its volumes. A pod may have thousands of volumes and mounts. So the lists are
+// read once per definition, not once per volume. Invariant: a pod's definition does not change; another one is another
+// object.
 
 import type { Container, PodSpec } from "../../shared/api/pod.js";
 

@@ -1,4 +1,5 @@
-// Usage over time, as small charts with a time axis and the value under the pointer: of the machine, and of containers. Pure.
+// Usage over time, as small charts with a time axis and the value under the pointer: of the machine, and of containers.
+// Pure.
 
 import { bytes, duration, moment } from "../../cli/output/amounts.js";
 import { SAMPLE_MS, SAMPLES, type MachineSize, type UsageSample } from "../../shared/contracts/status-page.js";

@@ -1,4 +1,5 @@
-// Manifests that make no pod, beside the list of pods: file, place and reason. Pure. Without such manifests there is nothing to show.
+// Manifests that make no pod, beside the list of pods: file, place and reason. Pure. Without such manifests there is
+// nothing to show.
 
 import { manifestHelp, manifestWord, placeOf, shortName } from "../../cli/manifests/texts.js";
 import type { ManifestFacts, NodeManifests } from "../../shared/contracts/manifest-facts.js";

@@ -1,4 +1,5 @@
-// The node: usage, machine, runtime, API server, certificates, resources, conditions, events, threads and their queues. Pure.
+// The node: usage, machine, runtime, API server, certificates, resources, conditions, events, threads and their queues.
+// Pure.
 
 import { duration, moment, since } from "../../cli/output/amounts.js";
 import { apiServerFails, isLate } from "../../cli/problems.js";

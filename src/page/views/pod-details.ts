@@ -1,4 +1,5 @@
-// What a pod's definition says: images, variables, mounts, ports, probes, volumes, labels, settings. Names, never values of variables. Pure.
+// What a pod's definition says: images, variables, mounts, ports, probes, volumes, labels, settings. Names, never
+// values of variables. Pure.
 
 import { containersOf, type ContainerView } from "../../cli/why/input.js";
 import type { Pod, Probe } from "../../shared/api/pod.js";

@@ -1,4 +1,5 @@
-// The rows of the list of pods, broken ones first. A row need not be a pod: a manifest that makes none has one, too. Pure.
+// The rows of the list of pods, broken ones first. A row need not be a pod: a manifest that makes none has one, too.
+// Pure.
 
 import { timeOf } from "../../cli/output/amounts.js";
 import type { PodState } from "../../cli/pods/state.js";

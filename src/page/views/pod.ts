@@ -1,4 +1,5 @@
-// One pod: the verdict with its findings, containers, the steps of its start, its decisions. The rules are those of `nodelet why`. Pure.
+// One pod: the verdict with its findings, containers, the steps of its start, its decisions. The rules are those of
+// `nodelet why`. Pure.
 
 import { duration, moment, since, timeOf, until } from "../../cli/output/amounts.js";
 import { containerState, podTone, type Tone } from "../../cli/pods/tone.js";

@@ -1,4 +1,5 @@
-// Tables that become cards on a narrow screen. Roles are explicit: a browser drops those of a table that is not laid out as one. Pure.
+// Tables that become cards on a narrow screen. Roles are explicit: a browser drops those of a table that is not laid
+// out as one. Pure.
 
 import { h, type Child, type VNode } from "../dom/vnode.js";
 

@@ -1,5 +1,6 @@
-// Signals that abort with one parent, any number at once. EventTarget searches its listeners for each one that is added or removed: ten
-// thousand calls that listen to one signal would take quadratic time. A branch has a few listeners of its own.
+// Signals that abort with one parent, any number at once. EventTarget searches its listeners for each one that is added
+// or removed: ten thousand calls that listen to one signal would take quadratic time. A branch has a few listeners of
+// its own.
 // Invariant: the parent has one listener, until dispose().
 
 import { abortReason } from "../errors/thrown.js";

@@ -1,6 +1,6 @@
-// Abort signals: a signal that aborts with its parent, by its owner's call, or after a timeout; and the wait for a promise until a signal
-// aborts. Not AbortSignal.any: Node 20 keeps an entry of every result for as long as a source exists. Invariant: a disposed scope has
-// removed its listener from its parent.
+// Abort signals: a signal that aborts with its parent, by its owner's call, or after a timeout; and the wait for a
+// promise until a signal aborts. Not AbortSignal.any: Node 20 keeps an entry of every result for as long as a source
+// exists. Invariant: a disposed scope has removed its listener from its parent.
 
 import type { Clock, Timer } from "../clock/clock.js";
 import { abortReason } from "../errors/thrown.js";

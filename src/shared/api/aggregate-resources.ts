@@ -1,5 +1,6 @@
 // Sums of the resources that a pod's containers need together. Init containers run one after the other and before the
-// others, sidecars stay: the pod needs the larger of (regular + sidecars) and (each init container + sidecars started before it).
+// others, sidecars stay: the pod needs the larger of (regular + sidecars) and (each init container + sidecars started
+// before it).
 
 import { isSidecar, type Container, type PodSpec, type ResourceList } from "./pod.js";
 import { addQuantities, maxQuantity, ZERO, type ExactQuantity } from "./quantity.js";

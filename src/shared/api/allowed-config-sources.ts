@@ -1,5 +1,5 @@
-// Which ConfigMaps may configure this kubelet. --dynamic-config-sources fixes them on the node, because many components of a cluster may
-// change the Node object that assigns one. Pure.
+// Which ConfigMaps may configure this kubelet. --dynamic-config-sources fixes them on the node, because many components
+// of a cluster may change the Node object that assigns one. Pure.
 
 import type { ConfigMapReference } from "./config-source.js";
 

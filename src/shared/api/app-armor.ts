@@ -1,5 +1,5 @@
-// The AppArmor profile of a container. Its own field comes first, then the pod's annotation for it, then the pod's field. The API server
-// converts the annotations of API pods to fields; static pods may have nothing but annotations.
+// The AppArmor profile of a container. Its own field comes first, then the pod's annotation for it, then the pod's
+// field. The API server converts the annotations of API pods to fields; static pods may have nothing but annotations.
 // Invariant: validation, admission and the container's configuration read profiles only here. Source:
 // https://kubernetes.io/docs/tutorials/security/apparmor/, pkg/security/apparmor/helpers.go
 

@@ -1,6 +1,6 @@
-// The assignment of a configuration to a node. The shapes are spec.configSource and status.config of a Node of Kubernetes 1.23
-// (NodeConfigSource, NodeConfigStatus). Newer API servers drop those fields, so annotations of the Node carry them
-// (docs/dynamic-configuration.md).
+// The assignment of a configuration to a node. The shapes are spec.configSource and status.config of a Node of
+// Kubernetes 1.23 (NodeConfigSource, NodeConfigStatus). Newer API servers drop those fields, so annotations of the Node
+// carry them (docs/dynamic-configuration.md).
 
 /** Set by an administrator: "namespace/name", "namespace/name/key", or NodeConfigSource as JSON. */
 export const CONFIG_SOURCE_ANNOTATION = "nodelet.dev/config-source";

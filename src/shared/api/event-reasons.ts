@@ -1,6 +1,6 @@
-// Every reason of an event that this kubelet emits, with its objects, types and meaning. The type of an event's reason derives from this
-// table, so no component can emit another reason. docs/reference/events.md is made of it, too. A running kubelet does not load it: only its
-// type is imported. Names are upstream's, of Kubernetes 1.36:
+// Every reason of an event that this kubelet emits, with its objects, types and meaning. The type of an event's reason
+// derives from this table, so no component can emit another reason. docs/reference/events.md is made of it, too. A
+// running kubelet does not load it: only its type is imported. Names are upstream's, of Kubernetes 1.36:
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 
 import type { EventType } from "./event.js";

@@ -17,7 +17,10 @@ export const EVICTION_SIGNALS = [
 
 export type EvictionSignal = (typeof EVICTION_SIGNALS)[number];
 
-/** Bytes, inodes or process ids, in whole units, with the format it was written in; or a percentage (10 is 10%) of the capacity. */
+/**
+ * Bytes, inodes or process ids, in whole units, with the format it was written in; or a percentage (10 is 10%) of the
+ * capacity.
+ */
 export type ThresholdValue =
   | { readonly kind: "quantity"; readonly units: bigint; readonly format?: QuantityFormat }
   | { readonly kind: "percent"; readonly percent: number };

@@ -1,4 +1,5 @@
-// Values of a whole pod that the work on each of its containers needs, computed once per spec. A pod may have ten thousand containers.
+// Values of a whole pod that the work on each of its containers needs, computed once per spec. A pod may have ten
+// thousand containers.
 // Invariant: a spec never changes; another version of the pod has another spec.
 
 import type { Container, PodSpec } from "./pod.js";

@@ -1,4 +1,5 @@
-// The layout of a pod's directory, <rootDir>/pods/<UID>. It is upstream's: CSI drivers, node tools and another kubelet rely on it.
+// The layout of a pod's directory, <rootDir>/pods/<UID>. It is upstream's: CSI drivers, node tools and another kubelet
+// rely on it.
 // Invariant: no other file joins these names, and no path contains a UID that is unsafe as a path element.
 
 import { isSafePodUid, safePodUid } from "./pod-uid.js";
@@ -21,7 +22,10 @@ export function firstDirectories(rootDir: string, uid: string): string[] {
 /** Before the driver's name in the plugin name of a flexVolume. */
 export const FLEX_PREFIX = "flexvolume-";
 
-/** "kubernetes.io/empty-dir" is spelled "kubernetes.io~empty-dir" on disk, and "flexvolume-vendor/driver" is "vendor~driver". */
+/**
+ * "kubernetes.io/empty-dir" is spelled "kubernetes.io~empty-dir" on disk, and "flexvolume-vendor/driver" is
+ * "vendor~driver".
+ */
 export function pluginDirectoryName(plugin: string): string {
   const name = plugin.startsWith(FLEX_PREFIX) ? plugin.slice(FLEX_PREFIX.length) : plugin;
   return name.replaceAll("/", "~");

@@ -1,6 +1,7 @@
-// The Pod object (core/v1) as a node agent reads it, where that says more than the generated types. Fields are upstream's; see
-// https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/. A pod has its defaults before it reaches the sync path. They
-// come from the API server, or for static pods from workers/tasks/manifest/defaults.ts.
+// The Pod object (core/v1) as a node agent reads it, where that says more than the generated types. Fields are
+// upstream's; see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/. A pod has its
+// defaults before it reaches the sync path. They come from the API server, or for static pods from
+// workers/tasks/manifest/defaults.ts.
 
 import type * as core from "./gen/core.js";
 import type { ObjectMeta } from "./meta.js";

@@ -1,10 +1,12 @@
-// Equality of values that JSON has. Node's isDeepStrictEqual takes four times as long, and pods may have tens of thousands of ports and
-// mounts.
+// Equality of values that JSON has. Node's isDeepStrictEqual takes four times as long, and pods may have tens of
+// thousands of ports and mounts.
 
 /** Objects of Kubernetes nest less deep; a difference is repeated work, a full stack is an error. */
 const MAX_DEPTH = 500;
 
-/** As isDeepStrictEqual for plain objects and arrays; false for values that nest deeper than {@link MAX_DEPTH} levels. */
+/**
+ * As isDeepStrictEqual for plain objects and arrays; false for values that nest deeper than {@link MAX_DEPTH} levels.
+ */
 export function sameJson(a: unknown, b: unknown, depth = 0): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || depth > MAX_DEPTH) return false;

@@ -4,6 +4,8 @@
 export type Time = string;
 /** RFC 3339 with microseconds. */
 export type MicroTime = string;
-/** Resource quantity in its string form, e.g. "100m", "128Mi"; see quantity.ts. A bare number is allowed in manifests. */
+/**
+ * Resource quantity in its string form, e.g. "100m", "128Mi"; see quantity.ts. A bare number is allowed in manifests.
+ */
 export type Quantity = string | number;
 export type IntOrString = number | string;

@@ -1,13 +1,14 @@
-// Marks on a pod as the kubelet shows it (/pods, the nodelet command, the status page): its containers are being stopped although the API
-// does not delete it, or it has ended and only its object is left. The API server never gets them.
+// Marks on a pod as the kubelet shows it (/pods, the nodelet command, the status page): its containers are being
+// stopped although the API does not delete it, or it has ended and only its object is left. The API server never gets
+// them.
 
 import type { Pod } from "./pod.js";
 
 const MARK = "nodelet.dev/termination";
 
 /**
- * stopping: the kubelet stops the pod although its source wants it (eviction, active deadline). ended: nothing of it is left on the node, and
- * its object stays in the API.
+ * stopping: the kubelet stops the pod although its source wants it (eviction, active deadline). ended: nothing of it is
+ * left on the node, and its object stays in the API.
  */
 export type TerminationMark = "stopping" | "ended";
 

@@ -13,7 +13,10 @@ export function apiMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }
 
-/** CRI nanoseconds since the epoch to a Time. 0, of a container that never started, is the epoch itself, as upstream shows it. */
+/**
+ * CRI nanoseconds since the epoch to a Time. 0, of a container that never started, is the epoch itself, as upstream
+ * shows it.
+ */
 export function apiTimeFromNanos(nanos: bigint): Time {
   return apiTime(Number(nanos / 1_000_000n));
 }

@@ -1,5 +1,5 @@
-// Volumes of a pod (core/v1), where the kubelet says more than the generated types. Sources that it does not mount are kept as they came, so
-// that /pods shows them.
+// Volumes of a pod (core/v1), where the kubelet says more than the generated types. Sources that it does not mount are
+// kept as they came, so that /pods shows them.
 
 import type * as core from "./gen/core.js";
 

@@ -9,7 +9,10 @@ import { parseMountinfo, type Mount } from "../fs/mountinfo.js";
 export interface V1Hierarchy {
   controllers: readonly string[];
   mountPoint: string;
-  /** The part of the hierarchy that the mount shows: "/" or, in some containers, a sub path. Runtimes ignore it, and so do paths here. */
+  /**
+   * The part of the hierarchy that the mount shows: "/" or, in some containers, a sub path. Runtimes ignore it, and so
+   * do paths here.
+   */
   root: string;
 }
 

@@ -1,5 +1,5 @@
-// A cgroup's logical path (["kubepods", "burstable", "podUID"]) and its two spellings: plain directories (cgroupfs) and nested systemd
-// slices. In a slice "-" separates levels, so inside an element it becomes "_".
+// A cgroup's logical path (["kubepods", "burstable", "podUID"]) and its two spellings: plain directories (cgroupfs) and
+// nested systemd slices. In a slice "-" separates levels, so inside an element it becomes "_".
 
 import type { QOSClass } from "../api/pod-status.js";
 import { safePodUid } from "../api/pod-uid.js";
@@ -17,8 +17,8 @@ export function parseCgroupPath(path: string): CgroupName {
 }
 
 /**
- * Config field cgroupRoot. With systemd a name or path of slices ("a-b.slice", "/a.slice/a-b.slice") means the same as the
- * plain path "/a/b".
+ * Config field cgroupRoot. With systemd a name or path of slices ("a-b.slice", "/a.slice/a-b.slice") means the same as
+ * the plain path "/a/b".
  */
 export function parseCgroupRoot(path: string, driver: CgroupDriver): CgroupName {
   const elements = parseCgroupPath(path);

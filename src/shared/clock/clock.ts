@@ -1,5 +1,6 @@
 // The one place that touches timers and wall time. Everything else takes a Clock, so that tests run under virtual time.
-// Invariant: a timer never fires early, however long; a delay that is no number is refused, since Node would fire at once.
+// Invariant: a timer never fires early, however long; a delay that is no number is refused, since Node would fire at
+// once.
 
 import { abortReason } from "../errors/thrown.js";
 import { InvalidDurationError } from "./durations.js";
@@ -18,8 +19,8 @@ export interface Clock {
   /** Wall time, nanoseconds since the epoch (CRI time stamps use this unit). */
   nowNanos(): bigint;
   /**
-   * Milliseconds since the epoch by a clock that is never set: the thread's start time, continued with the monotonic clock. For deadlines
-   * and back-offs; use `now` for moments that come from or go to other programs.
+   * Milliseconds since the epoch by a clock that is never set: the thread's start time, continued with the monotonic
+   * clock. For deadlines and back-offs; use `now` for moments that come from or go to other programs.
    */
   steady(): number;
   /**

@@ -1,6 +1,7 @@
 // Durations from pods, clients and configuration: their bounds, and their text in messages.
-// Invariant: no number from outside becomes a timer or gRPC deadline that Node, grpc-js or the runtime can't represent. grpc-js throws for
-// a deadline over 1e8 hours where no caller can catch it; Go's durations end after 292 years and turn negative beyond.
+// Invariant: no number from outside becomes a timer or gRPC deadline that Node, grpc-js or the runtime can't represent.
+// grpc-js throws for a deadline over 1e8 hours where no caller can catch it; Go's durations end after 292 years and
+// turn negative beyond.
 
 /** 100 years: longer than any node runs. */
 export const LONGEST_SECONDS = 100 * 365 * 86_400;

@@ -1,7 +1,7 @@
-// V8's code cache of one script, in a file beside it. With it a thread compiles nothing that the build has compiled (docs/adr/0057). The
-// name has V8's version: for another Node there is no file, and the code is compiled as usual. V8 itself checks whether a cache fits the
-// flags. V8's tag (cachedDataVersionTag) cannot serve as the name. It differs between processors on which the same cache works, and
-// packages are built on another machine (docs/adr/0062).
+// V8's code cache of one script, in a file beside it. With it a thread compiles nothing that the build has compiled
+// (docs/adr/0057). The name has V8's version: for another Node there is no file, and the code is compiled as usual. V8
+// itself checks whether a cache fits the flags. V8's tag (cachedDataVersionTag) cannot serve as the name. It differs
+// between processors on which the same cache works, and packages are built on another machine (docs/adr/0062).
 // Invariant: V8 gets only undamaged bytes. It checks their version itself, but a damaged cache crashes it.
 
 import { crc32 } from "node:zlib";

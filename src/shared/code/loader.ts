@@ -1,7 +1,8 @@
-// Loads the code of the bundle (packaging/bundle.mjs) with V8's code cache. First comes one pack with all that a thread's start needs,
-// later single chunks. Node's own loaders open each file by itself, and their cache has no function that was compiled lazily
-// (docs/adr/0057).
-// Invariant: packs are read synchronously, and only start-up has packs; a chunk that is loaded later is read without blocking.
+// Loads the code of the bundle (packaging/bundle.mjs) with V8's code cache. First comes one pack with all that a
+// thread's start needs, later single chunks. Node's own loaders open each file by itself, and their cache has no
+// function that was compiled lazily (docs/adr/0057).
+// Invariant: packs are read synchronously, and only start-up has packs; a chunk that is loaded later is read without
+// blocking.
 
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";

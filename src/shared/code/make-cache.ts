@@ -1,6 +1,7 @@
-// Writes the code cache of each script of the bundle for this Node. The build and make install run it with the flags of the kubelet. It has
-// all functions, also those that a start does not call: V8 drops functions without calls from memory. Caches that exist stay. A second argument is
-// the largest number of caches that are made; then the number of those that were made is printed.
+// Writes the code cache of each script of the bundle for this Node. The build and make install run it with the flags of
+// the kubelet. It has all functions, also those that a start does not call: V8 drops functions without calls from
+// memory. Caches that exist stay. A second argument is the largest number of caches that are made; then the number of
+// those that were made is printed.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -11,11 +11,12 @@ export const YOUNG_GENERATION_MIB = 3;
 
 const FROM_THE_START = [
   /*
-   * No threads help to collect young garbage: each has its own half-empty pages. After 150 pods the process holds less for the same processor
-   * time: 26 MiB on Node 20, 9 MiB on Node 24 (docs/adr/0067).
+   * No threads help to collect young garbage: each has its own half-empty pages. After 150 pods the process holds
+   * less for the same processor time: 26 MiB on Node 20, 9 MiB on Node 24 (docs/adr/0067).
    */
   "--no-parallel-scavenge",
-  // Main's heap has its size from the first line of the entry point. Node 20 and 22 compare the flag, and it counts more than a Worker's limit.
+  // Main's heap has its size from the first line of the entry point. Node 20 and 22 compare the flag, and it counts
+  // more than a Worker's limit.
   "--max-semi-space-size=0",
 ];
 
@@ -26,14 +27,15 @@ interface RestFlag {
 }
 
 /**
- * Code that was not run between two collections of the whole heap is dropped by the second; it is compiled again if it is needed. V8
- * waits for six, which an idle thread never makes, so that the code of the start stayed for ever (docs/adr/0070). Machine code of V8's baseline
- * compiler is not dropped. With --flush-baseline-code beside it, Node 24 frees code that runs, and the process dies.
+ * Code that was not run between two collections of the whole heap is dropped by the second; it is compiled again if it
+ * is needed. V8 waits for six, which an idle thread never makes, so that the code of the start stayed for ever
+ * (docs/adr/0070). Machine code of V8's baseline compiler is not dropped. With --flush-baseline-code beside it, Node 24
+ * frees code that runs, and the process dies.
  */
 const FORGET_UNUSED_CODE: readonly RestFlag[] = [{ rest: "--bytecode-old-age=1", load: "--bytecode-old-age=6" }];
 /**
- * Without V8's middle compiler, which is off in Node 22. The process would keep 28 MiB that it allocates to compile the code of a burst
- * (docs/adr/0057).
+ * Without V8's middle compiler, which is off in Node 22. The process would keep 28 MiB that it allocates to compile the
+ * code of a burst (docs/adr/0057).
  */
 const NO_MIDDLE_COMPILER: readonly RestFlag[] = [{ rest: "--no-maglev", load: "--maglev" }];
 /** Node 22 has V8 12, Node 24 has V8 13. */

@@ -20,8 +20,8 @@ export function currentName(restartCount: number): string {
 }
 
 /**
- * The log files of `current` among a folder's names, oldest first, the current one last. A file that exists both plain and compressed is
- * returned once, plain: its compression stopped after the rename.
+ * The log files of `current` among a folder's names, oldest first, the current one last. A file that exists both plain
+ * and compressed is returned once, plain: its compression stopped after the rename.
  */
 export function logFileNames(names: readonly string[], current: string): LogFileName[] {
   const found = new Map<string, LogFileName>();
@@ -46,8 +46,8 @@ export function strayNames(names: readonly string[], current: string): string[] 
 }
 
 /**
- * The stem of a file rotated now: the local time, but always later than the newest file's. So a second rotation within a second, or a clock
- * set back, loses neither a file nor the order.
+ * The stem of a file rotated now: the local time, but always later than the newest file's. So a second rotation within
+ * a second, or a clock set back, loses neither a file nor the order.
  */
 export function nextStem(now: Date, newest: string | undefined): string {
   const local = Date.UTC(

@@ -1,5 +1,5 @@
-// One line of a log that the Docker Engine writes ({"log":"text\n","stream":"stdout","time":"…"}), as upstream's kubelet decodes it: names of
-// fields in any case, unknown ones ignored, null and absent alike.
+// One line of a log that the Docker Engine writes ({"log":"text\n","stream":"stdout","time":"…"}), as upstream's
+// kubelet decodes it: names of fields in any case, unknown ones ignored, null and absent alike.
 
 import { parseJson } from "../text/parse-json.js";
 

@@ -1,6 +1,8 @@
-// The link that cri-dockerd makes in the place of a container's log: it leads to the file that the Docker Engine writes.
-// Invariant: a link is followed only to a regular file <ID>-json.log in a folder <ID>, where ID is the id of the very container. So a pod
-// that plants links in log folders reads no file of the node and no other container's log, wherever its links lead.
+// The link that cri-dockerd makes in the place of a container's log: it leads to the file that the Docker Engine
+// writes.
+// Invariant: a link is followed only to a regular file <ID>-json.log in a folder <ID>, where ID is the id of the very
+// container. So a pod that plants links in log folders reads no file of the node and no other container's log, wherever
+// its links lead.
 
 import { readlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -27,7 +29,10 @@ export interface LogPlace {
   containerIds: readonly string[];
 }
 
-/** Does the work with the log, or with Docker's file behind it. @throws as `work`; NotRegularFileError for any other link */
+/**
+ * Does the work with the log, or with Docker's file behind it.
+ * @throws as `work`; NotRegularFileError for any other link
+ */
 export async function onLogFile<T>(place: LogPlace, work: (path: string) => Promise<T>): Promise<T> {
   const path = join(place.folder, place.name);
   try {

@@ -1,8 +1,8 @@
-// The eviction thread's contract: the pods it receives, the evictions it orders, the data it requests. It decides by its own samples
-// (cgroup files, statfs, /proc); main carries out and has the final decision.
-// Invariant: every order has the UID and generation of the pod, and main drops and counts outdated orders. One order at a time (of local
-// limits: one per pod, several pods at once). The next order follows when main has reported the pods' termination or sent a newer
-// generation, or after 30 s.
+// The eviction thread's contract: the pods it receives, the evictions it orders, the data it requests. It decides by
+// its own samples (cgroup files, statfs, /proc); main carries out and has the final decision.
+// Invariant: every order has the UID and generation of the pod, and main drops and counts outdated orders. One order at
+// a time (of local limits: one per pod, several pods at once). The next order follows when main has reported the pods'
+// termination or sent a newer generation, or after 30 s.
 
 import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshold.js";
 import type { QOSClass } from "../api/pod-status.js";

@@ -1,6 +1,7 @@
-// What the kubelet knows about each manifest of its static pods: refused, shadowed and warned ones with the reason. Main sends it to the
-// servers' threads after each change, so that it is shown while main hangs.
-// Invariant: bounded by NodeManifests.items and by the lengths of texts; it has no value of a variable, command or annotation.
+// What the kubelet knows about each manifest of its static pods: refused, shadowed and warned ones with the reason.
+// Main sends it to the servers' threads after each change, so that it is shown while main hangs.
+// Invariant: bounded by NodeManifests.items and by the lengths of texts; it has no value of a variable, command or
+// annotation.
 
 import type { ViolationReason } from "../api/manifest/violation.js";
 
@@ -9,8 +10,8 @@ export type ManifestSource = "file" | "url" | "manifest-api";
 
 export interface ManifestProblem {
   /**
-   * refused: the manifest, or its newest version, makes no pod. shadowed: another pod has the name or UID of its pod. warning: a part of it is
-   * ignored.
+   * refused: the manifest, or its newest version, makes no pod. shadowed: another pod has the name or UID of its pod.
+   * warning: a part of it is ignored.
    */
   kind: "refused" | "shadowed" | "warning";
   /** A sentence without the position. */

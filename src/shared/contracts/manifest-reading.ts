@@ -1,5 +1,6 @@
-// The thread in which the nodelet command reads manifests, with the rules of the kubelet: one message for each text, one answer for each
-// message, in order. A text that needs too much time or memory ends this thread and not the command.
+// The thread in which the nodelet command reads manifests, with the rules of the kubelet: one message for each text,
+// one answer for each message, in order. A text that needs too much time or memory ends this thread and not the
+// command.
 
 import type { ManifestViolation, ManifestWarning } from "../api/manifest/violation.js";
 import type { DecodeSubmittedJob, SubmittedPod } from "./tasks.js";

@@ -1,5 +1,5 @@
-// The manifest API between the server thread, which speaks HTTP, and main, which keeps the manifests (docs/manifest-api.md).
-// A call does not reject for a wrong request: its reply has the refusal.
+// The manifest API between the server thread, which speaks HTTP, and main, which keeps the manifests
+// (docs/manifest-api.md). A call does not reject for a wrong request: its reply has the refusal.
 
 export type ManifestCall =
   | { op: "list"; /** One manifest only. */ of?: ManifestName }

@@ -20,7 +20,9 @@ export interface NodeStatusInit {
   nodeStatusUpdateFrequencyMs: number;
   nodeStatusReportFrequencyMs: number;
   registerNode: boolean;
-  /** A kubelet that may not create its Node does not look for an existing one (gate KubeletRegistrationGetOnExistsOnly). */
+  /**
+   * A kubelet that may not create its Node does not look for an existing one (gate KubeletRegistrationGetOnExistsOnly).
+   */
   getOnExistsOnly: boolean;
   registerWithTaints: Taint[];
   nodeLabels: Record<string, string>;
@@ -95,7 +97,9 @@ export type ConfigSource =
       /** The assignment names the resourceVersion. */
       readonly pinned: boolean;
     }
-  /** `wanted` is absent when the assignment itself is invalid or not allowed. The assignment before it stays in force. */
+  /**
+   * `wanted` is absent when the assignment itself is invalid or not allowed. The assignment before it stays in force.
+   */
   | { readonly kind: "unavailable"; readonly wanted?: ConfigMapReference; readonly problem: string };
 
 /** The kubelet's own Node, without images, conditions and managed fields. */

@@ -1,5 +1,6 @@
-// The answers behind the socket of the nodelet command, beside the routes that the ports have, too. Our own format; moments are
-// milliseconds since the epoch. Every list is bounded by the number of pods, of containers, or of kept events.
+// The answers behind the socket of the nodelet command, beside the routes that the ports have, too. Our own format;
+// moments are milliseconds since the epoch. Every list is bounded by the number of pods, of containers, or of kept
+// events.
 
 import { join } from "node:path";
 import type { Event } from "../api/event.js";
@@ -121,7 +122,10 @@ export interface PodFacts {
   /** Absent, as the next two: the kubelet is older than this field. */
   probeKills?: ProbeKillFacts[];
   probesFailing?: ProbeFailingFacts[];
-  /** Containers that the kubelet stopped in order to start them again, by the runtime's id; known until the next start of the kubelet. */
+  /**
+   * Containers that the kubelet stopped in order to start them again, by the runtime's id; known until the next start
+   * of the kubelet.
+   */
   stops?: { containerId: string; reason: string }[];
   /** When the present sandbox was created. */
   sandboxAt?: number;
@@ -148,7 +152,10 @@ export interface NodeFacts {
   settled: boolean;
   /** Of the Node object as the API server has it; absent on a stand-alone node and before the first. */
   conditions?: NodeCondition[];
-  /** The API server as main's own client sees it. Absent: on a stand-alone node, before the node has its credentials, from an older kubelet. */
+  /**
+   * The API server as main's own client sees it. Absent: on a stand-alone node, before the node has its credentials,
+   * from an older kubelet.
+   */
   api?: ApiAccessFacts;
   /** Absent: without --dynamic-config-dir. */
   configuration?: ConfigurationFacts;
@@ -244,8 +251,8 @@ export interface NodeletStatus {
 }
 
 /**
- * POST /nodelet/pods/<namespace>/<name>/restart. restarting: the pod terminates and starts again under its UID. api: it is the API server's.
- * deleted: no source wants it any more, and it is being terminated.
+ * POST /nodelet/pods/<namespace>/<name>/restart. restarting: the pod terminates and starts again under its UID. api: it
+ * is the API server's. deleted: no source wants it any more, and it is being terminated.
  */
 export interface RestartReply {
   result: "restarting" | "api" | "deleted";

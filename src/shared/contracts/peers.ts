@@ -1,5 +1,7 @@
-// The peers thread's contract: probes and lifecycle hooks whose server a pod chooses. Main sends probes as to the prober thread.
-// Invariant: the reply to a hook is data, also when the hook failed; a rejection means that the thread, not the server, is at fault.
+// The peers thread's contract: probes and lifecycle hooks whose server a pod chooses. Main sends probes as to the
+// prober thread.
+// Invariant: the reply to a hook is data, also when the hook failed; a rejection means that the thread, not the server,
+// is at fault.
 
 import type { GetAction } from "../http/client/get-action.js";
 import type { ProberControl } from "./prober.js";

@@ -105,8 +105,8 @@ export type PlegRecord =
   | { kind: "inspect-failed"; uid: string; generation: number; code: string; message: string };
 
 /**
- * pleg → main, in the ring. A pod comes as its difference to the record before: a pod may have ten thousand containers, and each of them may
- * change alone. Its parts precede the record that ends them.
+ * pleg → main, in the ring. A pod comes as its difference to the record before: a pod may have ten thousand containers,
+ * and each of them may change alone. Its parts precede the record that ends them.
  */
 export type PlegWireRecord = Exclude<PlegRecord, { kind: "pod" }> | PodPart | PodHead;
 

@@ -21,8 +21,8 @@ export type ProbeAction =
   | { type: "impossible"; reason: string };
 
 /**
- * The thread that runs the probe. The peers thread reads bytes of servers that pods choose; the prober thread reads none
- * (docs/adr/0075).
+ * The thread that runs the probe. The peers thread reads bytes of servers that pods choose; the prober thread reads
+ * none (docs/adr/0075).
  */
 export function probeThreadOf({ type }: ProbeAction): "prober" | "peers" {
   switch (type) {

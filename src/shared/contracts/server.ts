@@ -1,5 +1,6 @@
-// The control interface of the threads that serve HTTP. Each serves pods from its own copy, so /pods works even while main is stuck.
-// After every (re)start main calls startPods, sends all pods in pieces (applyPods), calls openPorts, then sends changes, in order.
+// The control interface of the threads that serve HTTP. Each serves pods from its own copy, so /pods works even while
+// main is stuck. After every (re)start main calls startPods, sends all pods in pieces (applyPods), calls openPorts,
+// then sends changes, in order.
 
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { Event } from "../api/event.js";
@@ -52,8 +53,8 @@ export interface PodText {
   /** JSON. */
   status: string;
   /**
-   * Absent: only the status has changed. `text`: JSON of an object with metadata and spec; of a large pod its bytes, which the thread
-   * takes over.
+   * Absent: only the status has changed. `text`: JSON of an object with metadata and spec; of a large pod its bytes,
+   * which the thread takes over.
    */
   definition?: { name: string; namespace: string; isDeleting: boolean; text: string | Uint8Array<ArrayBuffer> };
 }
@@ -174,7 +175,9 @@ interface RuntimeInit {
   docker?: DockerFacts;
 }
 
-/** Settings of /stats/summary, /metrics/resource and /metrics/cadvisor; named as in KubeletConfiguration and the flags. */
+/**
+ * Settings of /stats/summary, /metrics/resource and /metrics/cadvisor; named as in KubeletConfiguration and the flags.
+ */
 export interface StatsInit {
   rootDir: string;
   podLogsDir: string;
@@ -217,7 +220,10 @@ export interface HandlerInit {
     componentStatusz: boolean;
     extendWebSocketsToKubelet: boolean;
   };
-  /** For /flagz: every flag with its value, credentials too, as upstream. Clients that may read it may also read /configz. */
+  /**
+   * For /flagz: every flag with its value, credentials too, as upstream. Clients that may read it may also read
+   * /configz.
+   */
   flags: readonly { readonly name: string; readonly value: string }[];
   kubernetesVersion: string;
   /** --manifest-api */

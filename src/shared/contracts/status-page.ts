@@ -3,10 +3,15 @@
 // since the epoch.
 // Invariant: every value is bounded by the number of pods, of containers, of images, or of samples.
 
-/** One message of a stream: keys with their new values; null: the key is removed. An empty one shows that the server runs. */
+/**
+ * One message of a stream: keys with their new values; null: the key is removed. An empty one shows that the server
+ * runs.
+ */
 export type PageUpdate = [key: string, value: unknown][];
 
-/** Prefix of the keys of pods; the UID follows. Values are pods without the values of variables and without commands. */
+/**
+ * Prefix of the keys of pods; the UID follows. Values are pods without the values of variables and without commands.
+ */
 export const POD_KEY = "pod/";
 /** Prefix of the keys of samples; a number follows. */
 export const SAMPLE_KEY = "sample/";
@@ -80,7 +85,9 @@ export interface Listed<T> {
   more: number;
 }
 
-/** The part of a pod's definition that only its own view shows. Key "details". It has names of variables, never values. */
+/**
+ * The part of a pod's definition that only its own view shows. Key "details". It has names of variables, never values.
+ */
 export interface PodDetails {
   containers: Listed<ContainerDetails>;
   volumes: Listed<{ name: string; source: string }>;

@@ -1,5 +1,5 @@
-// The operation codes on the thread board. A thread sets a code during an operation that may take long. So other threads can name the
-// operation of a stuck thread.
+// The operation codes on the thread board. A thread sets a code during an operation that may take long. So other
+// threads can name the operation of a stuck thread.
 
 /** pleg: lists the whole runtime. */
 export const PLEG_RELIST = 1;

@@ -1,5 +1,5 @@
-// A pod's timeline on this node, as /debug/pods/<namespace>/<name>/timeline shows it. Our own format; times are milliseconds
-// since the epoch, durations milliseconds.
+// A pod's timeline on this node, as /debug/pods/<namespace>/<name>/timeline shows it. Our own format; times are
+// milliseconds since the epoch, durations milliseconds.
 
 import type { Event } from "../api/event.js";
 

@@ -6,8 +6,8 @@ import { Limiter } from "./limiter.js";
 import { ServiceLimit } from "./service-limit.js";
 
 /**
- * A call that takes longer no longer counts among those of its verb. The limits are there for bursts; without this, sixty-four
- * containers that ignore SIGTERM during a long grace period would keep all others from being stopped.
+ * A call that takes longer no longer counts among those of its verb. The limits are there for bursts; without this,
+ * sixty-four containers that ignore SIGTERM during a long grace period would keep all others from being stopped.
  */
 const LONG_CALL_MS = 2000;
 

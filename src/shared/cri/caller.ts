@@ -48,8 +48,8 @@ export interface CriClientOptions extends ListsByPartsOptions {
   runtimeRequestTimeoutMs: number;
   onCall?: (record: CallRecord) => void;
   /**
-   * Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the deadline. `from` and
-   * `to`: the limit follows the service time of the calls (service-limit.ts).
+   * Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the
+   * deadline. `from` and `to`: the limit follows the service time of the calls (service-limit.ts).
    */
   concurrency?: Partial<Record<CriVerb, number | { from: number; to: number }>>;
   /** Lists come through streams where the runtime has them (gate CRIListStreaming); no by default. */
@@ -238,8 +238,8 @@ export class Caller {
   }
 
   /**
-   * Cancels the call if its connection does not come up. On abort, cancels it after its time to finish, and then calls `onAborted`. Returns
-   * the function that ends the watch.
+   * Cancels the call if its connection does not come up. On abort, cancels it after its time to finish, and then calls
+   * `onAborted`. Returns the function that ends the watch.
    */
   #watch(attempt: Attempt, call: { cancel(): void }, onAborted: () => void = () => undefined): () => void {
     const { signal, verb } = attempt;

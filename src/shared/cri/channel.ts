@@ -1,6 +1,7 @@
 // The connection to the runtime. Invariant: no call waits for a reconnect back-off. grpc-js retries a lost connection
 // with growing pauses (up to 3 s here) and fails calls in between; a new pod would feel that pause after a runtime
-// restart. Connecting to a unix socket costs microseconds, so a call that finds the channel in back-off gets a fresh one.
+// restart. Connecting to a unix socket costs microseconds, so a call that finds the channel in back-off gets a fresh
+// one.
 
 import { Client, connectivityState, credentials, type ChannelOptions } from "@grpc/grpc-js";
 import { parseEndpoint } from "./endpoint.js";

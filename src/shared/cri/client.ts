@@ -1,5 +1,6 @@
-// The CRI client: every rpc of RuntimeService and ImageService as a typed method with deadline, abort, limit and checks.
-// Loading this file loads gRPC; threads that only need types or error classes import verbs.ts, errors.ts or gen/ types.
+// The CRI client: every rpc of RuntimeService and ImageService as a typed method with deadline, abort, limit and
+// checks. Loading this file loads gRPC; threads that only need types or error classes import verbs.ts, errors.ts or
+// gen/ types.
 
 import { Caller, type CriClientOptions } from "./caller.js";
 import {
@@ -68,7 +69,9 @@ export interface CriClient extends CriCalls {
   close(): void;
 }
 
-/** Connects on the first call. An absent socket is no error here: calls fail with CriUnavailableError until it is there. */
+/**
+ * Connects on the first call. An absent socket is no error here: calls fail with CriUnavailableError until it is there.
+ */
 export function createCriClient(options: CriClientOptions): CriClient {
   const caller = new Caller(options);
   const calls: CriCalls = {

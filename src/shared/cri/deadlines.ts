@@ -1,5 +1,5 @@
-// Time limits of each CRI verb: its deadline, and how long it may finish after an abort. The deadlines are the contract of
-// runtimeRequestTimeout.
+// Time limits of each CRI verb: its deadline, and how long it may finish after an abort. The deadlines are the contract
+// of runtimeRequestTimeout.
 
 import { LONGEST_SECONDS } from "../clock/durations.js";
 import type { CriVerb } from "./verbs.js";
@@ -45,8 +45,9 @@ export function timeoutSecondsOf(request: object): number {
 const FINISH_MS = 5000;
 
 /**
- * Milliseconds that a call has to finish after an abort, before the client cancels it. containerd that loses the client in the
- * middle of StartContainer may leave a task that no call can remove: https://github.com/containerd/containerd/issues/11037.
+ * Milliseconds that a call has to finish after an abort, before the client cancels it. containerd that loses the client
+ * in the middle of StartContainer may leave a task that no call can remove:
+ * https://github.com/containerd/containerd/issues/11037.
  */
 export function finishMsOf(verb: CriVerb): number {
   switch (verb) {

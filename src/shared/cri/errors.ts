@@ -1,5 +1,5 @@
-// Errors of CRI calls: one class per cause that some caller handles. Free of gRPC, so that a thread that only handles errors
-// does not load it. The message always names the verb, the object, the endpoint, and the remedy if there is one.
+// Errors of CRI calls: one class per cause that some caller handles. Free of gRPC, so that a thread that only handles
+// errors does not load it. The message always names the verb, the object, the endpoint, and the remedy if there is one.
 
 /** gRPC status names in the order of their numbers; a status number is an index here. */
 export const CRI_CODES = [

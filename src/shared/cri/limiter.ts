@@ -1,5 +1,5 @@
-// Limits the parallel calls of one verb. Waiters are served in the order of arrival, urgent ones before all others; an aborted waiter
-// leaves the queue. A released slot always goes to the next waiter before a new call.
+// Limits the parallel calls of one verb. Waiters are served in the order of arrival, urgent ones before all others; an
+// aborted waiter leaves the queue. A released slot always goes to the next waiter before a new call.
 
 import type { Clock } from "../clock/clock.js";
 import { abortReason } from "../errors/thrown.js";

@@ -1,5 +1,5 @@
-// Lists of sandboxes and containers that do not fit into one message: a tenant chooses the size of a pod's labels and annotations. Such a
-// list is had pod by pod.
+// Lists of sandboxes and containers that do not fit into one message: a tenant chooses the size of a pod's labels and
+// annotations. Such a list is had pod by pod.
 // Invariant: a pod whose own part is too large is left out and reported; it hides no other pod.
 
 import { CriResourceExhaustedError } from "./errors.js";
@@ -11,7 +11,10 @@ type Lists = Pick<CriCalls, "listPodSandbox" | "listContainers">;
 export interface ListsByPartsOptions {
   /** UIDs of pods that may have a sandbox. The containers' list gives further ones. */
   podUids?: () => Promise<readonly string[]>;
-  /** A list is had by parts from now on, or not any more; `leftOut`: UIDs of pods whose part is too large, or ids of their sandboxes. */
+  /**
+   * A list is had by parts from now on, or not any more; `leftOut`: UIDs of pods whose part is too large, or ids of
+   * their sandboxes.
+   */
   onParts?: (list: ListName, by: { parts: boolean; leftOut: readonly string[] }) => void;
 }
 

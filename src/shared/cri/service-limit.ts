@@ -1,6 +1,7 @@
-// A limit of parallel calls that follows their service time. Calls that compete for processors take longer when more of them run,
-// and all of them end late together; with fewer at once the first ones end early. Calls that wait for something else, such as a
-// network plugin, take the same time in parallel. The estimate is that of TCP Vegas (https://doi.org/10.1109/49.464716).
+// A limit of parallel calls that follows their service time. Calls that compete for processors take longer when more of
+// them run, and all of them end late together; with fewer at once the first ones end early. Calls that wait for
+// something else, such as a network plugin, take the same time in parallel. The estimate is that of TCP Vegas
+// (https://doi.org/10.1109/49.464716).
 // Invariant: the limit is between `least` and `most`.
 
 /** Calls whose shortest time counts as the time without competition. */

@@ -1,4 +1,5 @@
-// List calls through the streams of CRI 1.36 (gate CRIListStreaming): a list that does not fit into one message arrives in parts.
+// List calls through the streams of CRI 1.36 (gate CRIListStreaming): a list that does not fit into one message arrives
+// in parts.
 // Invariant: a runtime without the stream of a list gets one request for that stream; from then on the unary call is
 // used.
 

@@ -22,8 +22,8 @@ export interface CallOptions {
   /** Replaces the verb's own deadline, milliseconds, waiting in the queue included. */
   deadlineMs?: number;
   /**
-   * An abort gives the call up, in the queue and in the runtime: it rejects with CriCancelledError. A creating call that was sent gets
-   * finishMsOf() to finish first, and then settles with the runtime's reply.
+   * An abort gives the call up, in the queue and in the runtime: it rejects with CriCancelledError. A creating call
+   * that was sent gets finishMsOf() to finish first, and then settles with the runtime's reply.
    */
   signal?: AbortSignal;
   /** The call goes before those that wait for a place of its verb. */

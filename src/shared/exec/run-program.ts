@@ -1,7 +1,7 @@
-// Runs a program once: input on its standard input, result from its standard output. Used for credential plugins of image
-// registries and of the API server, and for drivers and tools of volumes.
-// Invariant: the program and its children end at the deadline, on abort, and when they print too much. Its standard output
-// may be secret and is in no message.
+// Runs a program once: input on its standard input, result from its standard output. Used for credential plugins of
+// image registries and of the API server, and for drivers and tools of volumes.
+// Invariant: the program and its children end at the deadline, on abort, and when they print too much. Its standard
+// output may be secret and is in no message.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";

@@ -33,7 +33,9 @@ export interface AtomicWriteOptions {
 const TEMP_PREFIX = ".tmp-";
 const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Replaces `path` by `data` in one step; the folder is made when missing. Rejects with DiskFullError on a full disk. */
+/**
+ * Replaces `path` by `data` in one step; the folder is made when missing. Rejects with DiskFullError on a full disk.
+ */
 export async function atomicWrite(
   path: string,
   data: string | Uint8Array,

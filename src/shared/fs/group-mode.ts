@@ -1,4 +1,5 @@
-// The mode bits that fsGroup adds. The group may read (and write) files and enter directories, whose new files inherit the group.
+// The mode bits that fsGroup adds. The group may read (and write) files and enter directories, whose new files inherit
+// the group.
 // Invariant: no bit is removed.
 
 import { constants } from "node:fs";

@@ -1,5 +1,5 @@
-// State that is written whole at each change. One write runs at a time; the next write has all changes meanwhile. Invariant: when a wait
-// ends, the state of the call's time is on disk, or its loss was reported.
+// State that is written whole at each change. One write runs at a time; the next write has all changes meanwhile.
+// Invariant: when a wait ends, the state of the call's time is on disk, or its loss was reported.
 
 export interface LatestWriteOptions {
   /** Writes the state at the time of the call. */

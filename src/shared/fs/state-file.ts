@@ -1,5 +1,5 @@
-// Versioned JSON state on disk. A file that cannot be read is set aside under another name with a warning. It is never deleted and never
-// stops the kubelet, because runtime, mounts and cgroups are authoritative, not the file.
+// Versioned JSON state on disk. A file that cannot be read is set aside under another name with a warning. It is never
+// deleted and never stops the kubelet, because runtime, mounts and cgroups are authoritative, not the file.
 
 import { readdir, readFile, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

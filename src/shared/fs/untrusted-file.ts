@@ -97,7 +97,10 @@ export function createNewSync(path: string, mode: number): number {
   return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
 }
 
-/** Opens a file for reading and appending; one that does not exist is created. The caller closes it. @throws NotRegularFileError, or a system error */
+/**
+ * Opens a file for reading and appending; one that does not exist is created. The caller closes it.
+ * @throws NotRegularFileError, or a system error
+ */
 export async function appendUntrusted(path: string, mode: number): Promise<FileHandle> {
   let place: FileHandle;
   try {
@@ -138,7 +141,8 @@ export async function tailOf(
 }
 
 /**
- * Writes a file that containers have mounted. Their processes may hold a lease on it, and a plain open would wait for that.
+ * Writes a file that containers have mounted. Their processes may hold a lease on it, and a plain open would wait for
+ * that.
  * @throws a system error, EAGAIN where there is a lease
  */
 export async function writeUntrusted(path: string, text: string, mode: number): Promise<void> {

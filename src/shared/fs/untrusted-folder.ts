@@ -17,7 +17,9 @@ export const MOST_NAMES = 10_000;
 export const MOST_ENTRIES = 1_000_000;
 /** Entries of one call in libuv's pool, and of one turn of the event loop. */
 const BATCH = 256;
-/** Size of a folder that holds a few hundred entries at most; an entry takes at least 16 bytes, on some file systems 1. */
+/**
+ * Size of a folder that holds a few hundred entries at most; an entry takes at least 16 bytes, on some file systems 1.
+ */
 const SMALL_BYTES = 4096;
 
 /** The path is a symbolic link, FIFO, device, socket or file instead of a folder; it was not entered. */
@@ -37,8 +39,9 @@ export class FolderTooBigError extends Error {
 }
 
 /**
- * Does the work with a path that stays the folder's, even if another folder gets its name meanwhile. The last `levels` components are no
- * links. Errors name the folder itself. @throws NotFolderError, or a system error
+ * Does the work with a path that stays the folder's, even if another folder gets its name meanwhile. The last `levels`
+ * components are no links. Errors name the folder itself.
+ * @throws NotFolderError, or a system error
  */
 export async function inUntrustedFolder<T>(
   folder: string,
@@ -72,8 +75,9 @@ async function openFolder(path: string, levels: number): Promise<FileHandle> {
 }
 
 /**
- * A small folder in one part, others in several; the folder is closed on every way out. Most folders of pods are small: one part
- * costs half the system calls of several. @throws FolderTooBigError past a million entries, or a system error
+ * A small folder in one part, others in several; the folder is closed on every way out. Most folders of pods are small:
+ * one part costs half the system calls of several.
+ * @throws FolderTooBigError past a million entries, or a system error
  */
 export async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   const { size } = await stat(folder);

@@ -1,5 +1,5 @@
-// Byte strings: texts in which each character is one byte (latin1). URLs and headers are handled in them, because Go's client handles
-// bytes; what a person reads is decoded at the end.
+// Byte strings: texts in which each character is one byte (latin1). URLs and headers are handled in them, because Go's
+// client handles bytes; what a person reads is decoded at the end.
 
 import { quote } from "../text/quote.js";
 

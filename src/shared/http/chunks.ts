@@ -1,5 +1,5 @@
-// Reads a body in chunks (RFC 9112, section 7.1) with the limits of Go's net/http: chunk lines end with "\r\n" and have at most 4 KiB,
-// what is no data is at most 16 KiB more than twice the data, trailers have at most 4 KiB.
+// Reads a body in chunks (RFC 9112, section 7.1) with the limits of Go's net/http: chunk lines end with "\r\n" and have
+// at most 4 KiB, what is no data is at most 16 KiB more than twice the data, trailers have at most 4 KiB.
 
 import { trimBlanksEnd } from "./bytes.js";
 import { FieldLines } from "./field-lines.js";
@@ -30,7 +30,10 @@ export class Chunks {
     return this.state === "done";
   }
 
-  /** Takes the piece from `at` on; gives each part of the data. Returns where it stopped: behind the body, once that is done. Throws ChunkError. */
+  /**
+   * Takes the piece from `at` on; gives each part of the data. Returns where it stopped: behind the body, once that is
+   * done. Throws ChunkError.
+   */
   read(piece: Buffer, at: number, onData: (data: Buffer) => void): number {
     let position = at;
     while (position < piece.length && this.state !== "done") {

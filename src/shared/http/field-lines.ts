@@ -1,6 +1,6 @@
-// Header fields, line by line, as Go's net/textproto reads them, for requests, responses and trailers: lines may end with "\n" alone and may
-// be folded (https://pkg.go.dev/net/textproto#Reader.ReadMIMEHeader). Invariant: nothing is kept here but the line that the next one may
-// continue.
+// Header fields, line by line, as Go's net/textproto reads them, for requests, responses and trailers: lines may end
+// with "\n" alone and may be folded (https://pkg.go.dev/net/textproto#Reader.ReadMIMEHeader). Invariant: nothing is
+// kept here but the line that the next one may continue.
 
 import { quoteBytes, trimBlanks } from "./bytes.js";
 
@@ -27,7 +27,10 @@ export class FieldLines {
     return this.open.length;
   }
 
-  /** Takes a line without its line end. Returns true when it was the empty one, which ends the block. Throws the reader's error. */
+  /**
+   * Takes a line without its line end. Returns true when it was the empty one, which ends the block. Throws the
+   * reader's error.
+   */
   line(line: string): boolean {
     if (line.startsWith(" ") || line.startsWith("\t")) {
       if (this.open.length === 0) throw this.malformed("header initial line", line);

@@ -1,5 +1,6 @@
-// Cuts bytes that arrive in pieces into lines. Invariant: what waits for its line's end is copied into one buffer, so that a thousand pieces of
-// a byte take a kilobyte and not an object each; a byte is copied about twice, however small the pieces are. `waiting` is for the caller's limit.
+// Cuts bytes that arrive in pieces into lines. Invariant: what waits for its line's end is copied into one buffer, so
+// that a thousand pieces of a byte take a kilobyte and not an object each; a byte is copied about twice, however small
+// the pieces are. `waiting` is for the caller's limit.
 
 const NOTHING = Buffer.alloc(0);
 const SMALLEST = 256;
@@ -12,8 +13,8 @@ export class Lines {
   waiting = 0;
 
   /**
-   * The next line of `piece` from `at` on, a byte string without its "\n", and where the next one begins. Undefined when the piece ends
-   * first: its rest is kept for the next call.
+   * The next line of `piece` from `at` on, a byte string without its "\n", and where the next one begins. Undefined
+   * when the piece ends first: its rest is kept for the next call.
    */
   next(piece: Buffer, at: number): { line: string; next: number } | undefined {
     const end = piece.indexOf(0x0a, at);

@@ -1,4 +1,5 @@
-// Percent-encoding of the parts of a URL as Go's net/url has it: which bytes stay, which become %XX, and what is refused.
+// Percent-encoding of the parts of a URL as Go's net/url has it: which bytes stay, which become %XX, and what is
+// refused.
 
 import { quoteBytes } from "./bytes.js";
 

@@ -1,6 +1,6 @@
 // Output of a thread's log lines: its ring to the log thread, or standard error without a log thread.
-// Invariant: writing never blocks and never throws. A line without room in the ring is dropped and counted. The next line with room is
-// preceded by one with the number of lost lines.
+// Invariant: writing never blocks and never throws. A line without room in the ring is dropped and counted. The next
+// line with room is preceded by one with the number of lost lines.
 
 import { destination } from "pino";
 import type { Clock } from "../clock/clock.js";

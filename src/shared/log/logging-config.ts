@@ -1,4 +1,5 @@
-// The logging part of a thread's init data: KubeletConfiguration's `logging` as plain data, and the shared memory for its lines.
+// The logging part of a thread's init data: KubeletConfiguration's `logging` as plain data, and the shared memory for
+// its lines.
 
 import type { LogWordsBuffer } from "../queue/log-words.js";
 import type { RecentLinesBuffer } from "../queue/recent-lines.js";

@@ -1,5 +1,5 @@
-// --vmodule: a separate verbosity for the modules that match a pattern. Patterns are Go's globs, as in klog. `*` and `?` stop at a slash,
-// [a-z] and [^a-z] are classes, and a backslash escapes a character.
+// --vmodule: a separate verbosity for the modules that match a pattern. Patterns are Go's globs, as in klog. `*` and
+// `?` stop at a slash, [a-z] and [^a-z] are classes, and a backslash escapes a character.
 
 import type { VModule } from "./logging-config.js";
 

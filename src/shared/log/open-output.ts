@@ -1,5 +1,5 @@
-// Opens a file descriptor for the log. A write to a full pipe, terminal or socket returns 0 and does not block the thread. Node's exit
-// waits for threads inside a call, so a reader that does not read could otherwise block it.
+// Opens a file descriptor for the log. A write to a full pipe, terminal or socket returns 0 and does not block the
+// thread. Node's exit waits for threads inside a call, so a reader that does not read could otherwise block it.
 
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
@@ -21,7 +21,8 @@ export function openOutput(fd: number): LogOutput {
     if (own !== undefined) return new FdOutput(own, () => closeSync(own));
   }
   if (stats.isFIFO() || stats.isSocket()) {
-    // A socket can't be opened a second time. libuv sets it to non-blocking, and leaves descriptors 0 to 2 open at the end.
+    // A socket can't be opened a second time. libuv sets it to non-blocking, and leaves descriptors 0 to 2 open at the
+    // end.
     const socket = new Socket({ fd, readable: false, writable: true });
     socket.on("error", () => undefined);
     socket.unref();

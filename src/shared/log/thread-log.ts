@@ -1,5 +1,5 @@
-// The common part of all loggers of one thread: level, format and destination of lines. pino provides the interface and formats JSON;
-// this file formats text lines itself.
+// The common part of all loggers of one thread: level, format and destination of lines. pino provides the interface and
+// formats JSON; this file formats text lines itself.
 
 import { format } from "node:util";
 import { pino, type Logger as PinoLogger } from "pino";

@@ -1,5 +1,5 @@
-// klog's V-levels on pino's scale. Info lines are V(0); pino's debug is V(4) and its trace V(6), the rest has a level of
-// its own. Invariant: a line of V(n) is written when n is at most the verbosity of its logger.
+// klog's V-levels on pino's scale. Info lines are V(0); pino's debug is V(4) and its trace V(6), the rest has a level
+// of its own. Invariant: a line of V(n) is written when n is at most the verbosity of its logger.
 
 /** Levels that pino lacks. */
 export const EXTRA_LEVELS = { v1: 28, v2: 26, v3: 24, v5: 15, v7: 8, v8: 6, v9: 4, v10: 2 } as const;

@@ -1,4 +1,5 @@
-// Wall time to the microsecond for log lines. The wall clock counts milliseconds; the monotonic clock fills in the rest.
+// Wall time to the microsecond for log lines. The wall clock counts milliseconds; the monotonic clock fills in the
+// rest.
 // Invariant: the result lies within the wall clock's current millisecond, so a clock that is set is followed at once.
 
 import type { Clock } from "../clock/clock.js";

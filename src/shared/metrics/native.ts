@@ -1,5 +1,5 @@
-// Native histograms (gate NativeHistograms): observations counted in exponential buckets beside the classic ones, in upstream's
-// resolution. Loaded only with the gate. https://prometheus.io/docs/specs/native_histograms/
+// Native histograms (gate NativeHistograms): observations counted in exponential buckets beside the classic ones, in
+// upstream's resolution. Loaded only with the gate. https://prometheus.io/docs/specs/native_histograms/
 // Invariant: a series never has more than MAX_BUCKETS buckets; above that its resolution is halved.
 
 import type { Histogram } from "./prom.js";

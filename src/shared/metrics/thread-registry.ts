@@ -68,8 +68,8 @@ export class ThreadRegistry {
   }
 
   /**
-   * Quantiles that their owner measures. `read` is called for each snapshot; each element has the labels of one series. Making it twice
-   * under one name keeps the first one.
+   * Quantiles that their owner measures. `read` is called for each snapshot; each element has the labels of one series.
+   * Making it twice under one name keeps the first one.
    */
   summary<L extends string = never>(
     name: string,

@@ -1,5 +1,5 @@
-// Usage of this thread itself: processor time as the kernel counts it, memory as its V8 heap has it. The rest of the process's figures
-// belongs to V8's helper threads, the log thread, the pool and native libraries.
+// Usage of this thread itself: processor time as the kernel counts it, memory as its V8 heap has it. The rest of the
+// process's figures belongs to V8's helper threads, the log thread, the pool and native libraries.
 
 import { readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -10,7 +10,10 @@ import type { ThreadRegistry } from "./thread-registry.js";
 /** USER_HZ: the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** Publishes `nodelet_thread_cpu_seconds_total` and `nodelet_thread_heap_bytes`. Call it on the thread itself, while it starts. */
+/**
+ * Publishes `nodelet_thread_cpu_seconds_total` and `nodelet_thread_heap_bytes`. Call it on the thread itself, while it
+ * starts.
+ */
 export function watchThreadUsage(registry: ThreadRegistry): void {
   const { thread } = registry;
   // Async file calls run on other threads, for which thread-self is another.

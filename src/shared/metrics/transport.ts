@@ -1,6 +1,6 @@
-// Metrics of the connections to the API server: rest_client_transport_*. A client has one set of connections ("transport"),
-// which other clients of its thread share; the set ends with the client.
-// Names and labels: https://github.com/kubernetes/component-base/tree/master/metrics/prometheus/restclient
+// Metrics of the connections to the API server: rest_client_transport_*. A client has one set of connections
+// ("transport"), which other clients of its thread share; the set ends with the client. Names and labels:
+// https://github.com/kubernetes/component-base/tree/master/metrics/prometheus/restclient
 
 import type { ThreadRegistry } from "./thread-registry.js";
 

@@ -1,5 +1,5 @@
-// Connections to servers of pods: made for one run, reset at its end. After an ordinary close a connection stays in TIME_WAIT for a minute, and a
-// node makes hundreds per second.
+// Connections to servers of pods: made for one run, reset at its end. After an ordinary close a connection stays in
+// TIME_WAIT for a minute, and a node makes hundreds per second.
 
 import { connect, isIP, isIPv6, type Socket } from "node:net";
 import { LookupError, PodLookups } from "./pod-lookups.js";
@@ -47,7 +47,9 @@ export function dial(host: string, port: number, signal: AbortSignal): Promise<S
   });
 }
 
-/** Ends the connection with a reset. Once an orderly end is under way a reset fails, and Node 20 then leaks the socket. */
+/**
+ * Ends the connection with a reset. Once an orderly end is under way a reset fails, and Node 20 then leaks the socket.
+ */
 export function reset(socket: Socket): void {
   if (socket.destroyed) return;
   if (socket.writableEnded) socket.destroy();

@@ -1,6 +1,7 @@
-// Looks up host names of pods' probes and hooks as upstream's resolver does. /etc/hosts comes first, then the name servers of
-// /etc/resolv.conf with its search domains. Invariant: no look-up takes a thread of libuv's pool, as getaddrinfo does, which can't be
-// cancelled. Every look-up ends with its caller's signal. Addresses and "localhost" need none. A bounded number is under way; others wait.
+// Looks up host names of pods' probes and hooks as upstream's resolver does. /etc/hosts comes first, then the name
+// servers of /etc/resolv.conf with its search domains. Invariant: no look-up takes a thread of libuv's pool, as
+// getaddrinfo does, which can't be cancelled. Every look-up ends with its caller's signal. Addresses and "localhost"
+// need none. A bounded number is under way; others wait.
 
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,6 @@
 // Binds a unix socket where only this user can reach it, sets its permissions, then renames it to its path.
-// Invariant: at no moment can others connect than its mode allows, whatever the umask; the path has a socket that listens, or the one before.
+// Invariant: at no moment can others connect than its mode allows, whatever the umask; the path has a socket that
+// listens, or the one before.
 
 import { chmod, chown, mkdtemp, rename, rm, stat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";

@@ -1,5 +1,6 @@
-// flock(2), exclusive. Waiting repeats a try that does not block. A blocking flock would hold one of the four threads of libuv's pool and
-// could not be cancelled. The kernel sends no event for an unlock. A try is one system call of a microsecond.
+// flock(2), exclusive. Waiting repeats a try that does not block. A blocking flock would hold one of the four threads
+// of libuv's pool and could not be cancelled. The kernel sends no event for an unlock. A try is one system call of a
+// microsecond.
 
 import type { Clock } from "../clock/clock.js";
 import { isOsCallError } from "./errors.js";

@@ -1,4 +1,5 @@
-// Notice of a cgroup v1 whose memory use crosses a mark, either way: eventfd(2) and cgroup.event_control. v2 has no such thing.
+// Notice of a cgroup v1 whose memory use crosses a mark, either way: eventfd(2) and cgroup.event_control. v2 has no
+// such thing.
 
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { libc } from "./libc.js";

@@ -1,6 +1,7 @@
-// Project quotas of a file system (XFS, ext4): which project a directory's files belong to, and how much a project uses. See quotactl(2)
-// and ioctl_xfs_fsgetxattr(2). All calls run on libuv's pool: they may wait for the disk.
-// Invariant: a file system is named by a descriptor of one of its directories (quotactl_fd, Linux 5.14), never by a device.
+// Project quotas of a file system (XFS, ext4): which project a directory's files belong to, and how much a project
+// uses. See quotactl(2) and ioctl_xfs_fsgetxattr(2). All calls run on libuv's pool: they may wait for the disk.
+// Invariant: a file system is named by a descriptor of one of its directories (quotactl_fd, Linux 5.14), never by a
+// device.
 
 import { libcOnPool } from "./libc.js";
 

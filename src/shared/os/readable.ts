@@ -1,8 +1,8 @@
-// Lets the event loop read a descriptor that Node has no class for (inotify, a unix datagram socket), as a net.Socket. Node checks a
-// descriptor's kind only when it creates the socket. The loop polls it only at its next turn. So the socket is created on a pipe, and our
-// descriptor takes the pipe's number before that turn. No thread waits, callbacks run as for every socket (promises included), and an exit
-// or a terminated thread closes it in order. koffi's own poll handle was tried first: an event that arrives while Node cleans up aborts the
-// process.
+// Lets the event loop read a descriptor that Node has no class for (inotify, a unix datagram socket), as a net.Socket.
+// Node checks a descriptor's kind only when it creates the socket. The loop polls it only at its next turn. So the
+// socket is created on a pipe, and our descriptor takes the pipe's number before that turn. No thread waits, callbacks
+// run as for every socket (promises included), and an exit or a terminated thread closes it in order. koffi's own poll
+// handle was tried first: an event that arrives while Node cleans up aborts the process.
 
 import { Socket } from "node:net";
 import { libc } from "./libc.js";
@@ -17,7 +17,10 @@ export interface ReadableDescriptor {
   readonly fd: number;
 }
 
-/** Takes the descriptor over, which must not block; its old number is closed, in case of an error too. @throws OsCallError */
+/**
+ * Takes the descriptor over, which must not block; its old number is closed, in case of an error too.
+ * @throws OsCallError
+ */
 export function readDescriptor(fd: number, about: string): ReadableDescriptor {
   const ends = new Int32Array(2);
   let socket: Socket | undefined;

@@ -3,7 +3,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { errorCode } from "../errors/error-code.js";
 
-/** The user, role and type of a file's label: "system_u", "object_r", "container_file_t". The level is the container's. */
+/**
+ * The user, role and type of a file's label: "system_u", "object_r", "container_file_t". The level is the container's.
+ */
 export interface FileLabel {
   user: string;
   role: string;

@@ -1,5 +1,5 @@
-// Decodes a protobuf message with a bound on its fields. Millions of empty messages fit into a message of some megabytes, and each becomes an
-// object: without a bound they fill a thread's heap, or hold it for seconds.
+// Decodes a protobuf message with a bound on its fields. Millions of empty messages fit into a message of some
+// megabytes, and each becomes an object: without a bound they fill a thread's heap, or hold it for seconds.
 
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
@@ -18,7 +18,8 @@ class BoundedReader extends BinaryReader {
 }
 
 /**
- * The argument for a generated `decode`, which takes a reader as well as bytes. Definitions of gRPC methods name bytes only.
+ * The argument for a generated `decode`, which takes a reader as well as bytes. Definitions of gRPC methods name bytes
+ * only.
  * @param most fields, also in messages within the message
  */
 export function boundedMessage(bytes: Uint8Array, most: number): Buffer {

@@ -1,6 +1,6 @@
 // A connection to a node plugin's socket. Loading this file loads gRPC.
-// Invariant: every call has a deadline and returns or fails. The next call reaches a restarted plugin at once. A connection takes
-// microseconds, and a back-off would delay a pod.
+// Invariant: every call has a deadline and returns or fails. The next call reaches a restarted plugin at once. A
+// connection takes microseconds, and a back-off would delay a pod.
 
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { Scope } from "../abort/scope.js";
@@ -45,7 +45,10 @@ export interface PluginCallOptions {
 
 /** Fields of the response to one call, at every depth. Decoding so many takes some tens of milliseconds. */
 const MAX_FIELDS = 200_000;
-/** A response that names one thing: what a plugin, a node or a volume is. Its texts go to objects of the API, events and logs. */
+/**
+ * A response that names one thing: what a plugin, a node or a volume is. Its texts go to objects of the API, events and
+ * logs.
+ */
 export const SMALL_RESPONSE_BYTES = 64 * 1024;
 
 function bounded(bytes: Buffer, maxBytes: number): Buffer {
@@ -108,8 +111,8 @@ export class PluginConnection implements Disposable {
   }
 
   /**
-   * A stream of answers, for as long as the plugin likes: the one kind of call without a deadline. Resolves when the plugin
-   * ends it. Each message counts; `gapMs` after one, the next is read, and until then the plugin has to wait.
+   * A stream of answers, for as long as the plugin likes: the one kind of call without a deadline. Resolves when the
+   * plugin ends it. Each message counts; `gapMs` after one, the next is read, and until then the plugin has to wait.
    * @throws PluginCallError, also when the signal ended it
    */
   stream<Request, Response>(
@@ -160,8 +163,9 @@ export class PluginConnection implements Disposable {
   }
 
   /**
-   * A stream of which only the newest message counts. A message that comes while an earlier one is processed replaces it, undecoded: a
-   * plugin that floods costs what the processing of one message costs per `gapMs`. Resolves when the plugin ends the stream.
+   * A stream of which only the newest message counts. A message that comes while an earlier one is processed replaces
+   * it, undecoded: a plugin that floods costs what the processing of one message costs per `gapMs`. Resolves when the
+   * plugin ends the stream.
    * @throws PluginCallError; or what `take` rejects with, which ends the stream
    */
   async newest<Request>(

@@ -3,9 +3,9 @@
 //   scheduled ──due──► running ──► scheduled …    until a verdict that holds (startup: any, liveness: Failure),
 //                                                 or until main no longer has the probe in the pod's set
 //
-// Invariant: due times are multiples of the period from the first one on, so nothing drifts; two runs of one probe never
-// overlap (the due one is skipped and counted); a run begins late rather than count as failed; what main took back is
-// called off and says nothing any more; a pod whose probes sleep makes only its own probes late.
+// Invariant: due times are multiples of the period from the first one on, so nothing drifts; two runs of one probe
+// never overlap (the due one is skipped and counted); a run begins late rather than count as failed; what main took
+// back is called off and says nothing any more; a pod whose probes sleep makes only its own probes late.
 
 import type { Clock } from "../clock/clock.js";
 import { goDuration } from "../clock/go-duration.js";

@@ -24,7 +24,10 @@ export class ImpossibleProbeError extends Error {
   override readonly name = "ImpossibleProbeError";
 }
 
-/** The runtime ends a command at its timeout. If it has not responded this long after the timeout, the runtime is at fault. */
+/**
+ * The runtime ends a command at its timeout. If it has not responded this long after the timeout, the runtime is at
+ * fault.
+ */
 export const RUNTIME_PATIENCE_MS = 10_000;
 
 export const success = (output = ""): RunResult => ({ outcome: "success", output });

@@ -1,5 +1,5 @@
-// Schedule of all probes: a hashed timer wheel. A thousand schedules need only one timer. Invariant: an item is called once per due time,
-// within WAKE_MS after it. Items of different slots are called in the order of their times.
+// Schedule of all probes: a hashed timer wheel. A thousand schedules need only one timer. Invariant: an item is called
+// once per due time, within WAKE_MS after it. Items of different slots are called in the order of their times.
 
 import type { Clock, Timer } from "../clock/clock.js";
 import { invariant } from "../errors/invariant.js";
@@ -7,8 +7,8 @@ import { invariant } from "../errors/invariant.js";
 const SLOT_MS = 16;
 const SLOTS = 256;
 /**
- * The timer fires at multiples of this, ms, so that items due close together share one wake-up of the thread. At 300 items a second, wake-ups
- * are a sixth of the cost. @internal
+ * The timer fires at multiples of this, ms, so that items due close together share one wake-up of the thread. At 300
+ * items a second, wake-ups are a sixth of the cost. @internal
  */
 export const WAKE_MS = 4;
 

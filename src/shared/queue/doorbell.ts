@@ -50,7 +50,9 @@ export class Doorbell {
     return this.settle(seen, ASLEEP);
   }
 
-  /** Like `sleep`, for a pause that the owner ends with `sleep`: only urgent rings wake the thread, others cost nothing. */
+  /**
+   * Like `sleep`, for a pause that the owner ends with `sleep`: only urgent rings wake the thread, others cost nothing.
+   */
   rest(seen: number): boolean {
     return this.settle(seen, AT_REST);
   }

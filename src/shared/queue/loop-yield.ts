@@ -1,5 +1,5 @@
-// Lets the event loop run its timers and sockets between two turns of work, without another timer. A waitAsync that this thread itself ends
-// resolves in the loop's next round (3 µs); timers would cost a millisecond.
+// Lets the event loop run its timers and sockets between two turns of work, without another timer. A waitAsync that
+// this thread itself ends resolves in the loop's next round (3 µs); timers would cost a millisecond.
 
 export class LoopYield {
   private readonly word = new Int32Array(new SharedArrayBuffer(4));

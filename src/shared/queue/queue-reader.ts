@@ -35,7 +35,9 @@ export interface QueueReaderStats {
   depth: number;
 }
 
-/** Records between two readings of the clock, and bytes of them: a record of a megabyte takes milliseconds to decode. */
+/**
+ * Records between two readings of the clock, and bytes of them: a record of a megabyte takes milliseconds to decode.
+ */
 const SLICE = 64;
 const SLICE_BYTES = 64 * 1024;
 

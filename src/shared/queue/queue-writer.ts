@@ -1,6 +1,6 @@
-// Pushes typed records into a ring without ever blocking, and reports the result of each. Invariant: records leave in the order of their
-// push, except that a coalesced one takes the older record's place. While a record is pending, none overtakes it. A record is in the ring,
-// pending here, or counted as dropped.
+// Pushes typed records into a ring without ever blocking, and reports the result of each. Invariant: records leave in
+// the order of their push, except that a coalesced one takes the older record's place. While a record is pending, none
+// overtakes it. A record is in the ring, pending here, or counted as dropped.
 
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";

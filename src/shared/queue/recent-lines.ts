@@ -1,6 +1,8 @@
-// The last log lines of the process in shared memory: the log thread appends, the server thread reads for `nodelet support-bundle`.
-// Invariant: the newest whole lines are kept, and old bytes are overwritten. `reserved` moves before bytes are written and `tail`
-// after them, so a reader can tell which bytes of its copy may have changed under it. Nobody waits for anybody.
+// The last log lines of the process in shared memory: the log thread appends, the server thread reads for `nodelet
+// support-bundle`.
+// Invariant: the newest whole lines are kept, and old bytes are overwritten. `reserved` moves before bytes are written
+// and `tail` after them, so a reader can tell which bytes of its copy may have changed under it. Nobody waits for
+// anybody.
 
 import { RECENT_HEADER_BYTES, RecentWord, WORD_BYTES } from "./layout.js";
 

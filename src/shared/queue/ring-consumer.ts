@@ -50,9 +50,9 @@ export class RingConsumer {
   }
 
   /**
-   * Hands over at most `max` records, oldest first, until the ring is empty; give `max` when the producer may be as fast
-   * as `onRecord`, or the call may never end. Each `bytes` is private memory of the receiver.
-   * If `onRecord` throws, that record counts as taken and the next call continues after it.
+   * Hands over at most `max` records, oldest first, until the ring is empty; give `max` when the producer may be as
+   * fast as `onRecord`, or the call may never end. Each `bytes` is private memory of the receiver. If `onRecord`
+   * throws, that record counts as taken and the next call continues after it.
    * @returns the number of records handed over.
    * @throws RingCorruptError, now and on every later call, when lengths or positions make no sense.
    */
@@ -70,8 +70,8 @@ export class RingConsumer {
   }
 
   /**
-   * The next batch. The records are copied and stay in the ring. If the consumer exits before takePeeked(), its successor reads the same
-   * records. Do not mix with drain(). Empty when no record waits.
+   * The next batch. The records are copied and stay in the ring. If the consumer exits before takePeeked(), its
+   * successor reads the same records. Do not mix with drain(). Empty when no record waits.
    * @throws RingCorruptError as drain() does.
    */
   peek(): Uint8Array[] {

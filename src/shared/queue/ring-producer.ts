@@ -19,7 +19,10 @@ const FILLS = 4;
 export class RingProducer {
   private readonly view: RingView;
   private tail: number;
-  /** Head as read last. It is read again only when the ring seems full, so most pushes don't touch the consumer's cache line. */
+  /**
+   * Head as read last. It is read again only when the ring seems full, so most pushes don't touch the consumer's cache
+   * line.
+   */
   private seenHead: number;
   private base: number;
   private readonly rewindBytes: number;
@@ -51,7 +54,8 @@ export class RingProducer {
   }
 
   /**
-   * Writes one record and wakes the consumer if it sleeps; one that rests only with an `urgent` record, or a ring that fills.
+   * Writes one record and wakes the consumer if it sleeps; one that rests only with an `urgent` record, or a ring that
+   * fills.
    * @returns false when the ring has no room for it now.
    * @throws QueueError when it never will have; RingClosedError after either side closed.
    */

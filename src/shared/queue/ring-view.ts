@@ -1,6 +1,6 @@
 // SPSC ring of byte records in shared memory: the part that both sides use.
-// Invariant: bytes in [head, tail) are whole records; only the producer moves tail, only the consumer moves head;
-// tail moves after the record's last byte is written, so a producer killed in mid-write has published nothing. A position's
+// Invariant: bytes in [head, tail) are whole records; only the producer moves tail, only the consumer moves head; tail
+// moves after the record's last byte is written, so a producer killed in mid-write has published nothing. A position's
 // bytes lie at (position - base) modulo the capacity.
 
 import { invariant } from "../errors/invariant.js";

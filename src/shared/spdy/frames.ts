@@ -1,5 +1,5 @@
-// SPDY/3.1 frames as they are written. A control frame: version and kind, flags and length, fields; a frame of data: its
-// stream, flags and length, bytes. All numbers are big-endian.
+// SPDY/3.1 frames as they are written. A control frame: version and kind, flags and length, fields; a frame of data:
+// its stream, flags and length, bytes. All numbers are big-endian.
 
 /** The peer does not speak SPDY/3.1. */
 export class SpdyError extends Error {

@@ -1,6 +1,6 @@
-// Encodes the headers of a SPDY stream: names and values with their lengths, in the connection's zlib stream. They are not compressed: a
-// stream has a few dozen bytes of them, once. Deflate's stored blocks need neither the dictionary nor a compressor for the whole
-// connection.
+// Encodes the headers of a SPDY stream: names and values with their lengths, in the connection's zlib stream. They are
+// not compressed: a stream has a few dozen bytes of them, once. Deflate's stored blocks need neither the dictionary nor
+// a compressor for the whole connection.
 
 /** zlib's head for a stream with a preset dictionary, and the Adler-32 of that of SPDY/3. */
 const ZLIB_HEAD = Buffer.of(0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2);

@@ -1,5 +1,5 @@
-// The usage of one cgroup, for either version of the hierarchy. Bytes, nanoseconds and counts; a limit that is not set is absent. Numbers
-// beyond 2^53 lose their last bits. That is a nanosecond after 104 days of one busy core.
+// The usage of one cgroup, for either version of the hierarchy. Bytes, nanoseconds and counts; a limit that is not set
+// is absent. Numbers beyond 2^53 lose their last bits. That is a nanosecond after 104 days of one busy core.
 
 import type { ReadText } from "./kernel-file.js";
 

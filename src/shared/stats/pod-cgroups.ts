@@ -1,5 +1,5 @@
-// Maps cgroups to pods by UID and QoS class, and to containers by the id in the directory's name. The remaining one is the pod's sandbox.
-// Both drivers' names are tried: only main knows the runtime's driver.
+// Maps cgroups to pods by UID and QoS class, and to containers by the id in the directory's name. The remaining one is
+// the pod's sandbox. Both drivers' names are tried: only main knows the runtime's driver.
 
 import type { ApiContainerStatus, QOSClass } from "../api/pod-status.js";
 import type { Pod } from "../api/pod.js";

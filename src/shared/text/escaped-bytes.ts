@@ -1,5 +1,5 @@
-// Bytes as text and back without loss. Bytes that are no UTF-8 become lone low surrogates, which no UTF-8 text has, so the text may be cut
-// and joined like any other.
+// Bytes as text and back without loss. Bytes that are no UTF-8 become lone low surrogates, which no UTF-8 text has, so
+// the text may be cut and joined like any other.
 
 const LOW = 0xdc00;
 const ESCAPED = /[\udc80-\udcff]/u;

@@ -1,5 +1,5 @@
-// Operations on text in linear time: one pass over its bytes. A regular expression that calls a function for each of a million matches
-// takes ten times as long.
+// Operations on text in linear time: one pass over its bytes. A regular expression that calls a function for each of a
+// million matches takes ten times as long.
 
 /** By character code; undefined: the character stays. */
 export type AsciiReplacements = readonly (Buffer | undefined)[];

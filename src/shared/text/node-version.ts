@@ -1,5 +1,6 @@
-// The versions of Node.js that the kubelet supports, as in `engines` of package.json. Older ones have known remote faults of HTTP/2 and of
-// hashing (https://nodejs.org/en/blog/vulnerability/march-2026-security-releases), and Node.js 20 gets no corrections any more.
+// The versions of Node.js that the kubelet supports, as in `engines` of package.json. Older ones have known remote
+// faults of HTTP/2 and of hashing (https://nodejs.org/en/blog/vulnerability/march-2026-security-releases), and Node.js
+// 20 gets no corrections any more.
 
 /** The first fit release of each line; a line above the last is fit as a whole. */
 const FIRST_FIT: readonly (readonly [major: number, minor: number, patch: number])[] = [

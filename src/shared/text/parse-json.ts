@@ -1,5 +1,5 @@
-// JSON of other people. JSON.parse takes about 20 ms per MiB, but 100 ms where each character opens an array or object. The kubelet refuses
-// JSON that nests deeper than 10,000 levels, as Go's decoder does in API server and kubectl.
+// JSON of other people. JSON.parse takes about 20 ms per MiB, but 100 ms where each character opens an array or object.
+// The kubelet refuses JSON that nests deeper than 10,000 levels, as Go's decoder does in API server and kubectl.
 
 import { nestsDeeper } from "./nesting.js";
 

@@ -1,6 +1,6 @@
-// Texts of others (pods, runtimes, plugins, files) as a person reads them. Invariant: what comes out has no character that steers a terminal,
-// and none that a reader of lines takes for another line, but those that the function's name allows.
-// Inside a sentence a text of others stands in quotes, as Go's %q has it: quote.ts.
+// Texts of others (pods, runtimes, plugins, files) as a person reads them. Invariant: what comes out has no character
+// that steers a terminal, and none that a reader of lines takes for another line, but those that the function's name
+// allows. Inside a sentence a text of others stands in quotes, as Go's %q has it: quote.ts.
 
 /** A control character, or one that changes the direction of text. */
 export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;

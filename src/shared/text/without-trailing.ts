@@ -1,4 +1,5 @@
-// Trims a text's end. An expression like /x+$/ takes quadratic time: it tries each run of characters from each of its starts.
+// Trims a text's end. An expression like /x+$/ takes quadratic time: it tries each run of characters from each of its
+// starts.
 
 /** The text without the given `characters` at its end. */
 export function withoutTrailing(text: string, characters: string): string {

@@ -14,7 +14,9 @@ interface DataEvent {
 }
 type Listener = ((event: DataEvent) => void) | { handleEvent(event: DataEvent): void };
 
-/** comlink's view of `port`. While comlink listens on it, the port keeps its thread alive; close the port to end that. */
+/**
+ * comlink's view of `port`. While comlink listens on it, the port keeps its thread alive; close the port to end that.
+ */
 export function portEndpoint(port: MessagePort, onLost: (error: unknown) => void): Endpoint {
   const listeners = new Map<Listener, (data: unknown) => void>();
   return {

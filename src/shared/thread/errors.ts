@@ -1,5 +1,5 @@
-// Errors across threads: {code, name, message, stack} there and back. Structured clone loses name and code of our classes.
-// A rebuilt error is recognised by its name; instanceof of its first class does not survive.
+// Errors across threads: {code, name, message, stack} there and back. Structured clone loses name and code of our
+// classes. A rebuilt error is recognised by its name; instanceof of its first class does not survive.
 
 import type { SerializedError } from "../contracts/thread.js";
 

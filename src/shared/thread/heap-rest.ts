@@ -1,5 +1,5 @@
-// Collects the garbage of an idle thread. V8 keeps the heap size of a burst. A thread that always does a little work never gets the
-// collection that shrinks it.
+// Collects the garbage of an idle thread. V8 keeps the heap size of a burst. A thread that always does a little work
+// never gets the collection that shrinks it.
 // Invariant: a busy thread never collects because of this class.
 
 import { performance } from "perf_hooks";
@@ -65,8 +65,8 @@ export function heapRest(): HeapRest {
 }
 
 /**
- * V8 has `gc` only in contexts that are made while --expose-gc is set. The flag is taken back, since under it V8 takes no code cache
- * (shared/code/v8-flags.ts).
+ * V8 has `gc` only in contexts that are made while --expose-gc is set. The flag is taken back, since under it V8 takes
+ * no code cache (shared/code/v8-flags.ts).
  * @returns false if another thread took the flag back before the context was made
  */
 function collectGarbage(): boolean {

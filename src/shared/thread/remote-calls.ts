@@ -1,4 +1,5 @@
-// Calls into another thread, each with a deadline. With comlink alone they would stay pending for ever when that thread hangs or exits.
+// Calls into another thread, each with a deadline. With comlink alone they would stay pending for ever when that thread
+// hangs or exits.
 // Invariant: every call settles, at the latest at its deadline, and at once when the connection ends.
 
 import type { MessagePort } from "node:worker_threads";

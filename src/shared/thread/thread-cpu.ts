@@ -1,5 +1,6 @@
-// Processor time of the calling thread, cheap enough to be read around each piece of work. Node 20 has no call for it, so the kernel's
-// file is read (proc_pid_schedstat: nanoseconds on a processor). Its value may lag by a scheduler tick, in both directions.
+// Processor time of the calling thread, cheap enough to be read around each piece of work. Node 20 has no call for it,
+// so the kernel's file is read (proc_pid_schedstat: nanoseconds on a processor). Its value may lag by a scheduler tick,
+// in both directions.
 
 import { openSync, readSync } from "node:fs";
 

@@ -1,7 +1,7 @@
-// One start of a worker, from hello to its exit: the worker's end of the supervisor's protocol (contracts/thread.ts). It runs in a thread of
-// its own (worker.ts). Tests and simulations run it in main's.
-// Invariant: hello is the first message; the board is stamped from the first moment to the last; an error that ends the worker reaches
-// main as a fatal message before the exit.
+// One start of a worker, from hello to its exit: the worker's end of the supervisor's protocol (contracts/thread.ts).
+// It runs in a thread of its own (worker.ts). Tests and simulations run it in main's.
+// Invariant: hello is the first message; the board is stamped from the first moment to the last; an error that ends the
+// worker reaches main as a fatal message before the exit.
 
 import { expose } from "comlink";
 import type { Clock } from "../clock/clock.js";
@@ -44,7 +44,9 @@ export interface RunningWorker<Control extends object> {
   drain(): Promise<void>;
 }
 
-/** Resolves when the control object can answer. What it throws ends the worker and reaches the supervisor as the reason. */
+/**
+ * Resolves when the control object can answer. What it throws ends the worker and reaches the supervisor as the reason.
+ */
 export type StartWorker<Control extends object, Init, Upcalls extends object> = (
   context: WorkerContext<Init, Upcalls>,
 ) => Promise<RunningWorker<Control>>;

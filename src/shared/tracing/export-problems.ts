@@ -1,4 +1,5 @@
-// Log lines for spans that do not reach the collector. The first failure is logged, then at most one line a minute with the number since.
+// Log lines for spans that do not reach the collector. The first failure is logged, then at most one line a minute with
+// the number since.
 
 import type { DiagLogger } from "@opentelemetry/api";
 import type { Clock } from "../clock/clock.js";

@@ -1,6 +1,7 @@
-// The tracer by OpenTelemetry: sampling, W3C trace context, batches sent by OTLP over gRPC (docs/adr/0053). Loaded only when tracing is on.
-// Invariant: no caller ever waits for the collector. Spans wait in a bounded queue; beyond it they are dropped, and the log says how
-// many. A flush at the end has a deadline.
+// The tracer by OpenTelemetry: sampling, W3C trace context, batches sent by OTLP over gRPC (docs/adr/0053). Loaded only
+// when tracing is on.
+// Invariant: no caller ever waits for the collector. Spans wait in a bounded queue; beyond it they are dropped, and the
+// log says how many. A flush at the end has a deadline.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import {

@@ -1,5 +1,7 @@
-// A part that is made later than its users: with the first use, or some time after the start of the kubelet. Its code is loaded then.
-// Invariant: one load at a time; a failed load is not remembered; `stop` works at any moment, and nothing is loaded after it.
+// A part that is made later than its users: with the first use, or some time after the start of the kubelet. Its code
+// is loaded then.
+// Invariant: one load at a time; a failed load is not remembered; `stop` works at any moment, and nothing is loaded
+// after it.
 
 import type { Clock } from "../clock/clock.js";
 import { abortReason } from "../errors/thrown.js";

@@ -1,7 +1,7 @@
-// Limits the use of a scarce resource and shares it fairly between owners (pods). There is a total limit, a limit per owner, and
-// round-robin between the owners that wait. Requests of one owner are served in the order of arrival.
-// Invariant: no turn is free while an owner that may have it waits. A waiting owner is served after at most one turn of each other owner of
-// its rank.
+// Limits the use of a scarce resource and shares it fairly between owners (pods). There is a total limit, a limit per
+// owner, and round-robin between the owners that wait. Requests of one owner are served in the order of arrival.
+// Invariant: no turn is free while an owner that may have it waits. A waiting owner is served after at most one turn of
+// each other owner of its rank.
 
 import { abortReason } from "../errors/thrown.js";
 import { WaitingLine, type Place } from "./waiting-line.js";

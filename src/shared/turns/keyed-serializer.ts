@@ -4,12 +4,18 @@
 export class KeyedSerializer {
   private readonly tails = new Map<string, Promise<void>>();
 
-  /** Waits for its turn, however long. An operation whose signal aborts before its turn is skipped. Rejects as `work` does. */
+  /**
+   * Waits for its turn, however long. An operation whose signal aborts before its turn is skipped. Rejects as `work`
+   * does.
+   */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.runAll([key], work, signal);
   }
 
-  /** Waits for its turn on every key, and holds them all. The keys are taken at once, so two operations cannot wait for each other. */
+  /**
+   * Waits for its turn on every key, and holds them all. The keys are taken at once, so two operations cannot wait for
+   * each other.
+   */
   async runAll<T>(keys: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = Promise.all(keys.flatMap((key) => this.tails.get(key) ?? []));
     const turn = before.then(() => {

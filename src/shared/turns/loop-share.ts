@@ -1,5 +1,5 @@
-// A share of the thread's event loop for work of one kind, for example the syncs of all pods. Their sum in one round of the loop is
-// bounded, so that timers and sockets run in between.
+// A share of the thread's event loop for work of one kind, for example the syncs of all pods. Their sum in one round of
+// the loop is bounded, so that timers and sockets run in between.
 // Invariant: in each round at least one piece of work begins, and none begins once the share is used up.
 
 import type { Clock } from "../clock/clock.js";
@@ -16,14 +16,20 @@ export class LoopShare {
 
   constructor(private readonly clock: Pick<Clock, "monotonic">) {}
 
-  /** Resolves at once, or in a later round of the loop: await it directly before a piece of work. In the order of the calls. */
+  /**
+   * Resolves at once, or in a later round of the loop: await it directly before a piece of work. In the order of the
+   * calls.
+   */
   turn(): Promise<void> {
     // The caller continues before the next one starts: it was first to wait for this promise.
     this.last = this.last.then(() => this.room());
     return this.last;
   }
 
-  /** Runs a piece of work that waits for no turn. Its time counts, so that others which follow from it begin in the next round. */
+  /**
+   * Runs a piece of work that waits for no turn. Its time counts, so that others which follow from it begin in the next
+   * round.
+   */
   spend<T>(work: () => T): T {
     const begun = this.clock.monotonic();
     try {

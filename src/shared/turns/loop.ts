@@ -9,13 +9,16 @@ import type { Clock, Timer } from "../clock/clock.js";
 
 export interface LoopOptions {
   /**
-   * One round. It must obey the signal, which `stop` aborts. Resolves to the wait until the next round, ms; to undefined
-   * when the next round begins one period after this one began.
+   * One round. It must obey the signal, which `stop` aborts. Resolves to the wait until the next round, ms; to
+   * undefined when the next round begins one period after this one began.
    */
   round: (signal: AbortSignal) => Promise<number | undefined>;
   /** From the beginning of one round to the next, ms. Infinity: rounds run only on request. */
   periodMs: number | (() => number);
-  /** Least time between two beginnings, ms. Requests before it has passed are one. Absent: a request begins a round at once. */
+  /**
+   * Least time between two beginnings, ms. Requests before it has passed are one. Absent: a request begins a round at
+   * once.
+   */
   gapMs?: number;
   /** A round rejected, and the loop was not stopped. Must not throw. Returns as `round` resolves. */
   failed: (error: unknown) => number | undefined;

@@ -3,8 +3,8 @@
 import { invariant } from "../errors/invariant.js";
 
 /**
- * The results in the order of the items, with at most `limit` calls of `work` under way. Rejects with the first failure; no further call
- * begins after it.
+ * The results in the order of the items, with at most `limit` calls of `work` under way. Rejects with the first
+ * failure; no further call begins after it.
  */
 export async function mapAtMost<T, R>(limit: number, items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
   invariant(limit >= 1, "at least one call may be under way");

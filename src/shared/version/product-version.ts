@@ -1,16 +1,23 @@
-// The version of nodelet itself: what `nodelet version`, the kubelet's first log line and the packages say. `kubelet --version` says the
-// version of Kubernetes whose contract is kept (src/main/command/version.ts), as upstream's kubelet does.
+// The version of nodelet itself: what `nodelet version`, the kubelet's first log line and the packages say. `kubelet
+// --version` says the version of Kubernetes whose contract is kept (src/main/command/version.ts), as upstream's kubelet
+// does.
 
 import { readFileSync } from "node:fs";
 
 export interface ProductVersion {
   /** As in package.json, or as `make packages VERSION=` was asked: "0.2.0". */
   version: string;
-  /** As `git describe` names the sources: "v0.2.0", "v0.1.0-12-g0123456789ab", "…-dirty". Absent where they were built without git. */
+  /**
+   * As `git describe` names the sources: "v0.2.0", "v0.1.0-12-g0123456789ab", "…-dirty". Absent where they were built
+   * without git.
+   */
   commit?: string;
 }
 
-/** What the build wrote beside the code (packaging/build/version.mjs). Reads synchronously: for start-up and for short commands. */
+/**
+ * What the build wrote beside the code (packaging/build/version.mjs). Reads synchronously: for start-up and for short
+ * commands.
+ */
 export function productVersion(): ProductVersion {
   return readProductVersion(new URL("../../version.json", import.meta.url));
 }

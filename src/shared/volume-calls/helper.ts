@@ -23,7 +23,10 @@ const ENTRY = new URL("../../workers/tasks/volume-helper.js", import.meta.url);
 /** A heap that holds a few requests. */
 const NODE_OPTIONS = ["--max-old-space-size=24", "--max-semi-space-size=1"];
 
-/** The last requested fork. A fork holds its thread until the new process runs. So each fork has its own round of the event loop. */
+/**
+ * The last requested fork. A fork holds its thread until the new process runs. So each fork has its own round of the
+ * event loop.
+ */
 let forks: Promise<void> = Promise.resolve();
 const loop = new LoopYield();
 

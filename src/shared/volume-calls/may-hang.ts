@@ -1,6 +1,6 @@
 // Finds the mounts on which a system call may wait for ever: those of a server, driver or network disk.
-// Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table is the kernel's own
-// and never hangs.
+// Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table
+// is the kernel's own and never hangs.
 
 import { readlink as readLink } from "node:fs/promises";
 import { readMountTable, unescapeMountField } from "../fs/mountinfo.js";
@@ -68,8 +68,8 @@ export async function mountThatMayHang(path: string): Promise<HangableMount | un
 }
 
 /**
- * The first mount on the way to `path` (links resolved), or, with `below`, at any place under it, that may hang. undefined:
- * calls on the path return. Rejects with what readlink(2) says but for missing files.
+ * The first mount on the way to `path` (links resolved), or, with `below`, at any place under it, that may hang.
+ * undefined: calls on the path return. Rejects with what readlink(2) says but for missing files.
  */
 export async function findHangable(
   path: string,

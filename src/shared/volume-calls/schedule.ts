@@ -1,6 +1,7 @@
-// Schedules calls on mounts that may hang, and their time-outs. Pure: it receives events and the time, and returns steps.
-// Invariant: one call per mount at a time; at most `slots` calls in all. Some slots are reserved for quick calls to mounts that responded
-// last time. A mount that did not respond is refused until its rest ends.
+// Schedules calls on mounts that may hang, and their time-outs. Pure: it receives events and the time, and returns
+// steps.
+// Invariant: one call per mount at a time; at most `slots` calls in all. Some slots are reserved for quick calls to
+// mounts that responded last time. A mount that did not respond is refused until its rest ends.
 
 export interface ScheduleLimits {
   /** Calls under way at a time. */

@@ -1,6 +1,6 @@
-// Sub paths: a part of a volume that a container may have written itself, symlinks included. The part is opened component by
-// component from handles on directories; the opened handle, not its name, is bind-mounted. Invariant: no link is followed by
-// the kernel; one that leads out of the volume is refused before anything behind it is touched.
+// Sub paths: a part of a volume that a container may have written itself, symlinks included. The part is opened
+// component by component from handles on directories; the opened handle, not its name, is bind-mounted. Invariant: no
+// link is followed by the kernel; one that leads out of the volume is refused before anything behind it is touched.
 
 import { constants } from "node:fs";
 import { mkdir, open, readlink, realpath, rmdir, stat, unlink, type FileHandle } from "node:fs/promises";
@@ -20,7 +20,8 @@ const TARGET_MODE = 0o750;
 const LONGEST_CHAIN = 40;
 
 /**
- * Mounts the sub path at the target. A missing sub path is made as a directory with the volume's permissions. Idempotent.
+ * Mounts the sub path at the target. A missing sub path is made as a directory with the volume's permissions.
+ * Idempotent.
  * @throws SubPathError, OsCallError
  */
 export async function bindSubPath({ volumePath, subPath, target, mounted }: BindSubPath): Promise<"bound" | "other"> {
@@ -40,7 +41,10 @@ export async function bindSubPath({ volumePath, subPath, target, mounted }: Bind
   }
 }
 
-/** The target of an earlier run is of the other type when a container has put a file in a directory's place, or the reverse. */
+/**
+ * The target of an earlier run is of the other type when a container has put a file in a directory's place, or the
+ * reverse.
+ */
 async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
   const make = async (): Promise<void> => {
     if (isDirectory) await mkdir(target, { recursive: true, mode: TARGET_MODE });
@@ -58,7 +62,10 @@ async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
 
 const OTHER_TYPE: ReadonlySet<string> = new Set(["EEXIST", "EISDIR"]);
 
-/** A handle (O_PATH) on the sub path, which is made unless `make` is false; the caller closes it. @throws SubPathError */
+/**
+ * A handle (O_PATH) on the sub path, which is made unless `make` is false; the caller closes it.
+ * @throws SubPathError
+ */
 export async function openSubPath(
   volumePath: string,
   subPath: string,

@@ -1,6 +1,7 @@
-// Calls to file systems of volumes. If the path leads over a mount that may hang, a helper process makes the call when scheduled. Every
-// other call is made at once. Invariant: no call on such a mount holds a thread of libuv's pool. Every call ends, at the latest with
-// VolumeNotAnsweringError after its deadline. Without such mounts no helper is started, and idle ones are stopped.
+// Calls to file systems of volumes. If the path leads over a mount that may hang, a helper process makes the call when
+// scheduled. Every other call is made at once. Invariant: no call on such a mount holds a thread of libuv's pool. Every
+// call ends, at the latest with VolumeNotAnsweringError after its deadline. Without such mounts no helper is started,
+// and idle ones are stopped.
 
 import { unlessAborted } from "../abort/unless-aborted.js";
 import type { Clock, Timer } from "../clock/clock.js";

@@ -1,7 +1,8 @@
-// The text of a file: UTF-8, or UTF-16 with a byte order mark, as go-yaml reads it. A byte order mark is not part of the text.
+// The text of a file: UTF-8, or UTF-16 with a byte order mark, as go-yaml reads it. A byte order mark is not part of
+// the text.
 //
-// go-yaml reads blocks of 512 bytes, and only as far as it needs. What it never reads may be broken: a character that YAML does not
-// allow counts when its block is read.
+// go-yaml reads blocks of 512 bytes, and only as far as it needs. What it never reads may be broken: a character that
+// YAML does not allow counts when its block is read.
 
 import { YamlError } from "./yaml-error.js";
 

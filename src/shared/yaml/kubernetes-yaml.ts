@@ -1,7 +1,8 @@
-// YAML as Kubernetes reads it: YAML 1.1 by the rules of go-yaml, converted to what JSON can hold (ADR 0093). Only the first document of a text
-// counts, as upstream has it.
+// YAML as Kubernetes reads it: YAML 1.1 by the rules of go-yaml, converted to what JSON can hold (ADR 0093). Only the
+// first document of a text counts, as upstream has it.
 //
-// Nesting, aliases and merge keys are bounded as upstream bounds them; time and memory grow with the length of the text.
+// Nesting, aliases and merge keys are bounded as upstream bounds them; time and memory grow with the length of the
+// text.
 
 import { Cursor } from "./cursor.js";
 import { sourceText } from "./encoding.js";
@@ -32,7 +33,9 @@ export function readKubernetesYaml(input: string | Uint8Array): FirstDocument {
   }
 }
 
-/** The documents of a text one by one, with places in the whole text. Throws YamlError at the first one that is no YAML. */
+/**
+ * The documents of a text one by one, with places in the whole text. Throws YamlError at the first one that is no YAML.
+ */
 export function* readKubernetesYamls(input: string | Uint8Array): Generator<KubernetesYaml> {
   const { parser, lines } = parserOf(input);
   for (;;) {

@@ -1,4 +1,5 @@
-// Puts tokens together into documents. Collections are kept on a stack of its own, so that deep ones do not need the program's.
+// Puts tokens together into documents. Collections are kept on a stack of its own, so that deep ones do not need the
+// program's.
 
 import type { ListNode, MapNode, Node, ScalarNode } from "./nodes.js";
 import { MERGE_TAG, resolveScalar, TagMismatchError } from "./resolve-scalar.js";

@@ -1,5 +1,5 @@
-// What a scalar's text means, by the tables of YAML 1.1 as go-yaml has them. Yes, no, on, off, y and n are booleans, 0644 is octal;
-// base-60 numbers and dates stay text.
+// What a scalar's text means, by the tables of YAML 1.1 as go-yaml has them. Yes, no, on, off, y and n are booleans,
+// 0644 is octal; base-60 numbers and dates stay text.
 
 import { goText } from "../text/go-text.js";
 import { isTimestamp } from "./timestamp.js";

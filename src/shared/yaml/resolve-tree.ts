@@ -1,8 +1,8 @@
-// Resolves the aliases, merge keys and keys of a document as go-yaml decodes it, in its order: a later member replaces an earlier one, and
-// "<<" replaces what stands before it.
+// Resolves the aliases, merge keys and keys of a document as go-yaml decodes it, in its order: a later member replaces
+// an earlier one, and "<<" replaces what stands before it.
 //
-// Works with a stack of its own: documents may be deep. An alias shares the value of its anchor. The steps that go-yaml takes to copy it are
-// counted, and bounded as go-yaml bounds them.
+// Works with a stack of its own: documents may be deep. An alias shares the value of its anchor. The steps that go-yaml
+// takes to copy it are counted, and bounded as go-yaml bounds them.
 
 import { AliasBudget } from "./alias-budget.js";
 import { keyText } from "./key-text.js";

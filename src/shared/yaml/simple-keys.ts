@@ -1,4 +1,5 @@
-// Keys without "?": what turns out to be a key only by the ":" after it. A key is on one line and has at most 1024 characters.
+// Keys without "?": what turns out to be a key only by the ":" after it. A key is on one line and has at most 1024
+// characters.
 
 import type { Cursor } from "./cursor.js";
 

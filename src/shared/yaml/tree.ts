@@ -1,4 +1,5 @@
-// The value of a YAML document, with places in the text. Aliases and merge keys are resolved, keys are strings, and each is there once.
+// The value of a YAML document, with places in the text. Aliases and merge keys are resolved, keys are strings, and
+// each is there once.
 
 /** A bigint is an integer that a number cannot hold exactly. */
 export type ScalarValue = string | number | bigint | boolean | null;

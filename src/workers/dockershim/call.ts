@@ -17,7 +17,10 @@ export type Verbs<Method extends UnaryMethod> = {
   [M in Method]: (request: RequestOf<M>, signal: AbortSignal) => Promise<ResponseOf<M>>;
 };
 
-/** Streams of responses. `send` throws Fault when the caller takes them too slowly. The stream ends when the promise settles. */
+/**
+ * Streams of responses. `send` throws Fault when the caller takes them too slowly. The stream ends when the promise
+ * settles.
+ */
 export type StreamVerbs<Method extends StreamMethod> = {
   [M in Method]: (request: RequestOf<M>, send: (response: ResponseOf<M>) => void, signal: AbortSignal) => Promise<void>;
 };

@@ -1,4 +1,5 @@
-// Errors that a CRI call answers with. A caller decides by the code: NotFound means removed, Unavailable means try again.
+// Errors that a CRI call answers with. A caller decides by the code: NotFound means removed, Unavailable means try
+// again.
 
 import { status } from "@grpc/grpc-js";
 import { errorCode } from "../../shared/errors/error-code.js";

@@ -1,4 +1,5 @@
-// CRI calls that the dockershim serves. The names are ours: kubelet_docker_operations_* of Kubernetes 1.23 counted calls to docker.
+// CRI calls that the dockershim serves. The names are ours: kubelet_docker_operations_* of Kubernetes 1.23 counted
+// calls to docker.
 
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 

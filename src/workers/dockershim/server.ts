@@ -1,5 +1,5 @@
-// The gRPC server on the unix socket: both services of CRI, each method a row of the verb tables. A method without a verb is
-// Unimplemented, as CRI's clients expect it of an older runtime.
+// The gRPC server on the unix socket: both services of CRI, each method a row of the verb tables. A method without a
+// verb is Unimplemented, as CRI's clients expect it of an older runtime.
 
 import { mkdir } from "node:fs/promises";
 import { createServer, type Server as NetServer, type Socket } from "node:net";

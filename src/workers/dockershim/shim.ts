@@ -60,7 +60,8 @@ export class Shim {
   }
 
   /**
-   * Runs `stop` while no container of the sandbox may start. A container that started after the stop of its neighbours would outlive them.
+   * Runs `stop` while no container of the sandbox may start. A container that started after the stop of its neighbours
+   * would outlive them.
    */
   async whileStopping<T>(sandboxId: string, stop: () => Promise<T>): Promise<T> {
     this.stopping.set(sandboxId, (this.stopping.get(sandboxId) ?? 0) + 1);

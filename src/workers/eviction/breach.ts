@@ -10,7 +10,8 @@ interface Breach {
 }
 
 /**
- * @param layersCount Do writable layers count against a container's limit? They do where they are on the kubelet's disk.
+ * @param layersCount Do writable layers count against a container's limit? They do where they are on the kubelet's
+ *   disk.
  */
 export function breachOf(pod: EvictionPod, storage: PodStorage, layersCount: boolean): Breach | undefined {
   for (const { name, sizeLimit } of pod.volumes) {

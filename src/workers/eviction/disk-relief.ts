@@ -1,5 +1,5 @@
-// Relieves a short disk: removes unused containers and images, measures again, and only then evicts a pod. It takes seconds and runs in
-// parallel with the samples. If memory becomes short meanwhile, an eviction for memory comes first.
+// Relieves a short disk: removes unused containers and images, measures again, and only then evicts a pod. It takes
+// seconds and runs in parallel with the samples. If memory becomes short meanwhile, an eviction for memory comes first.
 
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { value } from "../../shared/api/quantity.js";

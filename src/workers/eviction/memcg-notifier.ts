@@ -1,6 +1,6 @@
-// With kernelMemcgNotification on cgroup v1 the kernel notifies when memory use reaches a threshold. Then the next sample is taken at once.
-// The kernel's threshold depends on reclaimable memory, so it is set again every ten seconds. Only an optimisation: sampling continues
-// without it.
+// With kernelMemcgNotification on cgroup v1 the kernel notifies when memory use reaches a threshold. Then the next
+// sample is taken at once. The kernel's threshold depends on reclaimable memory, so it is set again every ten seconds.
+// Only an optimisation: sampling continues without it.
 
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock } from "../../shared/clock/clock.js";

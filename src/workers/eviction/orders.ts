@@ -1,5 +1,5 @@
-// Orders that main executes. No further pod is evicted while an order is pending (at most 30 s), or before the freed resources can be
-// visible.
+// Orders that main executes. No further pod is evicted while an order is pending (at most 30 s), or before the freed
+// resources can be visible.
 
 const WAIT_MS = 30000;
 /** Time after a pod's termination until its memory and files no longer show in samples. */

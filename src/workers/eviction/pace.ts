@@ -12,7 +12,9 @@ const FAST_MS = 100;
 const BAND = 0.5;
 /** Number of periods within which memory would run out at its present speed. */
 const PERIODS_AHEAD = 2;
-/** If tasks wait for memory for more than this part of the time, memory counts as short. The samples do not matter then. */
+/**
+ * If tasks wait for memory for more than this part of the time, memory counts as short. The samples do not matter then.
+ */
 const STALLED_PART = 0.05;
 
 export interface Pace {

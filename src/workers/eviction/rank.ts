@@ -9,7 +9,10 @@ export interface Usage {
   requested: number;
 }
 
-/** For memory and disks. The order is: unknown usage, usage above the request, lower priority, larger excess over the request. */
+/**
+ * For memory and disks. The order is: unknown usage, usage above the request, lower priority, larger excess over the
+ * request.
+ */
 export function rankByUsage(usages: readonly Usage[]): EvictionPod[] {
   const compare = (a: Usage, b: Usage): number => {
     if (a.used === undefined || b.used === undefined) {

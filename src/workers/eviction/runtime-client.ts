@@ -1,4 +1,5 @@
-// The connection to the runtime, for its figures of writable layers. Loading this file loads gRPC: it is imported when first needed.
+// The connection to the runtime, for its figures of writable layers. Loading this file loads gRPC: it is imported when
+// first needed.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import { createCriClient } from "../../shared/cri/client.js";

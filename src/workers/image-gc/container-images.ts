@@ -1,5 +1,5 @@
-// The images of all containers the runtime has, those of other clients included: main has only the kubelet's pods. Listed
-// once per look at the images, every few minutes.
+// The images of all containers the runtime has, those of other clients included: main has only the kubelet's pods.
+// Listed once per look at the images, every few minutes.
 
 import type { CriClient } from "../../shared/cri/client.js";
 

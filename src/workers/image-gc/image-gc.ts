@@ -279,7 +279,8 @@ export class ImageGc {
       usedIds.has(image.id) || keysOfImage(image).some((key) => contained.has(key));
     const used = new Set(listed.filter(isUsed).map(recordKey));
     const now = clock.steady();
-    // An image that was there before the kubelet is old; after a restart of this thread alone an image may just have been pulled.
+    // An image that was there before the kubelet is old; after a restart of this thread alone an image may just have
+    // been pulled.
     const firstSeen = this.looked || generation > 1 ? now : NEVER;
     this.records.update(listed, used, now, firstSeen);
     this.looked = true;

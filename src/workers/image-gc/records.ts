@@ -30,7 +30,10 @@ export class ImageRecords {
   /** By recordKey. */
   private readonly records = new Map<string, ImageRecord>();
 
-  /** Takes over the runtime's list of images; `inUse` has record keys. Images seen for the first time are `firstSeen` then. */
+  /**
+   * Takes over the runtime's list of images; `inUse` has record keys. Images seen for the first time are `firstSeen`
+   * then.
+   */
   update(listed: readonly ListedImage[], inUse: ReadonlySet<string>, now: number, firstSeen: number): void {
     const keys = new Set(listed.map(recordKey));
     for (const key of this.records.keys()) if (!keys.has(key)) this.records.delete(key);

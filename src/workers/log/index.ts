@@ -1,5 +1,5 @@
-// Entry of the log thread (shared/contracts/log.ts), the only thread that writes lines. It loads little, because every line of the start
-// waits for it. The port keeps it alive until main ends it.
+// Entry of the log thread (shared/contracts/log.ts), the only thread that writes lines. It loads little, because every
+// line of the start waits for it. The port keeps it alive until main ends it.
 
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../shared/clock/clock.js";

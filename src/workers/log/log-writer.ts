@@ -1,6 +1,6 @@
 // Moves lines from the threads' rings to standard error and output.
-// Invariant: a record leaves its ring when its line is written, in the info buffer, or counted as lost. Lines of one thread keep their
-// order. Bytes of two lines never mix. When the reader does not read, lines wait in the rings.
+// Invariant: a record leaves its ring when its line is written, in the info buffer, or counted as lost. Lines of one
+// thread keep their order. Bytes of two lines never mix. When the reader does not read, lines wait in the rings.
 
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { LogInit } from "../../shared/contracts/log.js";
@@ -40,7 +40,10 @@ interface Batch {
 /** Interval between two tries to write to a full output, ms. */
 const RETRY_MIN_MS = 1;
 const RETRY_MAX_MS = 50;
-/** After a write, the next lines wait this long and are written together. A wake-up for each would cost more than the write. */
+/**
+ * After a write, the next lines wait this long and are written together. A wake-up for each would cost more than the
+ * write.
+ */
 const REST_MS = 15;
 /** Batches per turn of the event loop; after that the thread handles its messages. */
 const BATCHES_PER_TURN = 32;

@@ -1,5 +1,5 @@
-// The node's addresses by upstream's rules: --node-ip, else the address of the node's name, else that of the default route. Addresses of a
-// cloud provider take precedence.
+// The node's addresses by upstream's rules: --node-ip, else the address of the node's name, else that of the default
+// route. Addresses of a cloud provider take precedence.
 
 import { isIP, isIPv4 } from "node:net";
 import type { NodeAddress } from "../../shared/api/node.js";

@@ -105,7 +105,10 @@ function addressesOf(old: NodeStatus, { init, network }: StatusInput) {
   }
 }
 
-/** Resources that main reports replace those in the status; all others belong to other writers, and pods may request them. */
+/**
+ * Resources that main reports replace those in the status; all others belong to other writers, and pods may request
+ * them.
+ */
 function resourcesOf(
   old: NodeStatus,
   facts: NodeFacts | undefined,

@@ -1,5 +1,6 @@
 // The node's configurations in its Node object: the condition KubeletConfigOk and the annotation with the status. Pure.
-// Reasons and messages are upstream's, of Kubernetes 1.10; later versions have only status.config, which newer API servers drop.
+// Reasons and messages are upstream's, of Kubernetes 1.10; later versions have only status.config, which newer API
+// servers drop.
 
 import {
   configMapLink,
@@ -14,7 +15,9 @@ const TYPE = "KubeletConfigOk";
 /** Of a report with every problem of a file. The kubelet's log has the whole. */
 const MAX_ERROR_CHARACTERS = 4096;
 
-/** The Node with the report in it; without dynamic configuration (undefined), with nothing that an earlier kubelet left. */
+/**
+ * The Node with the report in it; without dynamic configuration (undefined), with nothing that an earlier kubelet left.
+ */
 export function withConfigReport(node: Node, report: NodeConfigReport | undefined, now: string): Node {
   const { metadata, status = {} } = node;
   const conditions = status.conditions ?? [];

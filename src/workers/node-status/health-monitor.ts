@@ -69,7 +69,10 @@ export class HealthMonitor {
     this.timer?.cancel();
   }
 
-  /** As of the last check. The first relist is seen at once: the first status of the node, which waited for it, would be NotReady. */
+  /**
+   * As of the last check. The first relist is seen at once: the first status of the node, which waited for it, would be
+   * NotReady.
+   */
   get current(): KubeletHealth {
     if (this.relistAt === undefined) this.look();
     return { stalls: this.threads.flatMap(({ stall }) => stall ?? []), plegProblem: this.plegProblem };

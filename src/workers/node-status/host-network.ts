@@ -61,7 +61,8 @@ export class HostNetworkWatch {
     if (!needsResolving(this.rules)) return;
     this.resolving ??= this.sources
       .resolve(this.rules.nodeName)
-      // A name that no longer resolves keeps its addresses. The interfaces decide whether these still belong to the node.
+      // A name that no longer resolves keeps its addresses. The interfaces decide whether these still belong to the
+      // node.
       .then((found) => void (this.resolved = found))
       .catch(() => undefined)
       .finally(() => (this.resolving = undefined));

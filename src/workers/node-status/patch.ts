@@ -1,5 +1,5 @@
-// The difference between two versions of the Node, as a strategic merge patch of its status subresource. That accepts labels and
-// annotations, too. Merge keys are core/v1's: conditions by type; other lists are replaced.
+// The difference between two versions of the Node, as a strategic merge patch of its status subresource. That accepts
+// labels and annotations, too. Merge keys are core/v1's: conditions by type; other lists are replaced.
 
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { Node, NodeCondition, NodeStatus } from "../../shared/api/node.js";

@@ -1,5 +1,5 @@
-// Measures the time without a heartbeat of another thread. Only time in which this thread itself ran counts. After a stopped process or a
-// paused machine, old stamps prove nothing.
+// Measures the time without a heartbeat of another thread. Only time in which this thread itself ran counts. After a
+// stopped process or a paused machine, old stamps prove nothing.
 
 /** An age grows by no more than this many periods between two checks. */
 const LATE_PERIODS = 2;
@@ -11,7 +11,9 @@ export class SilenceTimer {
   /** `periodMs`: interval of the checks. */
   constructor(private readonly periodMs: number) {}
 
-  /** `ageMs`: age of the newest sign by the clock; Infinity before the first. Returns the length of the silence in ms. */
+  /**
+   * `ageMs`: age of the newest sign by the clock; Infinity before the first. Returns the length of the silence in ms.
+   */
   look(ageMs: number, nowMs: number): number {
     const passed = nowMs - (this.lookedAt ?? nowMs);
     this.lookedAt = nowMs;

@@ -1,6 +1,6 @@
 // Maintains the Node's status: registers the node, then computes its status periodically and sends the changes.
-// Invariant: one round at a time. The first waits for the lists of the runtime and the pods. So a restart of the kubelet does not set the
-// node NotReady. Events report only changes that the server has accepted.
+// Invariant: one round at a time. The first waits for the lists of the runtime and the pods. So a restart of the
+// kubelet does not set the node NotReady. Events report only changes that the server has accepted.
 
 import { ApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";

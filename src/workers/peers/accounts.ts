@@ -1,9 +1,12 @@
 // Processor time that the servers of each pod cost this thread (docs/adr/0075).
-// Invariant: an honest connection is never charged; a pod over its budget gets no further connection until a part of it has been given back.
+// Invariant: an honest connection is never charged; a pod over its budget gets no further connection until a part of it
+// has been given back.
 
 import type { Clock } from "../../shared/clock/clock.js";
 
-/** One run may cost this much, ms: several times an honest TLS handshake with its redirects on a slow machine. @internal */
+/**
+ * One run may cost this much, ms: several times an honest TLS handshake with its redirects on a slow machine. @internal
+ */
 export const FREE_MS = 25;
 /** Cost beyond FREE_MS of all runs of a pod, ms; given back evenly within WINDOW_MS. @internal */
 export const BUDGET_MS = 500;

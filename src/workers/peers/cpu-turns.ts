@@ -1,6 +1,7 @@
-// Turns of the servers' bytes on this thread. A piece of a handshake can cost a fifth of a second, and OpenSSL cannot be interrupted.
-// Invariant: after a costly piece the thread is free for as long as that piece took, for timers and for all other connections; of the
-// pieces that wait, the one of the pod that has cost least is next.
+// Turns of the servers' bytes on this thread. A piece of a handshake can cost a fifth of a second, and OpenSSL cannot
+// be interrupted.
+// Invariant: after a costly piece the thread is free for as long as that piece took, for timers and for all other
+// connections; of the pieces that wait, the one of the pod that has cost least is next.
 
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";

@@ -1,5 +1,6 @@
-// One GET to a pod's server, and its response. Invariant: every request has its own connection, without proxy, keep-alive, compression or
-// certificate check; it ends with a reset. What is read of the server is bounded in bytes and processor time.
+// One GET to a pod's server, and its response. Invariant: every request has its own connection, without proxy,
+// keep-alive, compression or certificate check; it ends with a reset. What is read of the server is bounded in bytes
+// and processor time.
 
 import type { Socket } from "node:net";
 import { asError } from "../../shared/errors/thrown.js";
@@ -15,7 +16,10 @@ import { GuardedStream } from "./guarded-stream.js";
 import { Http1Reply } from "./http1-reply.js";
 import { ExchangeError, PendingReply, RefusedError, type Reply } from "./pending-reply.js";
 
-/** Connections for one request that its server refuses. Go's client makes a third one after a second, later than most probes may take. */
+/**
+ * Connections for one request that its server refuses. Go's client makes a third one after a second, later than most
+ * probes may take.
+ */
 const MAX_CONNECTIONS = 2;
 
 const tls = lazily(() => import("./secure.js"));

@@ -1,4 +1,5 @@
-// A GET with its redirects, which are followed on the first request's host only: a pod must not send the kubelet elsewhere.
+// A GET with its redirects, which are followed on the first request's host only: a pod must not send the kubelet
+// elsewhere.
 
 import { fromBytes } from "../../shared/http/bytes.js";
 import { LocationError, MAX_REQUESTS, redirectOf, type Redirect } from "../../shared/http/client/redirects.js";

@@ -1,4 +1,5 @@
-// Counts the HTTP/2 frames of a server before the session reads them (RFC 9113, section 4.1). A response has less than twenty.
+// Counts the HTTP/2 frames of a server before the session reads them (RFC 9113, section 4.1). A response has less than
+// twenty.
 
 import { PeerLimitError } from "./guarded-source.js";
 

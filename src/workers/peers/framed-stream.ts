@@ -1,4 +1,5 @@
-// The bytes that TLS decrypted, as the stream below an HTTP/2 session. A session would read a TLS socket past JavaScript.
+// The bytes that TLS decrypted, as the stream below an HTTP/2 session. A session would read a TLS socket past
+// JavaScript.
 // Invariant: the session sees only bytes that `check` has passed.
 
 import { Duplex } from "node:stream";

@@ -1,5 +1,5 @@
-// The bytes of a pod's server: counted, bounded, and handled in turns. Parsers see only what passed here. Invariant: bytes beyond a limit
-// never reach them, and no piece is handled once its pod is over its budget.
+// The bytes of a pod's server: counted, bounded, and handled in turns. Parsers see only what passed here. Invariant:
+// bytes beyond a limit never reach them, and no piece is handled once its pod is over its budget.
 
 import type { Socket } from "node:net";
 import { asError } from "../../shared/errors/thrown.js";
@@ -12,7 +12,10 @@ export class PeerLimitError extends Error {
   override readonly name = "PeerLimitError";
 }
 
-/** All bytes of a connection: a head (MAX_HEAD_BYTES) and the part of the body that is read, with its framing or TLS around it. */
+/**
+ * All bytes of a connection: a head (MAX_HEAD_BYTES) and the part of the body that is read, with its framing or TLS
+ * around it.
+ */
 export const CONNECTION_BYTES = 640 * 1024;
 /** A parser is given no more at once, so that it can be stopped in between. */
 const SLICE_BYTES = 4096;

@@ -1,6 +1,7 @@
-// httpGet lifecycle hooks: any response counts as success. Redirects are followed on the same host. An HTTPS hook whose server responds in
-// plain HTTP is repeated without TLS.
-// Invariant: a secret that is meant for an encrypted connection is never sent over a plain one; then the first error counts.
+// httpGet lifecycle hooks: any response counts as success. Redirects are followed on the same host. An HTTPS hook whose
+// server responds in plain HTTP is repeated without TLS.
+// Invariant: a secret that is meant for an encrypted connection is never sent over a plain one; then the first error
+// counts.
 
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 import { messageOf } from "../../shared/errors/thrown.js";

@@ -1,5 +1,5 @@
-// One GET over HTTP/2, after the handshake of TLS chose it (docs/adr/0107). Invariant: what the session reads of the server is bounded in
-// bytes, frames and processor time.
+// One GET over HTTP/2, after the handshake of TLS chose it (docs/adr/0107). Invariant: what the session reads of the
+// server is bounded in bytes, frames and processor time.
 
 import {
   connect,
@@ -103,7 +103,10 @@ function requested(send: () => ClientHttp2Stream, reply: PendingReply): ClientHt
   }
 }
 
-/** Node's client sends several values only of fields that it takes for lists; the others become one (RFC 9110, section 5.3). */
+/**
+ * Node's client sends several values only of fields that it takes for lists; the others become one (RFC 9110, section
+ * 5.3).
+ */
 function withSingleValues(request: GetRequest, acceptsGzip: boolean): OutgoingHttpHeaders {
   const fields = http2Fields({ ...request, acceptsGzip });
   const isList = (name: string): boolean => name === "cookie";

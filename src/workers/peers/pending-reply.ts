@@ -1,5 +1,5 @@
-// One response that is awaited. Invariant: it is settled once, by its reader, by a failure or by the end of the time, and the connection is
-// closed then.
+// One response that is awaited. Invariant: it is settled once, by its reader, by a failure or by the end of the time,
+// and the connection is closed then.
 
 import type { ReplyHead } from "../../shared/http/client/reply-reader.js";
 import { systemReason } from "../../shared/net/dial.js";

@@ -1,5 +1,6 @@
-// TLS to a pod's server: no certificate is trusted, none is needed. Invariant: the client offers no finite-field Diffie-Hellman, whose
-// group the server chooses (one handshake may then cost seconds), agrees to no renegotiation, and reads a bounded certificate chain.
+// TLS to a pod's server: no certificate is trusted, none is needed. Invariant: the client offers no finite-field
+// Diffie-Hellman, whose group the server chooses (one handshake may then cost seconds), agrees to no renegotiation, and
+// reads a bounded certificate chain.
 
 import { constants } from "node:crypto";
 import { isIP } from "node:net";
@@ -8,8 +9,9 @@ import { PeerLimitError } from "./guarded-source.js";
 import type { GuardedStream } from "./guarded-stream.js";
 
 /**
- * Bytes of a server before its handshake is complete. Three certificates of 4,096 bits with a hundred names are 10 KiB. OpenSSL checks all
- * signatures of a chain before it reports the first wrong one: 32 KiB of the costliest certificates take 0.2 s.
+ * Bytes of a server before its handshake is complete. Three certificates of 4,096 bits with a hundred names are 10 KiB.
+ * OpenSSL checks all signatures of a chain before it reports the first wrong one: 32 KiB of the costliest certificates
+ * take 0.2 s.
  */
 const HANDSHAKE_BYTES = 32 * 1024;
 /** Without the groups ffdhe2048 to ffdhe8192, which TLS 1.3 has. */

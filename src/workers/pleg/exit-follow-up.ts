@@ -4,8 +4,8 @@
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 
 /**
- * Milliseconds from the removal to each look. containerd 1.6 records the exit 16 to 23 ms after the removal of the cgroup (measured). An
- * earlier look would be in vain.
+ * Milliseconds from the removal to each look. containerd 1.6 records the exit 16 to 23 ms after the removal of the
+ * cgroup (measured). An earlier look would be in vain.
  */
 const LOOKS_MS = [14, 20, 28, 45, 80, 150, 300, 1000];
 

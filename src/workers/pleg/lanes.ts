@@ -4,7 +4,9 @@ export const LANE_FAST = "fast";
 export const LANE_SLOW = "slow";
 export type Lane = typeof LANE_FAST | typeof LANE_SLOW;
 
-/** Runs jobs, at most `limits[lane]` of a lane at once, first come first served within the lane. Jobs must not reject. */
+/**
+ * Runs jobs, at most `limits[lane]` of a lane at once, first come first served within the lane. Jobs must not reject.
+ */
 export class Lanes {
   private readonly active: Record<Lane, number> = { fast: 0, slow: 0 };
   private readonly waiting: Record<Lane, (() => Promise<void>)[]> = { fast: [], slow: [] };

@@ -1,4 +1,5 @@
-// Lists of the runtime that do not fit into one message: the pods to ask for one by one, and the report (shared/cri/lists-by-parts.ts).
+// Lists of the runtime that do not fit into one message: the pods to ask for one by one, and the report
+// (shared/cri/lists-by-parts.ts).
 
 import { readdir } from "node:fs/promises";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";

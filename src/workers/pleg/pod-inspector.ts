@@ -14,8 +14,8 @@ import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 
 /**
- * Status calls of one pod at once. Their deadlines must not run while thousands of others wait in the runtime, and a connection with a
- * thousand calls under way may never return another response.
+ * Status calls of one pod at once. Their deadlines must not run while thousands of others wait in the runtime, and a
+ * connection with a thousand calls under way may never return another response.
  */
 const CALLS_AT_ONCE = 8;
 

@@ -1,5 +1,5 @@
-// A pod as main has it, and its difference to a newer observation. A pod may have ten thousand containers: main gets only those that changed,
-// in records that it decodes in between other work.
+// A pod as main has it, and its difference to a newer observation. A pod may have ten thousand containers: main gets
+// only those that changed, in records that it decodes in between other work.
 // Invariant: main's copy, which is made of these differences alone, equals the last observation.
 
 import { encodeContainer, encodeSandboxes } from "../../shared/contracts/pleg-codec.js";

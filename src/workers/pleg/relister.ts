@@ -28,8 +28,8 @@ type StatedSandbox = Stated<PodSandboxState>;
 type StatedContainer = Stated<ContainerState>;
 
 /**
- * Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. Containers in the state created do not
- * count. Main created them and requests an inspection after their start or its failure.
+ * Equal for equal sets of objects in equal states, whether they were listed or inspected one by one. Containers in the
+ * state created do not count. Main created them and requests an inspection after their start or its failure.
  */
 export function signatureOf(sandboxes: readonly StatedSandbox[], containers: readonly StatedContainer[]): string {
   const text = (kind: string) => (object: StatedSandbox | StatedContainer) => `${kind}${object.state}${object.id}`;

@@ -18,7 +18,9 @@ export const UNKNOWN_RUNTIME: RuntimeState = {
   message: "the runtime has not responded yet",
 };
 
-/** Asks the runtime for its state. Never rejects: an error is a state too. `deadlineMs` bounds each of the two calls. */
+/**
+ * Asks the runtime for its state. Never rejects: an error is a state too. `deadlineMs` bounds each of the two calls.
+ */
 export async function askRuntime(cri: RuntimeWatchCri, deadlineMs: number, events: boolean): Promise<RuntimeState> {
   try {
     const [version, status] = await Promise.all([

@@ -1,5 +1,5 @@
-// Go sends maps in random order. Equal states must be equal bytes, or every inspection would seem to show a change. And main gets no more
-// of a container than it shows.
+// Go sends maps in random order. Equal states must be equal bytes, or every inspection would seem to show a change. And
+// main gets no more of a container than it shows.
 
 import type { ContainerStatus, Mount, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
@@ -13,7 +13,10 @@ export function stableSandbox(status: PodSandboxStatus): PodSandboxStatus {
   return { ...status, labels: sorted(status.labels), annotations: sorted(status.annotations) };
 }
 
-/** Puts the maps of a container's status into key order and leaves out the mounts that {@link shownMounts} does not select. */
+/**
+ * Puts the maps of a container's status into key order and leaves out the mounts that {@link shownMounts} does not
+ * select.
+ */
 export function stableContainer(status: ContainerStatus): ContainerStatus {
   const linux = status.resources?.linux;
   return {

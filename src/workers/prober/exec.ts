@@ -69,7 +69,9 @@ export class ExecProbes {
   }
 }
 
-/** Settles as `call` does, or rejects when the probe is called off; the signal that `call` gets is of the time-out only. */
+/**
+ * Settles as `call` does, or rejects when the probe is called off; the signal that `call` gets is of the time-out only.
+ */
 function untilCalledOff<T>(deadline: ProbeDeadline, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   deadline.signal.throwIfAborted();
   const late = new AbortController();

@@ -1,5 +1,5 @@
-// Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node loads only the code that its
-// probes need.
+// Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node loads only
+// the code that its probes need.
 
 import { InvariantError } from "../../shared/errors/invariant.js";
 import { ImpossibleProbeError, type RunAction } from "../../shared/probes/run.js";

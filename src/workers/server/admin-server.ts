@@ -1,5 +1,5 @@
-// The server behind the admin socket: HTTP/1.1 with the routes of the authenticated port and of the nodelet command. Routes are made, and
-// their code loaded, with the first request.
+// The server behind the admin socket: HTTP/1.1 with the routes of the authenticated port and of the nodelet command.
+// Routes are made, and their code loaded, with the first request.
 // Invariant: without a client it costs one listener.
 
 import { createServer } from "node:http";

@@ -1,4 +1,5 @@
-// The type of a route. Handlers are written for HTTP/1.1's request and response; Node's HTTP/2 brings objects of the same shape.
+// The type of a route. Handlers are written for HTTP/1.1's request and response; Node's HTTP/2 brings objects of the
+// same shape.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -40,8 +41,8 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 export interface Route {
   path: RoutePath;
   /**
-   * Path of the web service in which upstream has the route. A final slash of the request's path means nothing there. If the service's own
-   * path has one, clients that leave it out are redirected. Absent: the path is exact.
+   * Path of the web service in which upstream has the route. A final slash of the request's path means nothing there.
+   * If the service's own path has one, clients that leave it out are redirected. Absent: the path is exact.
    */
   service?: RoutePath;
   /** undefined: every method. */

@@ -1,5 +1,6 @@
-// Compresses metrics pages as upstream does for clients that accept gzip, such as Prometheus. A page of 100 KiB becomes 12. Invariant: one
-// piece is compressed at a time, for any number of clients. libuv's pool compresses it, and also serves the file calls of all threads.
+// Compresses metrics pages as upstream does for clients that accept gzip, such as Prometheus. A page of 100 KiB becomes
+// 12. Invariant: one piece is compressed at a time, for any number of clients. libuv's pool compresses it, and also
+// serves the file calls of all threads.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { replyText, writeChunks } from "./reply.js";

@@ -17,7 +17,8 @@ class NoApiServerError extends Error {
 }
 
 /**
- * Rejects with NoApiServerError or KubeconfigError; a kubeconfig that could not be read is tried again by the next caller.
+ * Rejects with NoApiServerError or KubeconfigError; a kubeconfig that could not be read is tried again by the next
+ * caller.
  * @param files undefined on a stand-alone node
  */
 export function deferredApi(files: NodeConfigFiles | undefined, clock: Clock, log: Logger): Deferred<ConnectedClient> {

@@ -1,5 +1,5 @@
-// The first thing that a port or socket does with a request: it reads the request's target and host once, and answers a malformed one. What
-// follows gets the value that was read, and does not look at the request's URL again.
+// The first thing that a port or socket does with a request: it reads the request's target and host once, and answers a
+// malformed one. What follows gets the value that was read, and does not look at the request's URL again.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readHttp1, readHttp2, type ReadRequest, type Reading } from "../../shared/http/read-request.js";

@@ -1,5 +1,5 @@
-// A metrics page in the format that the client prefers: Prometheus' text, or its protobuf, which native histograms need.
-// https://prometheus.io/docs/instrumenting/content_negotiation/
+// A metrics page in the format that the client prefers: Prometheus' text, or its protobuf, which native histograms
+// need. https://prometheus.io/docs/instrumenting/content_negotiation/
 
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { EXPOSITION_CONTENT_TYPE, mergeSnapshots, renderExposition } from "./merge-metrics.js";
@@ -12,7 +12,10 @@ export interface Exposition {
   contentType: string;
 }
 
-/** `accept`: the header; `counted`: with registered_metrics_total. The code for protobuf is loaded with its first client. */
+/**
+ * `accept`: the header; `counted`: with registered_metrics_total. The code for protobuf is loaded with its first
+ * client.
+ */
 export async function exposition(
   snapshots: readonly MetricSnapshot[],
   accept: string | undefined,

@@ -57,8 +57,8 @@ export class Guard {
       end();
     });
     if (call.redirect !== undefined || isUnknown(call)) {
-      // As upstream, whose ServeMux is before its filters. The response tells only what the request said, or that no node serves its path;
-      // nothing is handled.
+      // As upstream, whose ServeMux is before its filters. The response tells only what the request said, or that no
+      // node serves its path; nothing is handled.
       request.resume();
       this.options.refused(request.socket, response);
       router.answer(request, response, call, upgrade);

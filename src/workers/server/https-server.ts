@@ -1,7 +1,7 @@
-// The TLS server of the authenticated port: HTTP/1.1 and, for clients that negotiate it, HTTP/2 (loaded with the first such client);
-// upgrades are HTTP/1.1's.
-// Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows any certificate
-// is accepted: each request is authenticated. A fault of one connection ends only that connection.
+// The TLS server of the authenticated port: HTTP/1.1 and, for clients that negotiate it, HTTP/2 (loaded with the first
+// such client); upgrades are HTTP/1.1's.
+// Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows any
+// certificate is accepted: each request is authenticated. A fault of one connection ends only that connection.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
@@ -40,7 +40,10 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLi
   streams: number;
   /** Clients that follow logs at once. */
   followers: number;
-  /** Followers with an inotify instance. All processes of root share the instances: 128, unless fs.inotify.max_user_instances says more. */
+  /**
+   * Followers with an inotify instance. All processes of root share the instances: 128, unless
+   * fs.inotify.max_user_instances says more.
+   */
   followerWatches: number;
 }
 export const CONNECTION_LIMITS: ConnectionLimits = {
@@ -64,22 +67,30 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   streams: 256,
   followers: 256,
   followerWatches: 64,
-  // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's pace.
+  // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's
+  // pace.
   handshakesPerSecond: 20,
   handshakeBurst: 128,
-  // A client that tries again at once is served after 16 / (20 + 50) s on average, with any neighbours at its address (docs/adr/0052).
+  // A client that tries again at once is served after 16 / (20 + 50) s on average, with any neighbours at its address
+  // (docs/adr/0052).
   handshakesWaitingPerAddress: 16,
   handshakesWaiting: 256,
   // A tenth of the thread's time: with an RSA key a handshake takes 2 ms.
   spareHandshakesPerSecond: 50,
 };
-/** Of HTTP/2, on one connection with an authorised request or a verified certificate: Go's limit, which API servers know. */
+/**
+ * Of HTTP/2, on one connection with an authorised request or a verified certificate: Go's limit, which API servers
+ * know.
+ */
 const MAX_STREAMS = 250;
 /** Of a stranger's: as many as wait on a connection of HTTP/1.1. */
 const STRANGER_STREAMS = 16;
 /** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
 const MAX_SESSION_MEMORY = 1;
-/** Header bytes over HTTP/2: a command of 128 KiB, Linux' limit for one argument, fits in the URL. Go allows 1 MiB to every client. */
+/**
+ * Header bytes over HTTP/2: a command of 128 KiB, Linux' limit for one argument, fits in the URL. Go allows 1 MiB to
+ * every client.
+ */
 export const IDENTIFIED_HEADER_BYTES = 512 * 1024;
 /** Header bytes over HTTP/2 without a verified certificate. Tokens fit many times. */
 const STRANGER_HEADER_BYTES = 64 * 1024;

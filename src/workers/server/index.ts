@@ -1,4 +1,5 @@
-// Thread entry: the threads that serve HTTP, of both names. The ports in the init data decide what each one serves (docs/adr/0081).
+// Thread entry: the threads that serve HTTP, of both names. The ports in the init data decide what each one serves
+// (docs/adr/0081).
 
 import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";

@@ -10,8 +10,9 @@ export interface Linger {
 }
 
 /**
- * Sends `last`, ends the kubelet's side, and cuts the connection after `lingerMs` at the latest. Further bytes of the client are read and
- * dropped. Unread bytes would hide the client's end, and would reset a response that it has not read yet.
+ * Sends `last`, ends the kubelet's side, and cuts the connection after `lingerMs` at the latest. Further bytes of the
+ * client are read and dropped. Unread bytes would hide the client's end, and would reset a response that it has not
+ * read yet.
  */
 export function endAndLinger(socket: Duplex, { lingerMs, clock }: Linger, last = ""): void {
   socket.end(last);

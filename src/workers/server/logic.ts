@@ -1,6 +1,6 @@
-// Serves HTTP about this node from the thread's own copy of the state, even when main is stuck. The init data says what this thread serves:
-// the authenticated port (10250), or the read-only port (10255), the healthz port (10248) and the admin socket. Listeners that cannot
-// bind keep trying.
+// Serves HTTP about this node from the thread's own copy of the state, even when main is stuck. The init data says what
+// this thread serves: the authenticated port (10250), or the read-only port (10255), the healthz port (10248) and the
+// admin socket. Listeners that cannot bind keep trying.
 
 import { hostname } from "node:os";
 import type { ApiClient } from "../../shared/api/client/port.js";
@@ -360,7 +360,10 @@ export class ServerLogic implements ServerControl {
     return new Scrape(() => upcalls.collectProbeMetrics(), [page], this.registry, clock, log);
   }
 
-  /** Debian resolves the machine's own name to 127.0.1.1. A connection to 0.0.0.0 goes to loopback, and no web site can take that name. */
+  /**
+   * Debian resolves the machine's own name to 127.0.1.1. A connection to 0.0.0.0 goes to loopback, and no web site can
+   * take that name.
+   */
   private hostNames(address: string): string[] {
     const everywhere = address === "0.0.0.0" || address === "::" ? ["0.0.0.0", "[::]"] : [];
     return [this.deps.init.nodeName, hostname(), ...everywhere];
@@ -383,8 +386,8 @@ export class ServerLogic implements ServerControl {
 }
 
 /**
- * Figures of the whole process. Every page reads them itself, so they are right while main or the other server's thread hangs; no thread gives
- * them to another, because the values of equal metrics are added.
+ * Figures of the whole process. Every page reads them itself, so they are right while main or the other server's thread
+ * hangs; no thread gives them to another, because the values of equal metrics are added.
  */
 function processRegistry({ thread, init, threads }: Pick<ServerDeps, "thread" | "init" | "threads">): ThreadRegistry {
   const registry = new ThreadRegistry(thread);

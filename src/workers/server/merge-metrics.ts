@@ -9,8 +9,8 @@ import { registeredFamily } from "./registered-metrics.js";
 export const EXPOSITION_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * One family per name, in name order, samples summed by labels; native samples of one series stay apart. The snapshots are not
- * changed. `counted`: with registered_metrics_total.
+ * One family per name, in name order, samples summed by labels; native samples of one series stay apart. The snapshots
+ * are not changed. `counted`: with registered_metrics_total.
  */
 export function mergeSnapshots(snapshots: readonly MetricSnapshot[], counted = false): MetricFamily[] {
   const merged = new Map<

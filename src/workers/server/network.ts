@@ -1,5 +1,6 @@
 // The network of a client: limits for unauthorised clients count by it.
-// Invariant: one IPv4 address is one network; an IPv6 client cannot gain a network by changing the lower 64 bits of its address.
+// Invariant: one IPv4 address is one network; an IPv6 client cannot gain a network by changing the lower 64 bits of its
+// address.
 
 import { isIPv6 } from "node:net";
 

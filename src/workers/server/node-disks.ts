@@ -1,4 +1,5 @@
-// Size and usage of the node's file systems, for the nodelet command and the status page. Created with the first request.
+// Size and usage of the node's file systems, for the nodelet command and the status page. Created with the first
+// request.
 // Invariant: one call per path is pending, and requests share it; a helper process makes it where the path leads over a
 // mount that may hang (docs/adr/0042). Requests thus never occupy more of libuv's pool than one thread per path.
 

@@ -1,7 +1,8 @@
-// The Host rule of ports without authentication: a request that arrives over loopback must name this machine as its host.
-// Invariant: a web site cannot read such a port through a browser on this machine. Its own name, made to resolve to 127.0.0.1 (DNS
-// rebinding), is refused, and no response permits another origin to read it. A request without any Host, which HTTP/1.0 permits, comes
-// from no browser.
+// The Host rule of ports without authentication: a request that arrives over loopback must name this machine as its
+// host.
+// Invariant: a web site cannot read such a port through a browser on this machine. Its own name, made to resolve to
+// 127.0.0.1 (DNS rebinding), is refused, and no response permits another origin to read it. A request without any Host,
+// which HTTP/1.0 permits, comes from no browser.
 
 import { isLoopbackAddress, isLoopbackHost } from "../../shared/http/host.js";
 import type { Entered } from "./entry.js";

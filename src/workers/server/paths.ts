@@ -1,5 +1,5 @@
-// The first path segments of the ports. A row has the subresources for the authorisation and marks debug and long-running routes. A route
-// whose segment has no row is a compile error.
+// The first path segments of the ports. A row has the subresources for the authorisation and marks debug and
+// long-running routes. A route whose segment has no row is a compile error.
 
 interface Tree {
   /** A user with the right to one of these may send the request; tried in this order. Absent: only the node's proxy. */
@@ -7,8 +7,8 @@ interface Tree {
   /** Exists on the authenticated port only, and there only with enableDebuggingHandlers; else its paths return 405. */
   debug?: true;
   /**
-   * No path below it is served but those of routes, which no configuration takes away. Upstream's ServeMux has them one by one, so it answers
-   * others before its filters.
+   * No path below it is served but those of routes, which no configuration takes away. Upstream's ServeMux has them one
+   * by one, so it answers others before its filters.
    */
   exact?: true;
   /** Second segments below which paths may be served, by any configuration. */
@@ -43,7 +43,10 @@ const TREES = {
 
 export type TreeName = keyof typeof TREES;
 
-/** ":name" stands for one segment, "*" at the end for all that follow: "/pods/:name", "/logs/*". The admin socket alone has /nodelet. */
+/**
+ * ":name" stands for one segment, "*" at the end for all that follow: "/pods/:name", "/logs/*". The admin socket alone
+ * has /nodelet.
+ */
 export type RoutePath = "/" | `/${TreeName | "nodelet"}` | `/${TreeName | "nodelet"}/${string}`;
 
 const ROWS = new Map<string, Tree>(Object.entries(TREES));
@@ -54,7 +57,8 @@ export function treeOf(segment: string): Tree | undefined {
 }
 
 /**
- * Whether no configuration of this server has a route for the path. The names above are public, so the response tells nothing about the node.
+ * Whether no configuration of this server has a route for the path. The names above are public, so the response tells
+ * nothing about the node.
  * @param segments of a path without a route
  */
 export function isServedByNone([first = "", ...rest]: readonly string[]): boolean {

@@ -1,6 +1,7 @@
-// The thread's own copy of the node's pods, and /pods made of it. Texts are bytes outside the thread's heap. Small pods are kept as objects
-// too, within a budget; others are parsed when a request needs them. A list is written in chunks. So neither large pods nor a slow reader
-// exhaust the heap or delay other requests (docs/adr/0080). A list shows the pods of the moment it began.
+// The thread's own copy of the node's pods, and /pods made of it. Texts are bytes outside the thread's heap. Small pods
+// are kept as objects too, within a budget; others are parsed when a request needs them. A list is written in chunks.
+// So neither large pods nor a slow reader exhaust the heap or delay other requests (docs/adr/0080). A list shows the
+// pods of the moment it began.
 
 import type { ServerResponse } from "node:http";
 import type { PodStatus } from "../../shared/api/pod-status.js";
@@ -31,10 +32,16 @@ const COMMA = Buffer.from(",");
 const BEFORE_STATUS = Buffer.from(',"status":');
 const END = Buffer.from("}");
 
-/** Bytes of a definition whose memory is given back at once when it is not needed any more, not at the next collection of garbage. */
+/**
+ * Bytes of a definition whose memory is given back at once when it is not needed any more, not at the next collection
+ * of garbage.
+ */
 const LARGE = 64 * 1024;
 
-/** Bytes of text up to which a pod is kept as an object, and of all such pods: as objects they take several times as much. */
+/**
+ * Bytes of text up to which a pod is kept as an object, and of all such pods: as objects they take several times as
+ * much.
+ */
 const SMALL = 16 * 1024;
 const SMALL_SUM = 16 * 1024 * 1024;
 

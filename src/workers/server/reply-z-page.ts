@@ -1,5 +1,5 @@
-// /flagz and /statusz: the kubelet's flags, and its version and start. Plain text; JSON or YAML for a client that names the kind in
-// Accept: application/json;g=config.k8s.io;v=v1beta1;as=Flagz.
+// /flagz and /statusz: the kubelet's flags, and its version and start. Plain text; JSON or YAML for a client that names
+// the kind in Accept: application/json;g=config.k8s.io;v=v1beta1;as=Flagz.
 
 import type { IncomingMessage, ServerResponse } from "http";
 import { replyText, replyError } from "./reply.js";

@@ -1,6 +1,7 @@
-// Spans of requests that a port has authorised: named by their route, ended with the response or the upgraded connection.
-// Invariant: on the authenticated port a span continues the caller's trace. The read-only port authenticates no callers: there a span begins a
-// trace and refers to the caller's, as upstream's does.
+// Spans of requests that a port has authorised: named by their route, ended with the response or the upgraded
+// connection.
+// Invariant: on the authenticated port a span continues the caller's trace. The read-only port authenticates no
+// callers: there a span begins a trace and refers to the caller's, as upstream's does.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";

@@ -1,6 +1,6 @@
 // Finds the route of a decoded path. A path is compared segment by segment; nothing is decoded or normalised here.
-// Invariant: a named segment is never empty and holds no slash. Of two routes, the one with a fixed segment where the other has none wins.
-// A final slash, and an escaped one, count as upstream's ServeMux and web services have them.
+// Invariant: a named segment is never empty and holds no slash. Of two routes, the one with a fixed segment where the
+// other has none wins. A final slash, and an escaped one, count as upstream's ServeMux and web services have them.
 
 import type { Params, Route } from "./answer.js";
 

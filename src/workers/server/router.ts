@@ -1,5 +1,6 @@
 // Finds the route of a request and calls its handler. A route names its methods; another method of a known path is 405,
-// an unknown path 404. A path with "//" or dot segments, or without a web service's final slash, is redirected, as upstream's ServeMux does.
+// an unknown path 404. A path with "//" or dot segments, or without a web service's final slash, is redirected, as
+// upstream's ServeMux does.
 // Invariant: a redirected request has no route: nothing handles it.
 
 import type { IncomingMessage, ServerResponse } from "node:http";

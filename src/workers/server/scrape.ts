@@ -1,5 +1,6 @@
-// A metrics page: this thread's figures, those of the whole process, and those of all other threads, collected at each scrape. Main may be stuck.
-// After a deadline the page contains the last known figures of other threads, so that it works during a stall.
+// A metrics page: this thread's figures, those of the whole process, and those of all other threads, collected at each
+// scrape. Main may be stuck. After a deadline the page contains the last known figures of other threads, so that it
+// works during a stall.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -37,8 +38,8 @@ export class Scrape {
   }
 
   /**
-   * The figures of all threads in the format that the header Accept prefers. Never waits longer than the deadline, never rejects because
-   * of another thread.
+   * The figures of all threads in the format that the header Accept prefers. Never waits longer than the deadline,
+   * never rejects because of another thread.
    */
   async expose(accept: string | undefined): Promise<Exposition> {
     const others = await this.others();

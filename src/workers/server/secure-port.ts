@@ -1,6 +1,6 @@
-// The authenticated port: certificate and CAs from their files, authentication, and the routes. Loaded when the thread runs, as the first
-// pods must not wait for it. Invariant: the port is open only while there is a serving certificate and, if client certificates are
-// verified, a CA. An invalid new file leaves the last good one in force.
+// The authenticated port: certificate and CAs from their files, authentication, and the routes. Loaded when the thread
+// runs, as the first pods must not wait for it. Invariant: the port is open only while there is a serving certificate
+// and, if client certificates are verified, a CA. An invalid new file leaves the last good one in force.
 
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
-// Metrics that stay at zero, because a manager is off or this kubelet never does the counted action. Dashboards and alerts expect them.
-// Their values are added to those of other threads.
+// Metrics that stay at zero, because a manager is off or this kubelet never does the counted action. Dashboards and
+// alerts expect them. Their values are added to those of other threads.
 
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 

@@ -1,5 +1,5 @@
-// The routes that only trusted clients reach: behind the authenticated port, and on the socket of the nodelet command. Each has its own
-// limits of streams and followers.
+// The routes that only trusted clients reach: behind the authenticated port, and on the socket of the nodelet command.
+// Each has its own limits of streams and followers.
 
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ConfigzBodies, HandlerInit, ServerThreadName, ServerUpcalls } from "../../shared/contracts/server.js";
@@ -121,7 +121,10 @@ export class TrustedRoutes {
   }
 }
 
-/** /configz: the effective configuration; with ?origin=1 also the origin of each value. Authenticated port only, as upstream. */
+/**
+ * /configz: the effective configuration; with ?origin=1 also the origin of each value. Authenticated port only, as
+ * upstream.
+ */
 function configzRoute(bodies: () => ConfigzBodies): Route {
   return {
     path: "/configz",

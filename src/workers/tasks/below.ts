@@ -1,5 +1,5 @@
-// Places in a tree in which containers may write meanwhile. Invariant: nothing is reached by a path: an open directory and one
-// name in it, of any bytes, are.
+// Places in a tree in which containers may write meanwhile. Invariant: nothing is reached by a path: an open directory
+// and one name in it, of any bytes, are.
 
 import { errorCode } from "../../shared/errors/error-code.js";
 

@@ -1,7 +1,8 @@
-// Compresses a rotated log file. The output has another name, is synced, then renamed; only then is the plain file removed. Invariant: at
-// every moment the lines are in a whole file; memory is one block. Each block is a gzip member (RFC 1952 permits several). zlib's streams
-// would compress in libuv's pool, which main's file calls need. A pod with /var/log mounted may create links, FIFOs and devices there. Only
-// a regular file is read, and the output is always a new file.
+// Compresses a rotated log file. The output has another name, is synced, then renamed; only then is the plain file
+// removed. Invariant: at every moment the lines are in a whole file; memory is one block. Each block is a gzip member
+// (RFC 1952 permits several). zlib's streams would compress in libuv's pool, which main's file calls need. A pod with
+// /var/log mounted may create links, FIFOs and devices there. Only a regular file is read, and the output is always a
+// new file.
 
 import {
   closeSync,

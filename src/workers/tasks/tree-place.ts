@@ -1,5 +1,5 @@
-// The position of a walk as bytes: name and position of each directory from the root on. Main passes the bytes from one job to the next and
-// does not read them.
+// The position of a walk as bytes: name and position of each directory from the root on. Main passes the bytes from one
+// job to the next and does not read them.
 
 export interface PlaceLevel {
   /** One character per byte; "" for the root. */

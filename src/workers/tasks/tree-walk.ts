@@ -1,7 +1,8 @@
 // Walks a tree in which containers may write meanwhile, depth first, a bounded number of entries at a time.
-// Invariant: no link is followed, so nothing outside of the tree is reached: directories are opened component by component. The position of
-// a walk is the path from the root to one directory, with a position in each directory. So memory and messages stay small for a tree of any
-// width, and any thread may walk the next piece. Synchronous, as everything in a pool thread.
+// Invariant: no link is followed, so nothing outside of the tree is reached: directories are opened component by
+// component. The position of a walk is the path from the root to one directory, with a position in each directory. So
+// memory and messages stay small for a tree of any width, and any thread may walk the next piece. Synchronous, as
+// everything in a pool thread.
 
 import { closeSync, constants, openSync } from "node:fs";
 import { systemClock } from "../../shared/clock/clock.js";
@@ -73,7 +74,9 @@ export class TreeWalk {
     return this.levels.length === 0 ? undefined : encodePlace(this.levels);
   }
 
-  /** Visits entries within the bounds and returns their number. Throws the visitor's errors. Closes the walk afterwards. */
+  /**
+   * Visits entries within the bounds and returns their number. Throws the visitor's errors. Closes the walk afterwards.
+   */
   run(visitor: Visitor, { most, until }: WalkBounds): number {
     let seen = 0;
     try {

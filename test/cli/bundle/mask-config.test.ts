@@ -1,4 +1,5 @@
-// Secrets in configuration files: TOML of containerd and CRI-O, JSON of Docker and CNI, YAML of the kubelet, unit files.
+// Secrets in configuration files: TOML of containerd and CRI-O, JSON of Docker and CNI, YAML of the kubelet, unit
+// files.
 
 import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";

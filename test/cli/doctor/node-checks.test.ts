@@ -1,4 +1,5 @@
-// doctor's checks of the pod network, the runtime and what both need of the kernel: severity, words and the command that mends it.
+// doctor's checks of the pod network, the runtime and what both need of the kernel: severity, words and the command
+// that mends it.
 
 import { deepEqual, match } from "node:assert/strict";
 import { describe, test } from "node:test";

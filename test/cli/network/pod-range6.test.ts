@@ -1,4 +1,5 @@
-// The choice of IPv6 addresses for pods: given only where they work and cost the node nothing, and the same again on the same machine.
+// The choice of IPv6 addresses for pods: given only where they work and cost the node nothing, and the same again on
+// the same machine.
 
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import { describe, test } from "node:test";

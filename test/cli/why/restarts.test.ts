@@ -1,4 +1,5 @@
-// The rules of `nodelet why` about containers that ended, and may run again: probes that stopped them, crashes, the kubelet's own stops.
+// The rules of `nodelet why` about containers that ended, and may run again: probes that stopped them, crashes, the
+// kubelet's own stops.
 
 import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";

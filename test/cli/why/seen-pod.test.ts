@@ -1,4 +1,5 @@
-// The state of a pod in lists: `nodelet status`, `pods` and the page never call a pod well that `nodelet why` calls broken.
+// The state of a pod in lists: `nodelet status`, `pods` and the page never call a pod well that `nodelet why` calls
+// broken.
 
 import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";

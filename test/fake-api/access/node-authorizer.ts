@@ -167,7 +167,10 @@ function volumesOf(world: World, pods: readonly ApiObject[]): ApiObject[] {
     });
 }
 
-/** Secrets that a CSI volume's node calls take, or the plugin of another volume; without a namespace, the claim's is meant. */
+/**
+ * Secrets that a CSI volume's node calls take, or the plugin of another volume; without a namespace, the claim's is
+ * meant.
+ */
 function secretOfVolume(world: World, pods: readonly ApiObject[], namespace: string, name: string): boolean {
   return volumesOf(world, pods).some((volume) => {
     const csi = fieldsAt(volume.spec, "csi");

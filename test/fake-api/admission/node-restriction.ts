@@ -1,4 +1,5 @@
-// The NodeRestriction plug-in: a node's agent touches its own Node, lease, CSINode and pods, and makes mirror pods only.
+// The NodeRestriction plug-in: a node's agent touches its own Node, lease, CSINode and pods, and makes mirror pods
+// only.
 
 import { forbidden } from "../errors.js";
 import { isSame, listAt, textAt, type ApiObject } from "../object.js";

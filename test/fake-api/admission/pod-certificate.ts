@@ -1,5 +1,5 @@
-// NodeRestriction for certificate requests of a node. They are only for a pod of the API that runs on it, with the pod's own
-// identity.
+// NodeRestriction for certificate requests of a node. They are only for a pod of the API that runs on it, with the
+// pod's own identity.
 
 import { ApiError } from "../errors.js";
 import { textAt, type ApiObject } from "../object.js";

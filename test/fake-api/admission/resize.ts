@@ -1,4 +1,5 @@
-// A resize is refused while the pod's node is not known. It is also refused when it asks for more than the node has at all.
+// A resize is refused while the pod's node is not known. It is also refused when it asks for more than the node has at
+// all.
 
 import { ApiError, forbidden } from "../errors.js";
 import { fieldsAt, isSame, listAt, textAt, type ApiObject } from "../object.js";

@@ -1,5 +1,5 @@
-// A certificate authority in memory: EC P-256, certificates of any life, also of none. A certificate takes well below a millisecond. So tests make
-// as many as they like, also expired ones and those of strangers.
+// A certificate authority in memory: EC P-256, certificates of any life, also of none. A certificate takes well below a
+// millisecond. So tests make as many as they like, also expired ones and those of strangers.
 
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import type { Clock } from "../../../src/shared/clock/clock.js";

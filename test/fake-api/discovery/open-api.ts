@@ -1,5 +1,5 @@
-// As much OpenAPI v3 as kubectl needs to leave the validation of fields to the server: the paths of each version, and that PATCH takes
-// fieldValidation. There are no schemas: `kubectl explain` has nothing to show.
+// As much OpenAPI v3 as kubectl needs to leave the validation of fields to the server: the paths of each version, and
+// that PATCH takes fieldValidation. There are no schemas: `kubectl explain` has nothing to show.
 
 import { createHash } from "node:crypto";
 import type { Fields } from "../object.js";

@@ -1,5 +1,5 @@
-// Requests and streams of the API server to a kubelet: with its own client certificate, never with the client's credentials. The serving
-// certificate is not verified, as in a cluster without --kubelet-certificate-authority.
+// Requests and streams of the API server to a kubelet: with its own client certificate, never with the client's
+// credentials. The serving certificate is not verified, as in a cluster without --kubelet-certificate-authority.
 // Invariant: both ends of a stream end together.
 
 import { once } from "node:events";
@@ -43,7 +43,10 @@ async function askKubelet(world: World, { host, port, path }: Location, ask: For
   }
 }
 
-/** The log of a container: text as it comes; a refusal of the kubelet becomes a Status. Gives the code and the bytes sent. */
+/**
+ * The log of a container: text as it comes; a refusal of the kubelet becomes a Status. Gives the code and the bytes
+ * sent.
+ */
 export async function streamLog(
   world: World,
   location: Location,

@@ -1,4 +1,5 @@
-// Subresources that the kubelet serves: where the API server asks for them. The query is the kubelet's own, made of the options of the client.
+// Subresources that the kubelet serves: where the API server asks for them. The query is the kubelet's own, made of the
+// options of the client.
 
 import { badRequest, notFound } from "../errors.js";
 import { fieldsAt, listAt, textAt, type ApiObject } from "../object.js";
@@ -22,7 +23,10 @@ export function isServedByKubelet({ served, subresource }: RequestInfo): boolean
   return served?.key === "nodes" && subresource === "proxy";
 }
 
-/** undefined: the pod has no node yet, and the answer is empty. @throws ApiError for a pod, container or node that does not exist */
+/**
+ * undefined: the pod has no node yet, and the answer is empty.
+ * @throws ApiError for a pod, container or node that does not exist
+ */
 export function locationOf(world: World, info: RequestInfo, query: URLSearchParams): Location | undefined {
   return info.served?.key === "nodes" ? nodeLocation(world, info, query) : podLocation(world, info, query);
 }

@@ -1,5 +1,5 @@
-// Which lists a strategic merge merges, and by which key. These are the patchStrategy and patchMergeKey tags of the API types,
-// by kind and path without indexes. A list that is not here is replaced whole.
+// Which lists a strategic merge merges, and by which key. These are the patchStrategy and patchMergeKey tags of the API
+// types, by kind and path without indexes. A list that is not here is replaced whole.
 
 /** A list of scalars that is merged as a set. */
 export const SCALARS = "";

@@ -1,5 +1,5 @@
-// Strategic merge. It is like a merge patch, but lists with a merge key are merged item by item, and directives ($patch,
-// $setElementOrder, $deleteFromPrimitiveList, $retainKeys) steer it.
+// Strategic merge. It is like a merge patch, but lists with a merge key are merged item by item, and directives
+// ($patch, $setElementOrder, $deleteFromPrimitiveList, $retainKeys) steer it.
 
 import { ApiError } from "../errors.js";
 import { isFields, isSame, removeField, type Fields } from "../object.js";

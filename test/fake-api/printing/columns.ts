@@ -1,4 +1,5 @@
-// The columns of the resources that people list. Others have their name and time of creation, as resources without columns of their own.
+// The columns of the resources that people list. Others have their name and time of creation, as resources without
+// columns of their own.
 
 import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from "../object.js";
 import type { Resource } from "../resources.js";

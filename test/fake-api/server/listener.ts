@@ -1,5 +1,5 @@
-// HTTPS on a port, HTTP/2 and HTTP/1.1 as the client chooses. It owns its connections: stop() breaks them as a crash does, and the same
-// port can be listened on again.
+// HTTPS on a port, HTTP/2 and HTTP/1.1 as the client chooses. It owns its connections: stop() breaks them as a crash
+// does, and the same port can be listened on again.
 
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";

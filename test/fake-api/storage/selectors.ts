@@ -1,4 +1,5 @@
-// Label and field selectors of lists and watches. A field that a resource does not index is refused, as the server does.
+// Label and field selectors of lists and watches. A field that a resource does not index is refused, as the server
+// does.
 
 import { badRequest } from "../errors.js";
 import { isFields, type ApiObject } from "../object.js";

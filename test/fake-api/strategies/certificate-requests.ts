@@ -1,5 +1,5 @@
-// CertificateSigningRequests: records the requester. If the world is set to it, requests of nodes are approved and signed at once. The controller
-// manager would do so a moment later.
+// CertificateSigningRequests: records the requester. If the world is set to it, requests of nodes are approved and
+// signed at once. The controller manager would do so a moment later.
 
 import type { Usage } from "../certificates/authority.js";
 import { readSigningRequest, type SigningRequest } from "../certificates/signing-request.js";

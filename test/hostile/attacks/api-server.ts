@@ -1,4 +1,5 @@
-// An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections. Invariant: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
+// An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections.
+// Invariant: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";

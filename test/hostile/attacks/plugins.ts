@@ -1,4 +1,5 @@
-// Node plugins that hang, flood and lie, by each of their protocols. While they do, a pod with a device of an honest plugin starts.
+// Node plugins that hang, flood and lie, by each of their protocols. While they do, a pod with a device of an honest
+// plugin starts.
 
 import { join } from "node:path";
 import type { Fields } from "../../fake-api/fake-api.js";

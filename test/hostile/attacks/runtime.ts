@@ -1,5 +1,5 @@
-// A runtime with wrong data about everything except the normal pod: the attack's pods, unknown pods, images, disks. Lies about
-// the normal pod would justify a restart of it.
+// A runtime with wrong data about everything except the normal pod: the attack's pods, unknown pods, images, disks.
+// Lies about the normal pod would justify a restart of it.
 
 import {
   ContainerEventResponse,

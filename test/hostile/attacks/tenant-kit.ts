@@ -9,7 +9,10 @@ import { boundPod, statusOf, type SeenContainer } from "../../support/cluster-no
 import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 
-/** For pods of an attack to do what they are for, and to go. A million files of a full-size attack take more than a minute. */
+/**
+ * For pods of an attack to do what they are for, and to go. A million files of a full-size attack take more than a
+ * minute.
+ */
 const EFFECT_MS = size(60_000, 180_000);
 const GONE_MS = 60_000;
 /** Ends at once when asked to. */

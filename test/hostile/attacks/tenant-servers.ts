@@ -1,4 +1,5 @@
-// A tenant's servers that hold the client of a probe or hook: what they send was made of random numbers, they compute nothing.
+// A tenant's servers that hold the client of a probe or hook: what they send was made of random numbers, they compute
+// nothing.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -66,7 +67,10 @@ const probes = (probe: Fields): Fields => ({
 });
 const https = { httpGet: { port: PORT, scheme: "HTTPS" } };
 
-/** Small pods whose probes and hooks go to servers that speak HTTP/2 by TLS. No image of the tests has such a server: it runs beside the kubelet. */
+/**
+ * Small pods whose probes and hooks go to servers that speak HTTP/2 by TLS. No image of the tests has such a server: it
+ * runs beside the kubelet.
+ */
 function http2Attack(): Attack {
   let servers: Http2Servers | undefined;
   const users = size(2, 8);

@@ -1,4 +1,5 @@
-// A tenant's containers that never stop sending, and clients that open streams to them: commands, attached terminals, forwarded ports, logs.
+// A tenant's containers that never stop sending, and clients that open streams to them: commands, attached terminals,
+// forwarded ports, logs.
 
 import { size, type Attack } from "../attack.js";
 import { StreamVisitors } from "../stream-visitors.js";

@@ -1,6 +1,7 @@
-// Admission while a pod waits for a device plugin, or for pods that end for it: the others pass, and nothing is promised twice.
-// @promise Resources of the node: A device plugin that hangs delays the admission of pods that need its devices, and of no others; what a
-//   waiting pod requests is reserved for it.
+// Admission while a pod waits for a device plugin, or for pods that end for it: the others pass, and nothing is
+// promised twice.
+// @promise Resources of the node: A device plugin that hangs delays the admission of pods that need its devices, and of
+//   no others; what a waiting pod requests is reserved for it.
 // @with test/main/resources/devices/waiting-pods.test.ts, test/integration/hung-device-plugin.test.ts
 
 import assert from "node:assert/strict";

@@ -1,4 +1,5 @@
-// The whole agent in one thread: the order of start and stop, stops during the start, and a pod of each source up to Running.
+// The whole agent in one thread: the order of start and stop, stops during the start, and a pod of each source up to
+// Running.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

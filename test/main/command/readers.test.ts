@@ -1,5 +1,6 @@
 // The columns `actedOn` of the tables of fields and gates against the code. Every row acted on has a reader, and every
-// reader has such a row. A reader is a file of src that names the field or gate as text. The tables and the rules of validation do not count.
+// reader has such a row. A reader is a file of src that names the field or gate as text. The tables and the rules of
+// validation do not count.
 
 import { deepEqual, ok } from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// Disk usage of pods: one job at a time, turns between pods, pauses between jobs, figures with their time, limited waits.
+// Disk usage of pods: one job at a time, turns between pods, pauses between jobs, figures with their time, limited
+// waits.
 // @promise Volumes: For any number of requests for disk usage, one walk runs at a time. It takes at most a tenth of a
 //   core. None runs for a removed pod.
 

@@ -1,6 +1,7 @@
-// Service account tokens for credential providers: the pods that get one, the plugin's request, and the pods that share a response.
-// @promise Images and logs: A credential provider's response for one service account is used for no other; its image
-//   is for pods of that account.
+// Service account tokens for credential providers: the pods that get one, the plugin's request, and the pods that share
+// a response.
+// @promise Images and logs: A credential provider's response for one service account is used for no other; its image is
+//   for pods of that account.
 // @with test/cluster/image-tokens.test.ts
 
 import assert from "node:assert/strict";

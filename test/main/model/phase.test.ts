@@ -19,7 +19,10 @@ const pendingSide = running("s", { started: false });
 const off = { gates: { containerRestartRules: false, restartAllContainers: false } };
 const killedForAll = st("i", { state: { terminated: ended(137, restartingAllReason) } });
 
-/** Init containers i (ordinary) and s (sidecar) exist where a row gives statuses for them by name; regular a and b always. */
+/**
+ * Init containers i (ordinary) and s (sidecar) exist where a row gives statuses for them by name; regular a and b
+ * always.
+ */
 const rows: Row[] = [
   ["nothing known", "Pending", "Always", [], []],
   ["all running", "Running", "Always", [], [running("a"), running("b")]],

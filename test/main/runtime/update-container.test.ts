@@ -26,7 +26,10 @@ const both = (cpu: string, memory: string): ResourceRequirements => ({
 const SMALL = both("100m", "64Mi");
 const podWith = (...containers: Container[]): Pod => podOf(app(), { containers });
 
-/** Containers run; a line for each change of the sandbox ("sandbox MEMORY"), of the pod's cgroup ("cgroup QUOTA MEMORY") and of a container. */
+/**
+ * Containers run; a line for each change of the sandbox ("sandbox MEMORY"), of the pod's cgroup ("cgroup QUOTA MEMORY")
+ * and of a container.
+ */
 async function build(t: TestContext, ...containers: Container[]) {
   const world = await runtimeOn(t);
   const order: string[] = [];

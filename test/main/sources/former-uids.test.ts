@@ -1,4 +1,5 @@
-// Which static pods keep the UID of an earlier release: those that have a directory under it, and none under the present one.
+// Which static pods keep the UID of an earlier release: those that have a directory under it, and none under the
+// present one.
 
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";

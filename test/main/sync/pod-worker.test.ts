@@ -1,4 +1,5 @@
-// One pod's state machine under virtual time. Steps are applied to a model of the runtime, and scripted to fail or hang.
+// One pod's state machine under virtual time. Steps are applied to a model of the runtime, and scripted to fail or
+// hang.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

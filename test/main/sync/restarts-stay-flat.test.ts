@@ -1,8 +1,9 @@
 // A container that restarts 10,000 times leaves no more in the kubelet than one that restarts a few times.
-// @promise Failures: 10,000 restarts of a container, 10,000 removed pods, 10,000 pauses of a log follower leave
-//   nothing behind.
+// @promise Failures: 10,000 restarts of a container, 10,000 removed pods, 10,000 pauses of a log follower leave nothing
+//   behind.
 // @with test/main/status/termination-reader.test.ts, test/main/sync/pod-records.test.ts,
-//   test/main/events/correlator.test.ts, test/shared/abort/scope.test.ts, test/workers/server/pod-logs/log-watch.test.ts
+//   test/main/events/correlator.test.ts, test/shared/abort/scope.test.ts,
+//   test/workers/server/pod-logs/log-watch.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

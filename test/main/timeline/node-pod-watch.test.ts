@@ -1,4 +1,5 @@
-// The stages of a pod that are measured. Not measured are starts of pods that ran before, and ends that another kubelet counted.
+// The stages of a pod that are measured. Not measured are starts of pods that ran before, and ends that another kubelet
+// counted.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// A manifest of a megabyte has tens of thousands of ports, mounts and volumes. What main does with them grows with their number,
-// not with its square.
+// A manifest of a megabyte has tens of thousands of ports, mounts and volumes. What main does with them grows with
+// their number, not with its square.
 // @promise Hostile tenants and clients: Host ports, mounts, nested mounts and statuses of a pod with tens of thousands
 //   of them take linear time.
 

@@ -1,7 +1,7 @@
-// A pod may have thousands of containers. The work on one of them does not grow with the number of the others: counted as reads of the
-// properties of the pod's containers, not as time.
-// @promise Hostile tenants and clients: The work to start, stop and plan one container does not grow with the number
-//   of containers of its pod; at most 32 images are checked ahead.
+// A pod may have thousands of containers. The work on one of them does not grow with the number of the others: counted
+// as reads of the properties of the pod's containers, not as time.
+// @promise Hostile tenants and clients: The work to start, stop and plan one container does not grow with the number of
+//   containers of its pod; at most 32 images are checked ahead.
 // @with test/hostile
 
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
-// Finds the exported functions of main and of shared code that take a text and search, split or parse it. A new one is found without an entry
-// anywhere. megabyte.test.ts then asks for a row of its table or for a reason.
+// Finds the exported functions of main and of shared code that take a text and search, split or parse it. A new one is
+// found without an entry anywhere. megabyte.test.ts then asks for a row of its table or for a reason.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,4 +1,5 @@
-// noswap where the kernel has it; a kernel without it is asked once. The note comes before the mount, also a failed one.
+// noswap where the kernel has it; a kernel without it is asked once. The note comes before the mount, also a failed
+// one.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

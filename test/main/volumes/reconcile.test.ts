@@ -1,5 +1,5 @@
-// Leftovers of a kubelet that was killed at any instruction between a mount record and its removal. The next kubelet corrects
-// them before it deletes anything.
+// Leftovers of a kubelet that was killed at any instruction between a mount record and its removal. The next kubelet
+// corrects them before it deletes anything.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

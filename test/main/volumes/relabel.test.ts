@@ -1,4 +1,5 @@
-// Which volumes the runtime may give the container's SELinux label: those that the kubelet makes, never a path of the node.
+// Which volumes the runtime may give the container's SELinux label: those that the kubelet makes, never a path of the
+// node.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// The definitions of upstream are read as what they say: numbers and types of .proto files, tags and markers of types.go.
+// The definitions of upstream are read as what they say: numbers and types of .proto files, tags and markers of
+// types.go.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// The repository, read by apt itself with folders of its own: neither this machine's sources nor its packages are touched.
+// The repository, read by apt itself with folders of its own: neither this machine's sources nor its packages are
+// touched.
 
 import assert from "node:assert/strict";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";

@@ -1,4 +1,5 @@
-// Who starts the kubelet on a node with a package: the unit's program and the nodelet command decide alike, by the files of the machine.
+// Who starts the kubelet on a node with a package: the unit's program and the nodelet command decide alike, by the
+// files of the machine.
 
 import { deepEqual, equal } from "node:assert/strict";
 import { execFileSync } from "node:child_process";

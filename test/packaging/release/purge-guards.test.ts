@@ -1,4 +1,5 @@
-// The shell functions that guard a purge: which pods still run, by the runtime or the kernel, and when the pod network is removed.
+// The shell functions that guard a purge: which pods still run, by the runtime or the kernel, and when the pod network
+// is removed.
 
 import { deepEqual, equal } from "node:assert/strict";
 import { spawnSync } from "node:child_process";

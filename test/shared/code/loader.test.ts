@@ -1,6 +1,7 @@
-// The loader of the bundle, on small hand-written bundles: modules, packs, chunks that arrive later, and V8's code cache.
-// @promise Failures: A damaged, foreign or missing code cache changes nothing but the time of the start; each script
-//   of the bundle has an intact one.
+// The loader of the bundle, on small hand-written bundles: modules, packs, chunks that arrive later, and V8's code
+// cache.
+// @promise Failures: A damaged, foreign or missing code cache changes nothing but the time of the start; each script of
+//   the bundle has an intact one.
 // @with test/packaging/bundle.test.ts
 
 import assert from "node:assert/strict";

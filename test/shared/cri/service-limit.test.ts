@@ -1,5 +1,5 @@
-// The limit that follows the service time of calls, against runtimes in virtual time: one whose calls share processors, and one
-// whose calls wait for a network plugin.
+// The limit that follows the service time of calls, against runtimes in virtual time: one whose calls share processors,
+// and one whose calls wait for a network plugin.
 // @promise Pods: In a burst few PodSandboxes are created or stopped at once, as many as the processors serve; a
 //   critical pod's comes first.
 // @with test/shared/cri/concurrency.test.ts, test/main/runtime/create-sandbox.test.ts

@@ -1,5 +1,5 @@
-// The libraries of OpenTelemetry cost memory and start-up time in every thread that loads them. This test follows the imports that run
-// when a thread starts. None of them leads to the libraries; only import() does.
+// The libraries of OpenTelemetry cost memory and start-up time in every thread that loads them. This test follows the
+// imports that run when a thread starts. None of them leads to the libraries; only import() does.
 // @promise Server: OpenTelemetry is loaded only with `tracing`, without a sampling rate only by the servers' threads.
 // @with test/main/command/tracing.test.ts, test/integration/tracing.test.ts
 

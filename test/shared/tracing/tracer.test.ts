@@ -1,4 +1,5 @@
-// The tracer without a collector: which spans are sampled, whose children they are, what happens if they cannot be sent.
+// The tracer without a collector: which spans are sampled, whose children they are, what happens if they cannot be
+// sent.
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";

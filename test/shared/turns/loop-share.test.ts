@@ -14,7 +14,10 @@ function workClock() {
   return { monotonic: () => time, work: (ms: number) => (time += ms) };
 }
 
-/** Work of all pieces by rounds of the event loop; an immediate counts at the end of one, so a number may be that of two. */
+/**
+ * Work of all pieces by rounds of the event loop; an immediate counts at the end of one, so a number may be that of
+ * two.
+ */
 async function rounds(pieces: number, ms: number): Promise<number[]> {
   const clock = workClock();
   const share = new LoopShare(clock);

@@ -1,5 +1,5 @@
-// The YAML reader against upstream's. test/facts/yaml-reader.jsonl holds what sigs.k8s.io/yaml of Kubernetes 1.36 made of texts from the
-// grammar of YAML 1.1, and of random ones: the JSON, or an error.
+// The YAML reader against upstream's. test/facts/yaml-reader.jsonl holds what sigs.k8s.io/yaml of Kubernetes 1.36 made
+// of texts from the grammar of YAML 1.1, and of random ones: the JSON, or an error.
 
 import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { readFileSync } from "node:fs";

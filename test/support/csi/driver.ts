@@ -1,6 +1,6 @@
-// A CSI driver of our own: identity and node services on one socket, registration on another. It mounts real directories (bind) and loop
-// devices, and records its calls. It fails or hangs as the test sets it. Content of a volume is <home>/volumes/<volume_id>, or
-// <volume_id>.img for a device; both are made at the first call.
+// A CSI driver of our own: identity and node services on one socket, registration on another. It mounts real
+// directories (bind) and loop devices, and records its calls. It fails or hangs as the test sets it. Content of a
+// volume is <home>/volumes/<volume_id>, or <volume_id>.img for a device; both are made at the first call.
 
 import { execFile } from "node:child_process";
 import { mkdir, open, rm, rmdir, stat, statfs, truncate } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Objects of the API in memory, behind the client's port: what unit tests of volumes need of a server. Every call is kept
-// as "get nodes/node-1"; `failing` makes calls of that text fail.
+// Objects of the API in memory, behind the client's port: what unit tests of volumes need of a server. Every call is
+// kept as "get nodes/node-1"; `failing` makes calls of that text fail.
 
 import { randomUUID } from "node:crypto";
 import { ApiConnectionError, ApiError } from "../../../src/shared/api/client/errors.js";

@@ -1,5 +1,5 @@
-// A device plugin of our own. It allocates made-up devices as a variable, a file and a device node. It can fall silent, come back, and have
-// devices that are unhealthy; it registers by either way.
+// A device plugin of our own. It allocates made-up devices as a variable, a file and a device node. It can fall silent,
+// come back, and have devices that are unhealthy; it registers by either way.
 
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -41,7 +41,10 @@ export interface TestDraDriverOptions {
   /** Tells instances of one driver apart. */
   instance?: string;
   services?: readonly ("v1.DRAPlugin" | "v1beta1.DRAPlugin")[];
-  /** By which it reports health. v1 is named at the registration, as plugins of 1.37 do; v1alpha1 is not, as older ones do. */
+  /**
+   * By which it reports health. v1 is named at the registration, as plugins of 1.37 do; v1alpha1 is not, as older ones
+   * do.
+   */
   healthService?: "v1.DRAResourceHealth" | "v1alpha1.DRAResourceHealth";
 }
 

@@ -1,6 +1,6 @@
-// The whole kubelet in the test's own thread: the agent and all its workers, on the fake runtime and a virtual clock. With `cluster` it joins
-// the fake API server. Files are in a folder of their own. Pods without mounts change nothing of the machine.
-// What the process does around the agent is not here: lock file, log thread, systemd, signals.
+// The whole kubelet in the test's own thread: the agent and all its workers, on the fake runtime and a virtual clock.
+// With `cluster` it joins the fake API server. Files are in a folder of their own. Pods without mounts change nothing
+// of the machine. What the process does around the agent is not here: lock file, log thread, systemd, signals.
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,7 +30,9 @@ export interface WorldOptions {
   config?: Readonly<Record<string, unknown>>;
 }
 
-/** What is around the agent: clock, runtime, API server, folder. It outlives an agent that stops; another one may start. */
+/**
+ * What is around the agent: clock, runtime, API server, folder. It outlives an agent that stops; another one may start.
+ */
 export class OneThreadWorld implements AsyncDisposable {
   readonly clock = new SteppedClock(Date.now());
   readonly kept = keptLog();
@@ -122,7 +124,9 @@ export class OneThreadWorld implements AsyncDisposable {
     return stepUntil(this.clock, what, condition);
   }
 
-  /** Every timer has been cancelled. A worker that was ended while it started lets go of its timers a few turns later. */
+  /**
+   * Every timer has been cancelled. A worker that was ended while it started lets go of its timers a few turns later.
+   */
   untilNoTimer(): Promise<void> {
     return this.until("every timer to be cancelled", () => this.clock.pending === 0);
   }

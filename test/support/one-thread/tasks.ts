@@ -1,4 +1,5 @@
-// The jobs of the tasks pool in the test's own thread. Jobs and results are copied, as between threads. No deadline ends a job.
+// The jobs of the tasks pool in the test's own thread. Jobs and results are copied, as between threads. No deadline
+// ends a job.
 
 import type { TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import type { TaskFunctions, TaskName } from "../../../src/shared/contracts/tasks.js";

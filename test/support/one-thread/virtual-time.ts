@@ -1,5 +1,5 @@
-// Moves the clock of a test whose parts also use files and sockets of this process. Time stands still while a file is read or written, so
-// that no deadline passes because the machine is slow.
+// Moves the clock of a test whose parts also use files and sockets of this process. Time stands still while a file is
+// read or written, so that no deadline passes because the machine is slow.
 
 import { setTimeout as realSleep } from "node:timers/promises";
 import type { SteppedClock } from "../stepped-clock.js";
@@ -11,7 +11,10 @@ const TURNS = 10;
 /** Real time; then the test fails. */
 const PATIENCE_MS = 120_000;
 
-/** Real time after which a request that is still there counts as one that waits for the kernel, such as a read of /dev/kmsg. */
+/**
+ * Real time after which a request that is still there counts as one that waits for the kernel, such as a read of
+ * /dev/kmsg.
+ */
 const WAITS_MS = 300;
 
 /** Steps until the condition holds. Rejects with what was waited for. */

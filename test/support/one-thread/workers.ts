@@ -1,5 +1,6 @@
-// Workers in the test's own thread: the same code, contracts, rings and ports as in threads of their own. Messages are copied and arrive in a
-// later turn of the event loop, as between threads. A busy worker keeps the others waiting, and has no heap of its own.
+// Workers in the test's own thread: the same code, contracts, rings and ports as in threads of their own. Messages are
+// copied and arrive in a later turn of the event loop, as between threads. A busy worker keeps the others waiting, and
+// has no heap of its own.
 
 import type { SpawnWorker } from "../../../src/main/threads/spawn-worker.js";
 import type { WorkerName } from "../../../src/main/threads/thread-table.js";

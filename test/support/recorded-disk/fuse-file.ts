@@ -1,5 +1,5 @@
-// A FUSE file system that is one file: the kernel's requests as calls, one after the other. Only what a loop device on that
-// file asks for is answered; everything else is refused with ENOSYS.
+// A FUSE file system that is one file: the kernel's requests as calls, one after the other. Only what a loop device on
+// that file asks for is answered; everything else is refused with ENOSYS.
 
 import { spawn } from "node:child_process";
 import { open, type FileHandle } from "node:fs/promises";

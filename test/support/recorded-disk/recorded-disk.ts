@@ -1,5 +1,5 @@
-// A block device with ext4 that records every write and flush. It is a loop device on a file of FUSE. From the record each state that a
-// power cut can leave is made and mounted.
+// A block device with ext4 that records every write and flush. It is a loop device on a file of FUSE. From the record
+// each state that a power cut can leave is made and mounted.
 
 import { fork, type ChildProcess } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

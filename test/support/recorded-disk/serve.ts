@@ -1,6 +1,6 @@
-// The process behind a recorded disk. A process of its own: the test's threads wait in fsync for this process's replies.
-// Every write and flush is in the log before the kernel hears of it. When the test has ended, or was killed, nothing that
-// was mounted in the folder stays. Argument: the folder.
+// The process behind a recorded disk. A process of its own: the test's threads wait in fsync for this process's
+// replies. Every write and flush is in the log before the kernel hears of it. When the test has ended, or was killed,
+// nothing that was mounted in the folder stays. Argument: the folder.
 
 import { execFile } from "node:child_process";
 import { open, rmdir } from "node:fs/promises";

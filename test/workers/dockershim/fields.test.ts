@@ -1,4 +1,5 @@
-// Every field of CRI's configurations of sandboxes and containers has a row here. It says what the Engine gets, or why the field is refused.
+// Every field of CRI's configurations of sandboxes and containers has a row here. It says what the Engine gets, or why
+// the field is refused.
 // @promise Docker Engine: Every field of CRI's sandboxes and containers reaches the Engine, is refused by its name, or
 //   is named in a warning.
 // @promise Docker Engine: A log record of docker is written once, however its stream is cut; names, labels, mounts and

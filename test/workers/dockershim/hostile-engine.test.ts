@@ -1,7 +1,7 @@
-// An Engine that sends garbage, megabytes, half responses or nothing. Each call ends with an error that names the cause, none with a default.
-// @promise Docker Engine: An Engine responds with garbage, half a response, an endless one or none. Each call ends
-//   with an error that names the cause; a missing exit code is no success; a pull without a first message is cancelled,
-//   too.
+// An Engine that sends garbage, megabytes, half responses or nothing. Each call ends with an error that names the
+// cause, none with a default.
+// @promise Docker Engine: An Engine responds with garbage, half a response, an endless one or none. Each call ends with
+//   an error that names the cause; a missing exit code is no success; a pull without a first message is cancelled, too.
 // @promise Docker Engine: Layers that images share are counted once; the kubelet requests them from the Engine at most
 //   once a minute.
 

@@ -1,4 +1,5 @@
-// Image garbage collection without a runtime. Images are in memory, the disk has a given size, and main permits what the test chooses.
+// Image garbage collection without a runtime. Images are in memory, the disk has a given size, and main permits what
+// the test chooses.
 
 import type { ImageGcEventReason } from "../../../src/shared/contracts/image-gc.js";
 import { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";

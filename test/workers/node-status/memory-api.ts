@@ -1,4 +1,5 @@
-// Nodes and leases in memory behind the client's port: versions, conflicts, status patches; calls are kept and can fail.
+// Nodes and leases in memory behind the client's port: versions, conflicts, status patches; calls are kept and can
+// fail.
 
 import { ApiConnectionError, ApiError } from "../../../src/shared/api/client/errors.js";
 import type {

@@ -1,4 +1,5 @@
-// The logic of the node-status thread, without a thread: virtual time, an API server in memory, a board, a listening main.
+// The logic of the node-status thread, without a thread: virtual time, an API server in memory, a board, a listening
+// main.
 
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";

@@ -1,4 +1,5 @@
-// The order and the pauses of costly pieces of work, and the budget of a pod, with a clock and a processor time of the test.
+// The order and the pauses of costly pieces of work, and the budget of a pod, with a clock and a processor time of the
+// test.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// Each case of test/facts/http-client.jsonl: what a server sends, and what upstream's prober, on Go's net/http, made of it. The same bytes
-// through the peers thread's actions give the same requests and the same result.
+// Each case of test/facts/http-client.jsonl: what a server sends, and what upstream's prober, on Go's net/http, made of
+// it. The same bytes through the peers thread's actions give the same requests and the same result.
 // @headline Probes and hooks | Probes read responses as Go does. | every recorded exchange
 
 import assert from "node:assert/strict";

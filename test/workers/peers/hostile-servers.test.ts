@@ -1,5 +1,5 @@
-// Hostile servers of pods, one for each way in which a peer can hold the thread of a client. The probe fails with a clear text, and the
-// probe of another pod on the same thread succeeds.
+// Hostile servers of pods, one for each way in which a peer can hold the thread of a client. The probe fails with a
+// clear text, and the probe of another pod on the same thread succeeds.
 // @promise Hostile tenants and clients: Servers that pods choose are read by the peers thread alone, within limits of
 //   bytes, frames and processor time. A pod over its budget fails its own probes and hooks, no others.
 // @with test/workers/peers/cpu-turns.test.ts, test/main/threads/peers-thread.test.ts
@@ -90,7 +90,8 @@ describe("HTTP/2 floods of a server by TLS", () => {
       });
       const port = await listen(t, server);
       const probe = runPeerProbe(http(port, "https"), PATIENCE_MS, { actions });
-      // A flood after the head breaks the body, which proves nothing about the container; limits of frames do not depend on the head.
+      // A flood after the head breaks the body, which proves nothing about the container; limits of frames do not
+      // depend on the head.
       const { outcome, output } = await probe.catch((error: unknown) => ({
         outcome: "error",
         output: messageOf(error),

@@ -1,6 +1,7 @@
-// httpGet probes and hooks by TLS to servers that speak HTTP/2: ALPN, the request, responses and their ends as Go's client has them.
-// @promise Probes and hooks: HTTPS probes and hooks offer HTTP/2 and HTTP/1.1 by ALPN. A server that speaks only
-//   one of them is served.
+// httpGet probes and hooks by TLS to servers that speak HTTP/2: ALPN, the request, responses and their ends as Go's
+// client has them.
+// @promise Probes and hooks: HTTPS probes and hooks offer HTTP/2 and HTTP/1.1 by ALPN. A server that speaks only one of
+//   them is served.
 
 import assert from "node:assert/strict";
 import {

@@ -1,4 +1,5 @@
-// Main requests inspections of its own changes. Each is inspected once, and none stays unseen if main's request does not come.
+// Main requests inspections of its own changes. Each is inspected once, and none stays unseen if main's request does
+// not come.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// The authenticated port with every route of a kubelet, over real TLS. Handlers record that they are called, and the API server records
-// what it is asked.
+// The authenticated port with every route of a kubelet, over real TLS. Handlers record that they are called, and the
+// API server records what it is asked.
 
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { connect as connectTls } from "node:tls";
@@ -73,7 +73,10 @@ function everyRoute(): Route[] {
   return [...trusted.routes, ...pageRoutes(part({}))];
 }
 
-/** A request's token is its number and the subresources that its user may use: "7.stats.proxy". Without one it is anonymous. */
+/**
+ * A request's token is its number and the subresources that its user may use: "7.stats.proxy". Without one it is
+ * anonymous.
+ */
 export class RecordedPort {
   readonly paths: readonly string[];
   /** By the number of the request; "" for those without a token. */
@@ -127,7 +130,10 @@ export class RecordedPort {
     await this.secure.close();
   }
 
-  /** Sends these bytes on a connection of their own. @returns all that the server sends until it closes the connection, as Latin-1 */
+  /**
+   * Sends these bytes on a connection of their own.
+   * @returns all that the server sends until it closes the connection, as Latin-1
+   */
   raw(head: string): Promise<string> {
     const socket = connectTls({ host: "127.0.0.1", port: this.port, ca: this.certificates.ca.pair.cert });
     socket.write(Buffer.from(head, "latin1"));

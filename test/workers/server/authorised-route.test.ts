@@ -1,4 +1,5 @@
-// Whatever is handled was authorised as exactly that route, verb and subresource: real connections to the authenticated port, arbitrary bytes.
+// Whatever is handled was authorised as exactly that route, verb and subresource: real connections to the authenticated
+// port, arbitrary bytes.
 // @headline Server | The route that is authorised is the one that answers. | any bytes
 
 import { deepEqual, equal, ok } from "node:assert/strict";
@@ -156,8 +157,8 @@ function respelled(path: string, seed: number): string {
 const HOST = "Host: node:1\r\n";
 
 /**
- * Ways in which Go's server reads a request of HTTP/1, and other parsers another one. `line`: method and target; `token`: of the request that
- * must be read; `hidden`: another request, which no reading may find.
+ * Ways in which Go's server reads a request of HTTP/1, and other parsers another one. `line`: method and target;
+ * `token`: of the request that must be read; `hidden`: another request, which no reading may find.
  */
 const FORMS: readonly ((line: string, token: string, hidden: string) => string)[] = [
   (line, token) => `${line} HTTP/1.1\r\n${HOST}Connection: close\r\nAuthorization: Bearer ${token}\r\n\r\n`,

@@ -1,4 +1,5 @@
-// The small endpoints behind the gate: run, runningpods, checkpoint, configz, flagz, statusz, profiles, flags, health counts.
+// The small endpoints behind the gate: run, runningpods, checkpoint, configz, flagz, statusz, profiles, flags, health
+// counts.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";

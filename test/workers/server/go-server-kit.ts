@@ -1,5 +1,5 @@
-// The ports against which recorded requests are run: the authenticated port, and a plain one with the read-only port's routes. Handlers answer
-// 200 at once.
+// The ports against which recorded requests are run: the authenticated port, and a plain one with the read-only port's
+// routes. Handlers answer 200 at once.
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";

@@ -1,5 +1,6 @@
-// Each case of test/facts/http-server.jsonl: raw bytes of a client, and what Go 1.26's net/http with upstream's routes answered. The same bytes
-// to this kubelet's ports get the same responses. Where it differs on purpose, `DIFFERENCES` says how and why.
+// Each case of test/facts/http-server.jsonl: raw bytes of a client, and what Go 1.26's net/http with upstream's routes
+// answered. The same bytes to this kubelet's ports get the same responses. Where it differs on purpose, `DIFFERENCES`
+// says how and why.
 
 import { equal } from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -8,7 +9,10 @@ import { GoPorts, type Case, type RecordedPortName, type Response, type Result }
 
 /** Cases at once. Of unauthorised connections over TLS, new ones come before those that have used processor time. */
 const LANES: Readonly<Record<RecordedPortName, number>> = { readonly: 6, secure: 2, notls: 2 };
-/** A handshake takes longer than all the rest. Of the cases that both ports answer alike, the authenticated one gets each nth. */
+/**
+ * A handshake takes longer than all the rest. Of the cases that both ports answer alike, the authenticated one gets
+ * each nth.
+ */
 const SAMPLE = 4;
 
 interface Difference {

@@ -1,5 +1,6 @@
-// What Go's server refuses as ambiguous is refused on every port and socket, before authentication and routes: raw bytes on real connections.
-// test/facts/http-server.jsonl has many more, for two of the ports. Source: net/http of Go, https://www.rfc-editor.org/rfc/rfc9112
+// What Go's server refuses as ambiguous is refused on every port and socket, before authentication and routes: raw
+// bytes on real connections. test/facts/http-server.jsonl has many more, for two of the ports. Source: net/http of Go,
+// https://www.rfc-editor.org/rfc/rfc9112
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";

@@ -1,4 +1,5 @@
-// The memory of large definitions in a server's thread: given back when they are not needed any more, and never under a list.
+// The memory of large definitions in a server's thread: given back when they are not needed any more, and never under a
+// list.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

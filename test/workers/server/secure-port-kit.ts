@@ -1,4 +1,5 @@
-// The authenticated port of a server thread, in this thread. TLS on loopback is real; the responses of other threads are not.
+// The authenticated port of a server thread, in this thread. TLS on loopback is real; the responses of other threads
+// are not.
 
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -184,7 +185,8 @@ export class SecurePort {
     const { body: sentBody, ...rest } = options;
     const ca = this.certificates.ca.pair.cert;
     const sent = request({ host: "127.0.0.1", port: this.port, path, ca, agent: false, ...rest });
-    // Before the answer `once` hears it, after it the body's end tells. A connection may be reset while the client still writes.
+    // Before the answer `once` hears it, after it the body's end tells. A connection may be reset while the client
+    // still writes.
     sent.on("error", () => undefined);
     sent.end(sentBody);
     const [response] = (await once(sent, "response")) as [IncomingMessage];

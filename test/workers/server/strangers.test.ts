@@ -1,9 +1,9 @@
 // Cost of a client without credentials for the server thread, over real TLS on loopback.
-// @promise Hostile tenants and clients: Unauthorised clients have their own limits: small header blocks, 64
-//   connections per address, oldest closed first, 60 s; 20 TLS handshakes per second of one address, ten times as many
-//   where a client was authorised; pipelined upgrades in order, requests beyond the limit of their connection cost
-//   nothing; 16 requests in progress over HTTP/2, and the connection closes with its 16th refused request; an error in a
-//   handler closes only its connection (docs/adr/0039).
+// @promise Hostile tenants and clients: Unauthorised clients have their own limits: small header blocks, 64 connections
+//   per address, oldest closed first, 60 s; 20 TLS handshakes per second of one address, ten times as many where a
+//   client was authorised; pipelined upgrades in order, requests beyond the limit of their connection cost nothing; 16
+//   requests in progress over HTTP/2, and the connection closes with its 16th refused request; an error in a handler
+//   closes only its connection (docs/adr/0039).
 // @with test/workers/server/budget.test.ts, test/workers/server/owned.test.ts,
 //   test/workers/server/clients/handshake-rate.test.ts
 

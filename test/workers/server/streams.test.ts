@@ -1,4 +1,5 @@
-// exec, attach and portForward through the authenticated port, against a streaming server that stands in for the runtime's.
+// exec, attach and portForward through the authenticated port, against a streaming server that stands in for the
+// runtime's.
 // @promise Server: One pod has at most half of the node's places for exec streams, log followers and their inotify
 //   instances.
 // @with test/workers/server/pod-logs/container-logs.test.ts

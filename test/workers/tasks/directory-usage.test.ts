@@ -1,4 +1,5 @@
-// Disk usage of directories, in jobs. The sum does not depend on the cut, links are not followed, names of one file share its size.
+// Disk usage of directories, in jobs. The sum does not depend on the cut, links are not followed, names of one file
+// share its size.
 
 import assert from "node:assert/strict";
 import { lstatSync } from "node:fs";

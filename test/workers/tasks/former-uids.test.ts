@@ -1,5 +1,6 @@
-// UIDs of static pods as release 0.1.0 (commit dce18d51) computed them: its code was run over these manifests. The present reader knows them, for
-// files, URLs and the manifest API, whose files on disk have the definition as that release wrote it.
+// UIDs of static pods as release 0.1.0 (commit dce18d51) computed them: its code was run over these manifests. The
+// present reader knows them, for files, URLs and the manifest API, whose files on disk have the definition as that
+// release wrote it.
 
 import { equal } from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,5 @@
-// Metadata of a manifest that an API server would set: kept where upstream keeps it, and without effect on the pod's UID.
+// Metadata of a manifest that an API server would set: kept where upstream keeps it, and without effect on the pod's
+// UID.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,6 +1,8 @@
-// Zero values, nulls and bounds of a pod's fields against upstream. test/facts/pod-values.jsonl has a pod with nearly all fields in its first
-// line, pod-reference-values.jsonl one that refers to objects of the API (without the gate PreventStaticPodAPIReferences). Each further line sets one value ("", null, 0, a maximum, …) or leaves it out, and has what the decoding, defaulting and validation of
-// Kubernetes 1.36 made of it: an error, or the changes of the result.
+// Zero values, nulls and bounds of a pod's fields against upstream. test/facts/pod-values.jsonl has a pod with nearly
+// all fields in its first line, pod-reference-values.jsonl one that refers to objects of the API (without the gate
+// PreventStaticPodAPIReferences). Each further line sets one value ("", null, 0, a maximum, …) or leaves it out, and
+// has what the decoding, defaulting and validation of Kubernetes 1.36 made of it: an error, or the changes of the
+// result.
 
 import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Walks in pieces: every entry once, wherever the pieces end, whatever the shape of the tree; no link followed; the place between
-// two pieces small; and nothing left open.
+// Walks in pieces: every entry once, wherever the pieces end, whatever the shape of the tree; no link followed; the
+// place between two pieces small; and nothing left open.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,5 @@
-// Parts of a support bundle about the container runtime: its configuration, its log, and the configuration of the pod network.
+// Parts of a support bundle about the container runtime: its configuration, its log, and the configuration of the pod
+// network.
 
 import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { filesOf } from "../../machine/files.js";

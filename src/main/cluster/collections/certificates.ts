@@ -1,4 +1,5 @@
-// Certificates in PEM: the same however their text is wrapped; those of bundles each once, in an order that does not change.
+// Certificates in PEM: the same however their text is wrapped; those of bundles each once, in an order that does not
+// change.
 
 const BEGIN = "-----BEGIN CERTIFICATE-----";
 const END = "-----END CERTIFICATE-----";

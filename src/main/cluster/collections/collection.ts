@@ -53,7 +53,9 @@ export class Collection<T extends ApiObject> {
     return this.synced ? (this.listed ??= [...this.objects.values()]) : undefined;
   }
 
-  /** Waits for the first list, ten seconds at most: undefined when it has not come. Rejects with the signal's reason. */
+  /**
+   * Waits for the first list, ten seconds at most: undefined when it has not come. Rejects with the signal's reason.
+   */
   async all(signal: AbortSignal): Promise<readonly T[] | undefined> {
     this.start();
     if (!this.synced) await this.firstList(signal);

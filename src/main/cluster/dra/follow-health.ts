@@ -1,7 +1,7 @@
-// Follows the health of DRA devices on this node (KEP-4680, gate ResourceHealthStatus). It reads the streams of the plugins, writes the
-// checkpoint <root-dir>/dra_health_state and finds the pods whose status changes.
-// Invariant: nothing is read or written before a plugin registers; a checkpoint that cannot be written costs only the health after a
-// restart.
+// Follows the health of DRA devices on this node (KEP-4680, gate ResourceHealthStatus). It reads the streams of the
+// plugins, writes the checkpoint <root-dir>/dra_health_state and finds the pods whose status changes.
+// Invariant: nothing is read or written before a plugin registers; a checkpoint that cannot be written costs only the
+// health after a restart.
 
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

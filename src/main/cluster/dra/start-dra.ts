@@ -1,5 +1,5 @@
-// Dynamic resource allocation on a node that joins a cluster (KEP-4381). Drivers register, and the kubelet prepares and unprepares the
-// claims of pods. It deletes the ResourceSlices of removed drivers.
+// Dynamic resource allocation on a node that joins a cluster (KEP-4381). Drivers register, and the kubelet prepares and
+// unprepares the claims of pods. It deletes the ResourceSlices of removed drivers.
 // Invariant: until a driver registers or a pod has claims, the kubelet only checks whether the checkpoint exists.
 
 import { RESOURCE_CLAIMS } from "../../../shared/api/client/kinds.js";

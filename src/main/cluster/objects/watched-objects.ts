@@ -1,7 +1,7 @@
 // Strategy Watch, the default: one watch for each object that pods refer to. A node may not list other objects.
-// Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, or a minute after its last
-// reference was removed. It also stops when no volume uses the object and no read came for `idleMs`. Reads return the watch's last state,
-// also while the API server is away.
+// Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, or a
+// minute after its last reference was removed. It also stops when no volume uses the object and no read came for
+// `idleMs`. Reads return the watch's last state, also while the API server is away.
 
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
@@ -21,7 +21,10 @@ const LINGER_MS = 60_000;
 const SWEEP_MS = 15_000;
 /** If a watch has no first list after this time, the object is read by itself. */
 const PATIENCE_MS = 250;
-/** Time for which a forbidden read is repeated: the server's authorizer sees a pod's binding slightly later than this kubelet. */
+/**
+ * Time for which a forbidden read is repeated: the server's authorizer sees a pod's binding slightly later than this
+ * kubelet.
+ */
 const READ_MS = 10_000;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1000;

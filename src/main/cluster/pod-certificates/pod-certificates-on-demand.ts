@@ -1,4 +1,5 @@
-// Certificates of pods on a node that has no such pod yet, and perhaps never will. The first such pod loads the certificate manager.
+// Certificates of pods on a node that has no such pod yet, and perhaps never will. The first such pod loads the
+// certificate manager.
 // Invariant: a pod that went while it was loaded is not taken up.
 
 import type { Pod } from "../../../shared/api/pod.js";

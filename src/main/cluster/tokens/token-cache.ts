@@ -1,5 +1,5 @@
-// Service account tokens of pods, by TokenRequest. Invariant: concurrent callers share one request; a token is replaced well before it
-// expires; while the replacement fails, the old token is used until it expires.
+// Service account tokens of pods, by TokenRequest. Invariant: concurrent callers share one request; a token is replaced
+// well before it expires; while the replacement fails, the old token is used until it expires.
 
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";

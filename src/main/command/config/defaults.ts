@@ -1,6 +1,6 @@
-// Fills in the defaults of unset fields. As in upstream, the file of --config gets its defaults before drop-ins are merged over it. The
-// result gets them again. So a drop-in's evictionHard merges with the default thresholds, and null in a drop-in restores a default. Flags
-// are applied later, without defaulting.
+// Fills in the defaults of unset fields. As in upstream, the file of --config gets its defaults before drop-ins are
+// merged over it. The result gets them again. So a drop-in's evictionHard merges with the default thresholds, and null
+// in a drop-in restores a default. Flags are applied later, without defaulting.
 
 import { FIELDS, type Field, type FieldPath, type FieldValue } from "../fields/fields.js";
 import type { GateName } from "../gates/table.js";

@@ -1,5 +1,5 @@
-// The files of --config-dir that count, and their order: every *.conf below it, in the order of Go's WalkDir. It walks folder by folder and
-// compares names by their bytes. Other files are skipped, as upstream skips them.
+// The files of --config-dir that count, and their order: every *.conf below it, in the order of Go's WalkDir. It walks
+// folder by folder and compares names by their bytes. Other files are skipped, as upstream skips them.
 
 const EXTENSION = /\.conf$/;
 

@@ -55,8 +55,9 @@ export class EffectiveConfig implements ConfigView {
   }
 
   /**
-   * The origin of a field or of an element in it ("evictionHard[memory.available]", "registerWithTaints[0].effect"). If the
-   * element is missing, the origin of its parent. For an object of fields, the origin of the first field that is set.
+   * The origin of a field or of an element in it ("evictionHard[memory.available]", "registerWithTaints[0].effect"). If
+   * the element is missing, the origin of its parent. For an object of fields, the origin of the first field that is
+   * set.
    */
   origin(path: string): Origin {
     let node = this.tree as Tree;

@@ -1,5 +1,5 @@
-// Between a field's node in the tree and the value the kubelet works with. Both ways follow the field's shape. A value was
-// checked when it was read, so one that does not fit here is a programming error.
+// Between a field's node in the tree and the value the kubelet works with. Both ways follow the field's shape. A value
+// was checked when it was read, so one that does not fit here is a programming error.
 
 import { formatDuration } from "../duration.js";
 import { ACCEPTED, fromConfig } from "../values.js";

@@ -1,5 +1,5 @@
-// Flags over the configuration: a flag writes the field it mirrors and disturbs no other. Feature gates merge key by key,
-// the flag winning; --seccomp-default can only turn on; --runonce is a mode of this start, not a field.
+// Flags over the configuration: a flag writes the field it mirrors and disturbs no other. Feature gates merge key by
+// key, the flag winning; --seccomp-default can only turn on; --runonce is a mode of this start, not a field.
 
 import type { FieldPath } from "../fields/fields.js";
 import { encode } from "./field-values.js";

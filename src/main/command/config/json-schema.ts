@@ -1,5 +1,5 @@
-// JSON Schema (draft 2020-12) of a KubeletConfiguration, made of the table of fields, so that editors complete and check
-// the file. It contains types, defaults and simple lists of values; rules between fields are for --check-config.
+// JSON Schema (draft 2020-12) of a KubeletConfiguration, made of the table of fields, so that editors complete and
+// check the file. It contains types, defaults and simple lists of values; rules between fields are for --check-config.
 
 import { type FieldPath, FIELDS, type Field } from "../fields/fields.js";
 import { flagsOf } from "../flags/table.js";

@@ -1,5 +1,5 @@
-// Merges one source over another as JSON merge patch does (RFC 7386), like upstream's drop-ins. Maps merge key by key, other values are
-// replaced whole, and null removes a value. Every value keeps its own origin.
+// Merges one source over another as JSON merge patch does (RFC 7386), like upstream's drop-ins. Maps merge key by key,
+// other values are replaced whole, and null removes a value. Every value keeps its own origin.
 
 import type { Tree, MapNode } from "./tree.js";
 

@@ -1,6 +1,6 @@
-// Reads one source of KubeletConfiguration (kubelet.config.k8s.io/v1beta1; YAML or JSON) into a tree. An unknown field, a field given twice
-// and a second document are problems that a start tolerates, as upstream falls back to lenient decoding. All problems come back together,
-// each with file:line:column and path; no text makes this throw.
+// Reads one source of KubeletConfiguration (kubelet.config.k8s.io/v1beta1; YAML or JSON) into a tree. An unknown field,
+// a field given twice and a second document are problems that a start tolerates, as upstream falls back to lenient
+// decoding. All problems come back together, each with file:line:column and path; no text makes this throw.
 
 import { dirname, isAbsolute, resolve } from "node:path";
 import { nearestName } from "../../../shared/text/nearest-name.js";

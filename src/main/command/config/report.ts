@@ -1,5 +1,5 @@
-// The report of problems and their places, in the order for an operator. The command line comes first, then each file from top to bottom,
-// then defaults that do not fit.
+// The report of problems and their places, in the order for an operator. The command line comes first, then each file
+// from top to bottom, then defaults that do not fit.
 
 import type { Violation } from "../violation.js";
 import type { EffectiveConfig } from "./effective.js";
@@ -27,8 +27,8 @@ export function isWritten({ origin }: Problem): boolean {
 }
 
 /**
- * True if a rule reports a problem in a list that was not read completely. Such a report would be wrong: it would call missing items empty
- * and show wrong item numbers.
+ * True if a rule reports a problem in a list that was not read completely. Such a report would be wrong: it would call
+ * missing items empty and show wrong item numbers.
  */
 export function isInBrokenList({ path }: Problem, reading: readonly Problem[]): boolean {
   const list = /^[^[]+\[(?=\d+\])/.exec(path)?.[0];

@@ -1,5 +1,5 @@
-// Computes the effective configuration, in upstream's order: the file of --config, the drop-ins of --config-dir, gates, defaults, flags,
-// rules. Returns all problems together. Pure except for `io`.
+// Computes the effective configuration, in upstream's order: the file of --config, the drop-ins of --config-dir, gates,
+// defaults, flags, rules. Returns all problems together. Pure except for `io`.
 
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { resolveGates } from "../gates/feature-gates.js";
@@ -20,7 +20,10 @@ export interface ConfigIo {
   readFile(path: string): string | Uint8Array;
   /** All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. Throws. */
   listFiles(dir: string): string[];
-  /** Of the ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and origins. */
+  /**
+   * Of the ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and
+   * origins.
+   */
   readonly configMap?: { readonly path: string; readonly text: string };
 }
 

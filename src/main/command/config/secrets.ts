@@ -1,4 +1,5 @@
-// Values that no log, print, page or bundle may show. Of the HTTP responses only /configz shows them, as upstream's does.
+// Values that no log, print, page or bundle may show. Of the HTTP responses only /configz shows them, as upstream's
+// does.
 
 import type { FieldPath } from "../fields/fields.js";
 import { isFieldPath } from "./shape.js";

@@ -1,5 +1,5 @@
-// The shape of a KubeletConfiguration: the table of fields as nested objects, with the members of listed objects. The reader validates by
-// it, the decoder follows it, and the JSON Schema is made from it.
+// The shape of a KubeletConfiguration: the table of fields as nested objects, with the members of listed objects. The
+// reader validates by it, the decoder follows it, and the JSON Schema is made from it.
 
 import { FIELDS, type Field, type FieldPath } from "../fields/fields.js";
 import type { ValueType } from "../value-types.js";

@@ -1,6 +1,7 @@
-// Settings that the kubelet accepts but does not act on, and those it cannot use. The start-up log and --print-config name each one that the
-// operator set to another value than its default; of a gate of another component they name the component. The tables decide (`actedOn` in
-// fields/fields.ts and gates/table.ts); test/main/command/readers.test.ts compares both columns with the code that reads fields and gates.
+// Settings that the kubelet accepts but does not act on, and those it cannot use. The start-up log and --print-config
+// name each one that the operator set to another value than its default; of a gate of another component they name the
+// component. The tables decide (`actedOn` in fields/fields.ts and gates/table.ts); test/main/command/readers.test.ts
+// compares both columns with the code that reads fields and gates.
 
 import type { FieldPath } from "../fields/fields.js";
 import { OTHER_COMPONENTS } from "../gates/other-components.js";

@@ -1,7 +1,7 @@
-// Every field of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in Kubernetes 1.36. A row has the field's type, default, flag and
-// description, and whether this kubelet acts on it. Reading, merging, defaults, flags, print, schema and validation use this table.
-// Defaults stand as JSON has them (durations are text). Source: upstream's API reference,
-// https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+// Every field of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in Kubernetes 1.36. A row has the field's type,
+// default, flag and description, and whether this kubelet acts on it. Reading, merging, defaults, flags, print, schema
+// and validation use this table. Defaults stand as JSON has them (durations are text). Source: upstream's API
+// reference, https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 
 import type { Decoded, ValueType } from "../value-types.js";
 
@@ -19,7 +19,10 @@ export interface Field<T extends ValueType = ValueType> {
   readonly isPath?: boolean;
   /** One line for the JSON Schema; absent: the help text of `flag`. */
   readonly help?: string;
-  /** false: the kubelet validates and shows the field, but nothing reads it. The start-up log names such fields when they are set. */
+  /**
+   * false: the kubelet validates and shows the field, but nothing reads it. The start-up log names such fields when
+   * they are set.
+   */
   readonly actedOn?: false;
 }
 

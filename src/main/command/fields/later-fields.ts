@@ -1,5 +1,5 @@
-// Fields of KubeletConfiguration that Kubernetes 1.37 has added: as all unknown fields they are no obstacle to a start, and the warning says
-// what they are.
+// Fields of KubeletConfiguration that Kubernetes 1.37 has added: as all unknown fields they are no obstacle to a start,
+// and the warning says what they are.
 
 export const LATER_FIELDS: Readonly<Record<string, string>> = {
   defaultPodSysctls:

@@ -1,5 +1,5 @@
-// Flags of upstream's that do nothing here: those of cAdvisor, and those for Windows only. They are accepted, so that existing systemd
-// units work unchanged.
+// Flags of upstream's that do nothing here: those of cAdvisor, and those for Windows only. They are accepted, so that
+// existing systemd units work unchanged.
 
 import { flag, type Flag, type Flags } from "./flag.js";
 

@@ -1,5 +1,6 @@
-// Feature gates that Kubernetes 1.37 has added, of all its components. A kubelet of 1.36 refuses them, as upstream's does; the message says
-// what they are. Source: https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/ and the release notes of 1.37.
+// Feature gates that Kubernetes 1.37 has added, of all its components. A kubelet of 1.36 refuses them, as upstream's
+// does; the message says what they are. Source:
+// https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/ and the release notes of 1.37.
 
 export const LATER_GATES: ReadonlySet<string> = new Set([
   "APIServerWebhookAuthenticationToken",

@@ -1,5 +1,6 @@
-// Feature gates that can be set and that no kubelet reads: upstream's binaries share one registry of gates. The start-up log and
-// --print-config say of such a gate which component it concerns. test/main/command/readers.test.ts compares the list with the facts.
+// Feature gates that can be set and that no kubelet reads: upstream's binaries share one registry of gates. The
+// start-up log and --print-config say of such a gate which component it concerns. test/main/command/readers.test.ts
+// compares the list with the facts.
 
 import type { GateName } from "./table.js";
 

@@ -1,5 +1,5 @@
-// Every feature gate of a kubelet of Kubernetes 1.36, with those of the API server and the scheduler. Upstream's binaries share one
-// registry, so each of them accepts the same list of gates. Source:
+// Every feature gate of a kubelet of Kubernetes 1.36, with those of the API server and the scheduler. Upstream's
+// binaries share one registry, so each of them accepts the same list of gates. Source:
 // https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/
 
 export type Stage = "ALPHA" | "BETA" | "GA" | "DEPRECATED";
@@ -12,8 +12,8 @@ export interface Gate {
   /** Gates that must be on for this one to be on. */
   readonly dependsOn: readonly string[];
   /**
-   * Code of this kubelet reads the gate. The start-up log names other gates that are set away from their default. A locked gate
-   * needs no reader: its behaviour is always on or always off.
+   * Code of this kubelet reads the gate. The start-up log names other gates that are set away from their default. A
+   * locked gate needs no reader: its behaviour is always on or always off.
    */
   readonly actedOn: boolean;
 }

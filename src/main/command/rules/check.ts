@@ -1,4 +1,5 @@
-// Checks that many rules share: bounds, known values and the fields that take them. Their messages give the value and the allowed values.
+// Checks that many rules share: bounds, known values and the fields that take them. Their messages give the value and
+// the allowed values.
 
 import { formatDuration } from "../duration.js";
 import type { FieldPath, FieldValue } from "../fields/fields.js";

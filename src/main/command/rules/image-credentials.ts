@@ -31,7 +31,10 @@ export function* imageCredentials(config: ConfigView): Iterable<Violation> {
   }
 }
 
-/** Problem of an allowlist entry. Valid entries are a name without tag or digest, and a prefix that ends in a slash and a star. */
+/**
+ * Problem of an allowlist entry. Valid entries are a name without tag or digest, and a prefix that ends in a slash and
+ * a star.
+ */
 function allowlistProblem(entry: string): string | undefined {
   if (entry === "") return "is empty; set an image name, or a prefix such as registry.example/team/*";
   if (entry.trim() !== entry) return "has leading or trailing spaces";

@@ -1,4 +1,5 @@
-// The node in its cluster: registration, status, lease, requests to the API server, and volumes that outlive pods. Times are ms.
+// The node in its cluster: registration, status, lease, requests to the API server, and volumes that outlive pods.
+// Times are ms.
 
 import { type ConfigReader } from "./reader.js";
 

@@ -1,4 +1,5 @@
-// The settings of node resources: reservations, number of pods, resource managers, cgroups and the process's own limits. Times are ms.
+// The settings of node resources: reservations, number of pods, resource managers, cgroups and the process's own
+// limits. Times are ms.
 
 import { DECLARABLE } from "../../model/declared-features.js";
 import { SECOND, type ConfigReader } from "./reader.js";

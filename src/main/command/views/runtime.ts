@@ -43,7 +43,10 @@ export function runtimeSettings(read: ConfigReader, onDocker = false) {
   };
 }
 
-/** The first wait is baseMs; each further one is twice as long, up to maxMs. A period that the operator set wins over the gate's. */
+/**
+ * The first wait is baseMs; each further one is twice as long, up to maxMs. A period that the operator set wins over
+ * the gate's.
+ */
 function crashLoopBackOff({ config, gate }: ConfigReader): { baseMs: number; maxMs: number } {
   const path = "crashLoopBackOff.maxContainerRestartPeriod";
   const quick = gate("ReduceDefaultCrashLoopBackOffDecay");

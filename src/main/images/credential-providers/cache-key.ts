@@ -1,5 +1,5 @@
-// The cache key of a plugin's answer, and the key of shared plugin runs. It consists of image, registry or global, and of the service
-// account of the token. No key contains a token.
+// The cache key of a plugin's answer, and the key of shared plugin runs. It consists of image, registry or global, and
+// of the service account of the token. No key contains a token.
 
 import { createHash } from "crypto";
 import type { TokenCacheType } from "./config.js";

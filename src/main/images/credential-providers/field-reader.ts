@@ -1,5 +1,5 @@
-// Reads the fields of a configuration file strictly. An unknown name, a wrong type or a missing value is a problem with its place. Reading
-// continues, so that all problems are reported together.
+// Reads the fields of a configuration file strictly. An unknown name, a wrong type or a missing value is a problem with
+// its place. Reading continues, so that all problems are reported together.
 
 import { nearestName } from "../../../shared/text/nearest-name.js";
 import { quote } from "../../../shared/text/quote.js";

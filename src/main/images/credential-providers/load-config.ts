@@ -1,5 +1,5 @@
-// --image-credential-provider-config and --image-credential-provider-bin-dir as settings. The first is one file, or a flat directory of
-// .json, .yaml and .yml files in alphabetical order. Every plugin must be there and executable.
+// --image-credential-provider-config and --image-credential-provider-bin-dir as settings. The first is one file, or a
+// flat directory of .json, .yaml and .yml files in alphabetical order. Every plugin must be there and executable.
 
 import { createHash } from "node:crypto";
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// The pod identity that a plugin receives with an image request. It is a token of the pod's service account, for the plugin's audience and
-// bound to the pod. The account's annotations that the configuration names come with it.
+// The pod identity that a plugin receives with an image request. It is a token of the pod's service account, for the
+// plugin's audience and bound to the pod. The account's annotations that the configuration names come with it.
 // Invariant: a static pod has no service account, even if its manifest names one; no message contains a part of a
 // token.
 

@@ -1,5 +1,5 @@
-// One credential provider: the images it matches, its cached credentials, and its runs. One run at a time per image (and token) serves all
-// waiting pods.
+// One credential provider: the images it matches, its cached credentials, and its runs. One run at a time per image
+// (and token) serves all waiting pods.
 // Invariant: credentials for one service account are used for no pod of another.
 
 import type { Clock } from "../../../shared/clock/clock.js";

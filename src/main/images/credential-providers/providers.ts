@@ -1,5 +1,5 @@
-// All credential providers of the node, called in the order of the configuration. If one fails, the pull continues without its credentials.
-// Other providers may have some, and the registry may need none.
+// All credential providers of the node, called in the order of the configuration. If one fails, the pull continues
+// without its credentials. Other providers may have some, and the registry may need none.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
-// Reads one file of CredentialProviderConfig strictly. An unknown field, wrong type or missing value is a problem with its place. All
-// problems come back together.
+// Reads one file of CredentialProviderConfig strictly. An unknown field, wrong type or missing value is a problem with
+// its place. All problems come back together.
 
 import { quote } from "../../../shared/text/quote.js";
 import { readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";

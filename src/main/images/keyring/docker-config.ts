@@ -1,5 +1,5 @@
-// Registry credentials as docker keeps them: config.json ("auths" by registry; Secret type dockerconfigjson) and the older
-// .dockercfg (registries at the top; Secret type dockercfg).
+// Registry credentials as docker keeps them: config.json ("auths" by registry; Secret type dockerconfigjson) and the
+// older .dockercfg (registries at the top; Secret type dockercfg).
 // Invariant: no message ever carries a part of such a text.
 
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";

@@ -1,5 +1,6 @@
-// Which registry keys fit an image, and in which order their credentials are tried. A key may have globs in its host, label by label, a port
-// and a path. The rules are those of the public API (matchImages of CredentialProvider): as many labels, the same port, the path a prefix.
+// Which registry keys fit an image, and in which order their credentials are tried. A key may have globs in its host,
+// label by label, a port and a path. The rules are those of the public API (matchImages of CredentialProvider): as many
+// labels, the same port, the path a prefix.
 
 /** No image has a longer name. */
 const LONGEST_PATTERN = 4096;

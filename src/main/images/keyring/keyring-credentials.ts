@@ -1,5 +1,5 @@
-// All credentials for an image in upstream's order: the pod's secrets, the node's files, the credential providers. Credentials of a
-// provider belong to the node or to the pod's service account.
+// All credentials for an image in upstream's order: the pod's secrets, the node's files, the credential providers.
+// Credentials of a provider belong to the node or to the pod's service account.
 
 import { createHash } from "node:crypto";
 import type { Pod } from "../../../shared/api/pod.js";

@@ -7,8 +7,8 @@ import { matchesImage, parsePattern } from "./image-match.js";
 const DEFAULT_REGISTRY_KEY = "index.docker.io";
 
 /**
- * Those that fit the image (registry and repository), in the order to try them. Descending order of the keys' text has longer keys before their
- * prefixes, and letters and digits before "*".
+ * Those that fit the image (registry and repository), in the order to try them. Descending order of the keys' text has
+ * longer keys before their prefixes, and letters and digits before "*".
  */
 export function lookUp(auths: ReadonlyMap<string, AuthConfig>, image: string): AuthConfig[] {
   const byKey = [...auths].map(([registry, auth]) => ({ key: normalized(registry), auth }));

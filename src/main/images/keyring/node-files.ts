@@ -1,5 +1,5 @@
-// The node's own registry credentials: the first docker configuration found where upstream looks. Looked at when an image
-// is pulled, read again when it changed: an operator who logs in needs no restart.
+// The node's own registry credentials: the first docker configuration found where upstream looks. Looked at when an
+// image is pulled, read again when it changed: an operator who logs in needs no restart.
 
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

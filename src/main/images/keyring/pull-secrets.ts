@@ -1,5 +1,5 @@
-// The imagePullSecrets of pods, and their source: the API. On a stand-alone node there is no source, and every secret that a pod names is
-// missing.
+// The imagePullSecrets of pods, and their source: the API. On a stand-alone node there is no source, and every secret
+// that a pod names is missing.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";

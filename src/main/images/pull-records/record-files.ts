@@ -1,6 +1,7 @@
-// One folder of records on disk, and a cache of those used last. A record is written whole and synced. After a power cut, an image pulled
-// with credentials must not look like one that was always there. A damaged file keeps its name until a good record replaces it. The name
-// shows that the kubelet pulled the image. Invariant: an unreadable file never counts as missing.
+// One folder of records on disk, and a cache of those used last. A record is written whole and synced. After a power
+// cut, an image pulled with credentials must not look like one that was always there. A damaged file keeps its name
+// until a good record replaces it. The name shows that the kubelet pulled the image. Invariant: an unreadable file
+// never counts as missing.
 
 import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";

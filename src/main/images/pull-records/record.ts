@@ -1,6 +1,6 @@
-// Records of pulls in upstream's format below ROOTDIR/image_manager, so that each kubelet reads the other's records. There is an intent
-// during a pull, and a record of each pulled image. File names are the sha256 of the image or of its reference. Reference:
-// https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+// Records of pulls in upstream's format below ROOTDIR/image_manager, so that each kubelet reads the other's records.
+// There is an intent during a pull, and a record of each pulled image. File names are the sha256 of the image or of its
+// reference. Reference: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 
 import { createHash } from "node:crypto";
 import { parseJson } from "../../../shared/text/parse-json.js";
@@ -65,7 +65,10 @@ export function readIntent(text: string): ImagePullIntent {
   return { image };
 }
 
-/** Throws PullRecordError. Fields of later versions are left out: the kubelet then verifies the access that they grant again. */
+/**
+ * Throws PullRecordError. Fields of later versions are left out: the kubelet then verifies the access that they grant
+ * again.
+ */
 export function readRecord(text: string): ImagePulledRecord {
   const { imageRef, lastUpdatedTime, credentialMapping = {} } = members(text, "ImagePulledRecord");
   if (typeof imageRef !== "string" || imageRef === "") throw new PullRecordError("it names no imageRef");
@@ -102,7 +105,10 @@ export function withSource(
   }
 }
 
-/** Whether a pod with these credentials may use the image. The record must name the same object, or for secrets the same content. */
+/**
+ * Whether a pod with these credentials may use the image. The record must name the same object, or for secrets the same
+ * content.
+ */
 export function grants(known: ImagePullCredentials, source: CredentialSource): boolean {
   switch (source.kind) {
     case "node":

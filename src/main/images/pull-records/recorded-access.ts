@@ -1,7 +1,7 @@
 // Decides from the pull records whether all pods may use a present image, or only those whose credentials pulled it.
-// Invariant: an intent is on disk before the kubelet calls PullImage. It is deleted when the record of its image is on disk, or when its
-// only pull failed. An image with an intent, or with an unreadable or unwritten record, counts as pulled by the kubelet. Pods must prove
-// their access to it.
+// Invariant: an intent is on disk before the kubelet calls PullImage. It is deleted when the record of its image is on
+// disk, or when its only pull failed. An image with an intent, or with an unreadable or unwritten record, counts as
+// pulled by the kubelet. Pods must prove their access to it.
 
 import { join } from "node:path";
 import { apiTime } from "../../../shared/api/time.js";

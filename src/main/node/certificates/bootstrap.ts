@@ -1,5 +1,5 @@
-// TLS bootstrap of a new node. It requests a client certificate with the bootstrap kubeconfig and waits until it is signed. Then it writes
-// the kubeconfig that the kubelet uses from then on.
+// TLS bootstrap of a new node. It requests a client certificate with the bootstrap kubeconfig and waits until it is
+// signed. Then it writes the kubeconfig that the kubelet uses from then on.
 // Invariant: pods from files run meanwhile; a restart continues with the same key and the same request.
 
 import { mkdir, unlink } from "node:fs/promises";
@@ -70,7 +70,10 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
   return await load(kubeconfig);
 }
 
-/** Reads --kubeconfig. Undefined if the file is missing, or its certificate has expired and bootstrap can request a new one. */
+/**
+ * Reads --kubeconfig. Undefined if the file is missing, or its certificate has expired and bootstrap can request a new
+ * one.
+ */
 async function usableConfig(deps: BootstrapDeps): Promise<ClientConfig | undefined> {
   const { kubeconfig, bootstrapKubeconfig, load, tasks, clock, log } = deps;
   const canAsk = bootstrapKubeconfig !== "";

@@ -1,7 +1,7 @@
-// Rotates one certificate of the node. It requests the first certificate. It requests the next at 70 to 90 % of the validity, or when the
-// names must change.
-// Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is already due, the next
-// request waits; a jump of the clock is noticed within a minute.
+// Rotates one certificate of the node. It requests the first certificate. It requests the next at 70 to 90 % of the
+// validity, or when the names must change.
+// Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is
+// already due, the next request waits; a jump of the clock is noticed within a minute.
 
 import { Scope } from "../../../shared/abort/scope.js";
 import { ApiConnectionError, ApiError } from "../../../shared/api/client/errors.js";

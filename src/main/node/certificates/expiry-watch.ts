@@ -1,7 +1,7 @@
-// Terminates the kubelet if its client certificate has expired and cannot be renewed. The next process starts with the bootstrap
-// kubeconfig, or an operator sees the failure.
-// Invariant: while the API server is unreachable the kubelet does not exit, because a restart would not help. The monotonic clock counts
-// the time, so a system clock set forward does not shorten the time to renew.
+// Terminates the kubelet if its client certificate has expired and cannot be renewed. The next process starts with the
+// bootstrap kubeconfig, or an operator sees the failure.
+// Invariant: while the API server is unreachable the kubelet does not exit, because a restart would not help. The
+// monotonic clock counts the time, so a system clock set forward does not shorten the time to renew.
 
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

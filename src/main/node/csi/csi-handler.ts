@@ -1,6 +1,6 @@
 // Registration of a CSI driver: NodeGetInfo, the entry in the cluster, and from then on use for volumes.
-// Invariant: a driver with a working socket can be used, even while the API server is away. It is reported as registered only after the
-// CSINode object has its entry.
+// Invariant: a driver with a working socket can be used, even while the API server is away. It is reported as
+// registered only after the CSINode object has its entry.
 
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

@@ -1,6 +1,6 @@
 // The CSINode object of this node: its drivers, the node's id in each, and the limits of volumes.
-// Invariant: one change at a time; entries of others stay as they are; the node is not Ready before the object is there, since the
-// scheduler counts volumes by it.
+// Invariant: one change at a time; entries of others stay as they are; the node is not Ready before the object is
+// there, since the scheduler counts volumes by it.
 
 import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/api/client/errors.js";
 import { CSI_NODES, NODES } from "../../../shared/api/client/kinds.js";

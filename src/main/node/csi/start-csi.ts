@@ -1,7 +1,7 @@
-// CSI on this node, once it is joining its cluster. Plugins register, and CSINode follows them. The node's status lists the volumes that
-// must not be detached.
-// Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have
-// no such volumes.
+// CSI on this node, once it is joining its cluster. Plugins register, and CSINode follows them. The node's status lists
+// the volumes that must not be detached.
+// Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have no
+// such volumes.
 
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";

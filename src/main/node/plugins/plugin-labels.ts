@@ -1,5 +1,5 @@
-// On a node with SELinux the folders of plugins get the label of container files. The plugins' own containers, which are not privileged,
-// make their sockets there.
+// On a node with SELinux the folders of plugins get the label of container files. The plugins' own containers, which
+// are not privileged, make their sockets there.
 
 import { mkdir } from "fs/promises";
 import { errorText } from "../../../shared/log/error-text.js";

@@ -4,7 +4,8 @@
 //      ▲  └──── anything failed: Notify(false), back-off ────┘
 //
 // Invariant: one operation at a time per socket. A plugin is deregistered before the next socket of its path is
-// registered. The newest requested identity wins. A socket that is made anew again and again is registered BURST times per WINDOW_MS at most.
+// registered. The newest requested identity wins. A socket that is made anew again and again is registered BURST times
+// per WINDOW_MS at most.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
@@ -166,7 +167,9 @@ export class PluginSocket {
     }
   }
 
-  /** A plugin that does not accept the notification is deregistered and registered again after a back-off, as upstream. */
+  /**
+   * A plugin that does not accept the notification is deregistered and registered again after a back-off, as upstream.
+   */
   private async notifyRegistered(
     client: RegistrationClient,
     plugin: PluginInfo,

@@ -1,6 +1,6 @@
 // The sockets below the plugins' directory, as they are now.
-// Invariant: one scan looks at a bounded number of entries. Sockets that were found before come first, so that a folder full of other files
-// deregisters no plugin.
+// Invariant: one scan looks at a bounded number of entries. Sockets that were found before come first, so that a folder
+// full of other files deregisters no plugin.
 
 import { lstat, opendir } from "node:fs/promises";
 import { errorCode } from "../../../shared/errors/error-code.js";
@@ -22,7 +22,10 @@ export const MOST_SOCKETS = 256;
 const MOST_DIRECTORIES = 256;
 const MOST_ENTRIES = 4096;
 
-/** Names that begin with a dot are skipped; links are not followed. What vanishes meanwhile is left out. `known`: paths of earlier sockets. */
+/**
+ * Names that begin with a dot are skipped; links are not followed. What vanishes meanwhile is left out. `known`: paths
+ * of earlier sockets.
+ */
 export async function scanSockets(directory: string, known: Iterable<string> = []): Promise<SocketScan> {
   const walk = new Walk();
   for (const path of known) await walk.look(path);

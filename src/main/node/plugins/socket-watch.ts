@@ -1,6 +1,6 @@
-// Watches <root-dir>/plugins_registry for sockets: inotify on every directory below it, and a scan now and then for what
-// inotify missed. Invariant: one scan at a time, and one more after every event that came during it; a plugin that makes sockets all the time
-// causes no more than one scan per GAP_MS.
+// Watches <root-dir>/plugins_registry for sockets: inotify on every directory below it, and a scan now and then for
+// what inotify missed. Invariant: one scan at a time, and one more after every event that came during it; a plugin that
+// makes sockets all the time causes no more than one scan per GAP_MS.
 
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// The resources of containers as the pod resources service lists them. Pure over the state of the managers.
-// Containers are listed in the order of upstream: sidecars first, then app containers; init containers that end are left out.
+// The resources of containers as the pod resources service lists them. Pure over the state of the managers. Containers
+// are listed in the order of upstream: sidecars first, then app containers; init containers that end are left out.
 
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { isSidecar } from "../../../shared/api/pod.js";

@@ -1,4 +1,5 @@
-// The pod resources service at <root-dir>/pod-resources/kubelet.sock, v1 and v1alpha1. Loaded when the kubelet has started.
+// The pod resources service at <root-dir>/pod-resources/kubelet.sock, v1 and v1alpha1. Loaded when the kubelet has
+// started.
 
 import { Server, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import type { Clock } from "../../../shared/clock/clock.js";

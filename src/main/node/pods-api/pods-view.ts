@@ -1,7 +1,7 @@
 // The pods of this node as the pods API shows them, and the watchers of their changes.
-// Invariant: a watcher gets every pod that existed when it began, then INITIAL_SYNC_COMPLETE, then each change in order; a watcher with a
-// full queue is ended and counted, as upstream. A new pod is an event from its first status on, as upstream. A pod is encoded once per
-// change, and only for a reader.
+// Invariant: a watcher gets every pod that existed when it began, then INITIAL_SYNC_COMPLETE, then each change in
+// order; a watcher with a full queue is ended and counted, as upstream. A new pod is an event from its first status on,
+// as upstream. A pod is encoded once per change, and only for a reader.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import { encode } from "../../../shared/api/protobuf/encode.js";
@@ -25,7 +25,10 @@ type Send = (event: WatchPodsEvent) => boolean;
 
 interface Kept {
   pod: Pod;
-  /** Watchers up to this number wait for the pod's first status; later ones have it in their first list. undefined: it had a status. */
+  /**
+   * Watchers up to this number wait for the pod's first status; later ones have it in their first list. undefined: it
+   * had a status.
+   */
   unseenUntil: number | undefined;
   /** undefined: not encoded yet; null: it cannot be. */
   bytes: Uint8Array | null | undefined;
@@ -81,7 +84,9 @@ export class PodsView {
     return kept === undefined ? undefined : this.bytesOf(kept);
   }
 
-  /** Sends at once what exists. `end` is called when the queue of the watcher is full; it receives no event after that. */
+  /**
+   * Sends at once what exists. `end` is called when the queue of the watcher is full; it receives no event after that.
+   */
   watch(send: Send, end: () => void): Watcher {
     const first: WatchPodsEvent[] = [];
     for (const kept of this.sorted()) {

@@ -1,5 +1,5 @@
-// The pods API at <root-dir>/pods-api/pods-api.sock (gate PodsAPI): it gives programs on this node its pods, without the API server.
-// KEP-4188. Loaded only with the gate, after the kubelet has started.
+// The pods API at <root-dir>/pods-api/pods-api.sock (gate PodsAPI): it gives programs on this node its pods, without
+// the API server. KEP-4188. Loaded only with the gate, after the kubelet has started.
 
 import { Server, status, type ServerWritableStream } from "@grpc/grpc-js";
 import type { Pod } from "../../../shared/api/pod.js";

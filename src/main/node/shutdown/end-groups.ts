@@ -1,4 +1,5 @@
-// Terminates the pods of a node that shuts down, group by group. The least important come first, and each group has its own time.
+// Terminates the pods of a node that shuts down, group by group. The least important come first, and each group has its
+// own time.
 // Invariant: no pod extends its group's time; a group without pods takes none.
 
 import { CRITICAL_PRIORITY, isStaticPod, podDescription, type Pod } from "../../../shared/api/pod.js";

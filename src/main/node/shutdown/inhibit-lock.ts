@@ -1,6 +1,6 @@
-// The lock that delays a shutdown, and the maximum delay in logind's configuration. logind passes the lock as a file descriptor, which Node
-// cannot receive. So systemd-inhibit holds the lock while its command runs. The command is a `cat` that exits when its input ends
-// (docs/adr/0034).
+// The lock that delays a shutdown, and the maximum delay in logind's configuration. logind passes the lock as a file
+// descriptor, which Node cannot receive. So systemd-inhibit holds the lock while its command runs. The command is a
+// `cat` that exits when its input ends (docs/adr/0034).
 // Invariant: however the kubelet ends, its end of the pipe closes, which releases the lock.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";

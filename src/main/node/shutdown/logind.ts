@@ -1,6 +1,6 @@
 // systemd's login manager: delays a shutdown for holders of a lock, and signals when one is about to begin.
-// Invariant: only messages from logind itself count. After a restart of logind the connection is closed, because the new process does not
-// know of an earlier shutdown.
+// Invariant: only messages from logind itself count. After a restart of logind the connection is closed, because the
+// new process does not know of an earlier shutdown.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { connectSystemBus, type BusTarget, type SystemBus } from "./system-bus.js";

@@ -1,12 +1,12 @@
-// Graceful node shutdown. It holds an inhibitor lock of logind. At the shutdown signal it terminates the pods while logind waits, then it releases
-// the lock.
+// Graceful node shutdown. It holds an inhibitor lock of logind. At the shutdown signal it terminates the pods while
+// logind waits, then it releases the lock.
 //
 //   up ── PrepareForShutdown true ──► ending ── pods ended, or out of time ──► ended (lock released)
 //    ▲                                  │                                        │
 //    └──────────── PrepareForShutdown false: nothing further is ended ───────────┘   (lock taken anew)
 //
-// Invariant: while ending and ended the node reports the shutdown and admits no pod; the lock is always released. If the
-// bus or logind is lost, the manager reconnects every second and then reads the current state.
+// Invariant: while ending and ended the node reports the shutdown and admits no pod; the lock is always released. If
+// the bus or logind is lost, the manager reconnects every second and then reads the current state.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

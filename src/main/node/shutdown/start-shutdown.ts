@@ -1,5 +1,5 @@
-// Graceful shutdown of a real node: the manager with the system bus, systemd-inhibit and the node's pods. Loaded only when
-// a period is configured.
+// Graceful shutdown of a real node: the manager with the system bus, systemd-inhibit and the node's pods. Loaded only
+// when a period is configured.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

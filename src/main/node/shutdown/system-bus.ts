@@ -1,5 +1,5 @@
-// A connection to the system bus: calls and signals, no more than the shutdown needs. The socket carries no file descriptors:
-// Node can't receive any (docs/adr/0034).
+// A connection to the system bus: calls and signals, no more than the shutdown needs. The socket carries no file
+// descriptors: Node can't receive any (docs/adr/0034).
 // Invariant: every call settles: with a reply, OperatorError.
 
 import { createConnection, type Socket } from "node:net";

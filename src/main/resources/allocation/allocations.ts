@@ -1,8 +1,9 @@
-// The resources allocated to each pod, and those last actuated in its containers: the two states that outlive the kubelet (files
-// allocated_pods_state and actuated_pods_state below the root directory).
-// Invariant: a pod may use its allocation; its spec is only the desire. An allocation is written before its actuated resources, so that
-// another kubelet never assumes more than was allocated. The change of a resize is written at once. Allocations that equal the spec are
-// gathered for a moment before they are written. A kubelet that does not read them allocates the same and actuates it once more.
+// The resources allocated to each pod, and those last actuated in its containers: the two states that outlive the
+// kubelet (files allocated_pods_state and actuated_pods_state below the root directory).
+// Invariant: a pod may use its allocation; its spec is only the desire. An allocation is written before its actuated
+// resources, so that another kubelet never assumes more than was allocated. The change of a resize is written at once.
+// Allocations that equal the spec are gathered for a moment before they are written. A kubelet that does not read them
+// allocates the same and actuates it once more.
 
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";

@@ -1,5 +1,5 @@
-// Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files. It is {"data": "<JSON
-// text>", "checksum": N}, with the checksum of the text.
+// Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files. It
+// is {"data": "<JSON text>", "checksum": N}, with the checksum of the text.
 
 import type { ResourceRequirements } from "../../../shared/api/pod.js";
 import { fnv32 } from "../../../shared/hash/fnv32.js";

@@ -116,8 +116,8 @@ export interface Waiting {
 }
 
 /**
- * The order of retries of pending resizes. Those without an increase come first, then priority, QoS class Guaranteed and waiting time
- * decide.
+ * The order of retries of pending resizes. Those without an increase come first, then priority, QoS class Guaranteed
+ * and waiting time decide.
  */
 export function byTurn(a: Waiting, b: Waiting): number {
   const rank = ({ desired, allocated }: Waiting): number[] => [

@@ -13,8 +13,8 @@ export interface PodLevelSettings {
 }
 
 /**
- * "shared": a pod with pod-level resources has nothing exclusive. "containers": its containers may have. "whole": the pod
- * has resources as a whole, of which its containers get their parts.
+ * "shared": a pod with pod-level resources has nothing exclusive. "containers": its containers may have. "whole": the
+ * pod has resources as a whole, of which its containers get their parts.
  */
 export type PodLevelMode = "shared" | "containers" | "whole";
 

@@ -1,7 +1,8 @@
-// The resource managers, which assign a node's CPUs, memory and devices to containers, as the sync path uses them. Each manager returns
-// topology hints, and the topology manager merges all hints into one affinity. Then each manager allocates.
-// Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of the kubelet through
-// each manager's own checkpoint; a rejected pod holds nothing.
+// The resource managers, which assign a node's CPUs, memory and devices to containers, as the sync path uses them. Each
+// manager returns topology hints, and the topology manager merges all hints into one affinity. Then each manager
+// allocates.
+// Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of
+// the kubelet through each manager's own checkpoint; a rejected pod holds nothing.
 
 import type { EventReason } from "../../../shared/api/event-reasons.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
@@ -22,9 +23,9 @@ export interface TopologyHint {
 export type ResourceHints = ReadonlyMap<string, readonly TopologyHint[] | undefined>;
 
 /**
- * Why an allocation failed: its reason is the pod's. With UnexpectedAdmissionError the message is the cause alone, and the
- * words around it ("Allocate failed due to …, which is unexpected") are put there once for all managers; other reasons bring
- * their whole message.
+ * Why an allocation failed: its reason is the pod's. With UnexpectedAdmissionError the message is the cause alone, and
+ * the words around it ("Allocate failed due to …, which is unexpected") are put there once for all managers; other
+ * reasons bring their whole message.
  */
 export class AllocationError extends Error {
   override readonly name = "AllocationError";
@@ -82,8 +83,8 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   /** Of the pod as a whole, for topologyManagerScope pod. */
   podHints(pod: Pod): ResourceHints;
   /**
-   * Allocates the container's requests, within `affinity` if given, or holds them for it until `finish`. Idempotent: a container keeps its
-   * allocation. Waits for no plugin.
+   * Allocates the container's requests, within `affinity` if given, or holds them for it until `finish`. Idempotent: a
+   * container keeps its allocation. Waits for no plugin.
    * @throws AllocationError; or the signal's reason
    */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined, signal: AbortSignal): Promise<void>;
@@ -119,15 +120,18 @@ export interface ResourceManagers extends ExclusiveResources {
   /** Makes those that wait for a pod that wants them. Idempotent. */
   loadAll(): Promise<void>;
   /**
-   * undefined: the pod has its resources, or they are held for it until `finish`. Called for a pod once, before it may run; again after a
-   * restart of the kubelet.
+   * undefined: the pod has its resources, or they are held for it until `finish`. Called for a pod once, before it may
+   * run; again after a restart of the kubelet.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
   /** After `admit`: `finish` is to be called, and may take long. */
   awaitsPlugin(podUid: string): boolean;
   /** undefined: the pod has its resources. Other pods may be admitted meanwhile. */
   finish(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
-  /** Another admit handler refused the pod after `admit`: its new allocation is free, an earlier one stays until release. */
+  /**
+   * Another admit handler refused the pod after `admit`: its new allocation is free, an earlier one stays until
+   * release.
+   */
   refused(podUid: string): void;
   /** Before each grant. Rejects when the container must not start. */
   ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;

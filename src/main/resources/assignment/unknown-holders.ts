@@ -50,7 +50,9 @@ export class UnknownHolders {
     );
   }
 
-  /** Why a container of such a pod cannot restart: its resources are unknown, and another container may have the rest. */
+  /**
+   * Why a container of such a pod cannot restart: its resources are unknown, and another container may have the rest.
+   */
   ownProblem(what: string, container: string): string {
     return (
       `${this.lostText()}, so the ${what} of container ${container} is unknown and the container cannot start again; ` +

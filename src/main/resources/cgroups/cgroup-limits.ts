@@ -1,4 +1,5 @@
-// Values of a pod's own cgroup and of the QoS tiers. A limit is set on the pod only if nothing inside may run without one.
+// Values of a pod's own cgroup and of the QoS tiers. A limit is set on the pod only if nothing inside may run without
+// one.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import { milliValue, value } from "../../../shared/api/quantity.js";

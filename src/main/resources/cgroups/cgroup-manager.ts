@@ -1,7 +1,7 @@
 // The kubelet's part of the cgroup tree: <cgroupRoot>/kubepods with its QoS tiers, and one cgroup per pod.
-// Invariant: nothing outside <cgroupRoot> is made, changed or killed, except values of the cgroups of systemReserved and kubeReserved. The
-// pod's cgroup exists before its sandbox and is removed after it. A call for a pod whose cgroup is already right writes nothing. A pod's
-// cgroup is never made while it is being removed.
+// Invariant: nothing outside <cgroupRoot> is made, changed or killed, except values of the cgroups of systemReserved
+// and kubeReserved. The pod's cgroup exists before its sandbox and is removed after it. A call for a pod whose cgroup
+// is already right writes nothing. A pod's cgroup is never made while it is being removed.
 
 import type { QOSClass } from "../../../shared/api/pod-status.js";
 import { isSafePodUid } from "../../../shared/api/pod-uid.js";
@@ -31,8 +31,8 @@ export interface PodCgroup {
   /** LinuxPodSandboxConfig.cgroup_parent. */
   criParent: string;
   /**
-   * Absolute directories where the runtime makes and removes container cgroups. Watching any one is enough. A runtime removes a container's
-   * cgroup from all hierarchies within a millisecond, some 20 ms before it reports the exit.
+   * Absolute directories where the runtime makes and removes container cgroups. Watching any one is enough. A runtime
+   * removes a container's cgroup from all hierarchies within a millisecond, some 20 ms before it reports the exit.
    */
   watchDirs: string[];
 }
@@ -43,14 +43,15 @@ export interface CgroupManager {
    * @throws OperatorError, CgroupWriteError */
   setUp(): Promise<void>;
   /**
-   * Idempotent. A pod that is being resized gives with `sized` what its cgroup is to have meanwhile; limits that it lacks
-   * are lifted then. @throws OperatorError, CgroupWriteError, InvalidQuantityError
+   * Idempotent. A pod that is being resized gives with `sized` what its cgroup is to have meanwhile; limits that it
+   * lacks are lifted then.
+   * @throws OperatorError, CgroupWriteError, InvalidQuantityError
    */
   ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup>;
   podExists(uid: string): Promise<boolean>;
   /**
-   * The pod has no cgroup in its QoS tier. Another process removed or moved it, or the pod started without QoS cgroups. A cgroup of the
-   * other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
+   * The pod has no cgroup in its QoS tier. Another process removed or moved it, or the pod started without QoS cgroups.
+   * A cgroup of the other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
    */
   isLost(pod: Pod): Promise<boolean>;
   /** Removes the pod's cgroup in every tier and kills the processes inside. @throws OperatorError */
@@ -58,14 +59,16 @@ export interface CgroupManager {
   /** UIDs of pods with a cgroup on disk. */
   listPods(): Promise<string[]>;
   /**
-   * Sets the tiers' values from the pods that run now. With `trusting`, values that this manager has set already are taken
-   * to be there still. @throws CgroupWriteError
+   * Sets the tiers' values from the pods that run now. With `trusting`, values that this manager has set already are
+   * taken to be there still.
+   * @throws CgroupWriteError
    */
   updateQos(pods: readonly Pod[], trusting?: boolean): Promise<void>;
   /** Sets the limits of all pods together, on kubepods. @throws CgroupWriteError */
   limitPods(limits: CgroupLimits): Promise<void>;
   /**
-   * Sets limits of a cgroup that another program created. The path is absolute; with systemd, the name of the last slice.
+   * Sets limits of a cgroup that another program created. The path is absolute; with systemd, the name of the last
+   * slice.
    * @throws OperatorError, CgroupWriteError
    */
   limitExisting(cgroup: string, limits: CgroupLimits): Promise<void>;
@@ -329,7 +332,8 @@ class TreeManager implements CgroupManager {
   }
 
   /**
-   * Returns false if the memory limit is below the current usage. The limit is then set to the usage, and the next update tries again.
+   * Returns false if the memory limit is below the current usage. The limit is then set to the usage, and the next
+   * update tries again.
    */
   private async updateTier(qos: QOSClass, limits: CgroupLimits): Promise<boolean> {
     const { tree } = this;

@@ -13,8 +13,8 @@ import { killAll } from "./kill-all.js";
 const CORE: ReadonlySet<string> = new Set(["cpu", "cpuset", "memory", "pids"]);
 
 /**
- * `unified` is the v2 mount point of a hybrid machine. runc makes the container's path there, too, and removes only the last element. So
- * the kubelet never makes cgroups there but removes old ones.
+ * `unified` is the v2 mount point of a hybrid machine. runc makes the container's path there, too, and removes only the
+ * last element. So the kubelet never makes cgroups there but removes old ones.
  */
 export function cgroupV1(
   hierarchies: readonly V1Hierarchy[],

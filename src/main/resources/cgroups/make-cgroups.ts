@@ -1,4 +1,5 @@
-// Makes the manager of pods' cgroups from the node's settings. Its driver depends on the runtime's reply, and pods may be observed before that.
+// Makes the manager of pods' cgroups from the node's settings. Its driver depends on the runtime's reply, and pods may
+// be observed before that.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import { value as wholeUnits, ZERO } from "../../../shared/api/quantity.js";

@@ -1,5 +1,5 @@
-// Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. A kubelet that
-// was killed, or a runtime that was, leaves them by the hundred.
+// Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. A
+// kubelet that was killed, or a runtime that was, leaves them by the hundred.
 // Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; before each removal
 // the UID is checked again, and a cgroup of a pod that is wanted by then stays.
 
@@ -21,7 +21,10 @@ export class OrphanCgroups {
 
   constructor(private readonly deps: OrphanCgroupsDeps) {}
 
-  /** Removes them one after the other, later. One that can't be removed is logged, and tried again when it is found again. */
+  /**
+   * Removes them one after the other, later. One that can't be removed is logged, and tried again when it is found
+   * again.
+   */
   add(uids: Iterable<string>): void {
     if (this.stopped) return;
     for (const uid of uids) this.waiting.add(uid);

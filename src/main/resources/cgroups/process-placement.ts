@@ -1,5 +1,6 @@
-// Moves the kubelet's own process to kubeletCgroups, and processes that are in no other cgroup to systemCgroups. Invariant: without those
-// fields nothing is moved; never process 1, never the kernel's own threads, and nothing when the kubelet itself runs in a container.
+// Moves the kubelet's own process to kubeletCgroups, and processes that are in no other cgroup to systemCgroups.
+// Invariant: without those fields nothing is moved; never process 1, never the kernel's own threads, and nothing when
+// the kubelet itself runs in a container.
 
 import { readlink, readFile } from "node:fs/promises";
 import type { CgroupMounts } from "../../../shared/cgroup/mounts.js";

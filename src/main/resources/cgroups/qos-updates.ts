@@ -1,5 +1,6 @@
-// Updates the QoS cgroups when pods are added, changed or removed, after a short delay. It also updates them every minute, because another
-// process may have changed the values. Only the periodic update reads values that should not have changed.
+// Updates the QoS cgroups when pods are added, changed or removed, after a short delay. It also updates them every
+// minute, because another process may have changed the values. Only the periodic update reads values that should not
+// have changed.
 // Invariant: one update at a time; changes that arrive together cause one update.
 
 import type { Pod } from "../../../shared/api/pod.js";

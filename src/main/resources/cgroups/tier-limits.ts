@@ -1,5 +1,5 @@
-// Values of the QoS tiers, computed from the running pods. They are the CPU weight of each tier, and the memory that is kept for the tiers
-// above it. Pure. Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
+// Values of the QoS tiers, computed from the running pods. They are the CPU weight of each tier, and the memory that is
+// kept for the tiers above it. Pure. Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
 
 import type { QOSClass } from "../../../shared/api/pod-status.js";
 import type { Pod } from "../../../shared/api/pod.js";

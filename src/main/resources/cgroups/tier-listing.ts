@@ -1,5 +1,6 @@
-// Which cgroups of pods exist, for pods whose place this kubelet does not know. A start may take over thousands of pods that ended long ago: to
-// try the removal of each in every class and hierarchy takes tens of system calls per pod, and all of the thread pool.
+// Which cgroups of pods exist, for pods whose place this kubelet does not know. A start may take over thousands of pods
+// that ended long ago: to try the removal of each in every class and hierarchy takes tens of system calls per pod, and
+// all of the thread pool.
 // Invariant: a listing begins after the request that it answers; requests that wait share one.
 
 import type { CgroupName } from "../../../shared/cgroup/name.js";

@@ -1,6 +1,6 @@
-// Upstream's format of cpu_manager_state, so that either kubelet reads the other's file. It is {"policyName": "static", "defaultCpuSet":
-// "0,3-7", "entries": {UID: {container: "1-2"}}, "checksum": N}. With gate PodLevelResourceManagers it has "podEntries": {UID: {"cpuSet":
-// "1-4"}} before the checksum.
+// Upstream's format of cpu_manager_state, so that either kubelet reads the other's file. It is {"policyName": "static",
+// "defaultCpuSet": "0,3-7", "entries": {UID: {container: "1-2"}}, "checksum": N}. With gate PodLevelResourceManagers it
+// has "podEntries": {UID: {"cpuSet": "1-4"}} before the checksum.
 
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
 import type { CpuSet } from "./cpu-set.js";

@@ -1,4 +1,5 @@
-// Makes the CPU manager of policy static from the node's settings and the machine. Loaded only where that is the policy.
+// Makes the CPU manager of policy static from the node's settings and the machine. Loaded only where that is the
+// policy.
 
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";

@@ -4,8 +4,8 @@ import { OperatorError } from "../../../shared/errors/operator-error.js";
 import { AllocationError } from "../assignment/resource-manager.js";
 
 /**
- * The state file does not match the settings or the machine. Containers may run on CPUs that the kubelet would now assign to others. Only
- * an operator who has drained the node can know that the file may be deleted.
+ * The state file does not match the settings or the machine. Containers may run on CPUs that the kubelet would now
+ * assign to others. Only an operator who has drained the node can know that the file may be deleted.
  */
 export function cpuStateMismatchError(path: string, problem: string): OperatorError {
   return new OperatorError(

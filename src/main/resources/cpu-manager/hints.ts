@@ -1,6 +1,6 @@
 // Topology hints for a request for CPUs: every set of NUMA nodes with enough free CPUs. Pure.
-// Invariant: the preferred sets are the narrowest that the machine allows for that many CPUs, free or not. So a request is not called well
-// placed only because other containers hold the better places.
+// Invariant: the preferred sets are the narrowest that the machine allows for that many CPUs, free or not. So a request
+// is not called well placed only because other containers hold the better places.
 
 import type { TopologyHint } from "../assignment/resource-manager.js";
 import { common, NO_CPUS, union, type CpuSet } from "./cpu-set.js";

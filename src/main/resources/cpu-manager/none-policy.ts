@@ -1,5 +1,5 @@
-// cpuManagerPolicy: none hands out nothing and keeps no state. A state that a kubelet with policy static left must not be ignored. Its
-// containers run on exclusive CPUs, and the containers on shared CPUs beside them.
+// cpuManagerPolicy: none hands out nothing and keeps no state. A state that a kubelet with policy static left must not
+// be ignored. Its containers run on exclusive CPUs, and the containers on shared CPUs beside them.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -6,8 +6,8 @@ import type { CpuTopology } from "./cpu-topology.js";
 
 export interface StaticOptions {
   /**
-   * Pods with pod-level resources. They use shared CPUs (gate PodLevelResourceManagers off), their containers request CPUs (scope
-   * container), or the pod does (scope pod).
+   * Pods with pod-level resources. They use shared CPUs (gate PodLevelResourceManagers off), their containers request
+   * CPUs (scope container), or the pod does (scope pod).
    */
   podLevel: "shared" | "containers" | "whole";
   /** full-pcpus-only: whole cores or nothing. */

@@ -1,7 +1,7 @@
-// Sets the cpusets of running containers to the assigned CPUs. It does so at once when the shared pool has changed. Every
-// cpuManagerReconcilePeriod it does so for those whose update failed.
-// Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the kubelet
-// every container is updated once, because its last update is not known.
+// Sets the cpusets of running containers to the assigned CPUs. It does so at once when the shared pool has changed.
+// Every cpuManagerReconcilePeriod it does so for those whose update failed.
+// Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the
+// kubelet every container is updated once, because its last update is not known.
 
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";

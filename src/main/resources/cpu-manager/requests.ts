@@ -1,5 +1,6 @@
-// The containers with exclusive CPUs, and the number of their CPUs. These are containers of Guaranteed pods that request whole CPUs, and
-// those of pods with whole CPUs at pod level. Pure. Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
+// The containers with exclusive CPUs, and the number of their CPUs. These are containers of Guaranteed pods that
+// request whole CPUs, and those of pods with whole CPUs at pod level. Pure. Source:
+// https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
 
 import { containerNamed } from "../../../shared/api/per-spec.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";

@@ -1,5 +1,5 @@
-// The CPUs that are never allocated are those of reservedSystemCPUs. Without it, they are as many as kubeReserved and systemReserved, from the
-// first core on.
+// The CPUs that are never allocated are those of reservedSystemCPUs. Without it, they are as many as kubeReserved and
+// systemReserved, from the first core on.
 
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";

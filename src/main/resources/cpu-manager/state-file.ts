@@ -22,7 +22,9 @@ export class CpuStateFile {
     this.path = join(rootDir, CPU_STATE_FILE);
   }
 
-  /** Undefined: there is none, or garbage that was set aside. Rejects with OperatorError when it is another policy's. */
+  /**
+   * Undefined: there is none, or garbage that was set aside. Rejects with OperatorError when it is another policy's.
+   */
   async read(policyName: string): Promise<CpuAssignments | undefined> {
     const { path, clock, log } = this;
     const state = await readState(path, decodeCpuState, { clock, log });

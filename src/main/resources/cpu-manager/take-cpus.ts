@@ -1,6 +1,6 @@
-// The CPUs of a request, close together. Whole sockets and NUMA nodes come first, then whole cache groups if configured, then whole cores.
-// Single threads come last, on cores that are already in use. Among places of the same kind the smallest one that fits is taken, so that
-// large free places stay large.
+// The CPUs of a request, close together. Whole sockets and NUMA nodes come first, then whole cache groups if
+// configured, then whole cores. Single threads come last, on cores that are already in use. Among places of the same
+// kind the smallest one that fits is taken, so that large free places stay large.
 // Invariant: the result has exactly `count` CPUs of `free`, or there is none. Pure.
 
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
@@ -57,7 +57,9 @@ class Packing {
     for (const id of this.topology.ids(kind)) this.takeWhole(this.topology.members(kind, id));
   }
 
-  /** Whole groups of a cache in their order; the rest from the first one that holds it, in whole cores if it is even. */
+  /**
+   * Whole groups of a cache in their order; the rest from the first one that holds it, in whole cores if it is even.
+   */
   cacheGroups(): void {
     this.wholeGroups("uncoreCache");
     if (this.needed === 0) return;

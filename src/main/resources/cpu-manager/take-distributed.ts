@@ -1,5 +1,5 @@
-// distribute-cpus-across-numa: a request that one NUMA node cannot serve is distributed evenly over as few NUMA nodes as possible. So a
-// program's threads find the same number of CPUs on each of them.
+// distribute-cpus-across-numa: a request that one NUMA node cannot serve is distributed evenly over as few NUMA nodes
+// as possible. So a program's threads find the same number of CPUs on each of them.
 // Invariant: parts differ by one group of CPUs at most; among equally few nodes those are taken that leave all nodes
 // most alike. Where nothing even can be found the request is packed. Pure.
 
@@ -10,7 +10,10 @@ import { type PackOptions, takePacked } from "./take-cpus.js";
 /** Beyond it there are too many sets of nodes to search; no such machine is known. */
 const MAX_NODES = 12;
 
-/** @param groupSize CPUs that are handed out together: a core's with full-pcpus-only, else 1. Undefined: too few are free. */
+/**
+ * @param groupSize CPUs that are handed out together: a core's with full-pcpus-only, else 1. Undefined: too few are
+ *   free.
+ */
 export function takeDistributed(
   topology: CpuTopology,
   free: CpuSet,

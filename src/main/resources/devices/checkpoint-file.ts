@@ -1,6 +1,6 @@
 // The checkpoint on disk: read once, written whole after each change.
-// Invariant: a container's devices are on disk, synced, before the container starts. One write at a time; changes during a
-// write are in the next one.
+// Invariant: a container's devices are on disk, synced, before the container starts. One write at a time; changes
+// during a write are in the next one.
 
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -48,8 +48,8 @@ export class CheckpointFile {
   }
 
   /**
-   * Reads the checkpoint of an earlier kubelet. A file that cannot be used is set aside with a warning for every fault. The next write
-   * would replace it, and with it the evidence that devices of running pods are unknown.
+   * Reads the checkpoint of an earlier kubelet. A file that cannot be used is set aside with a warning for every fault.
+   * The next write would replace it, and with it the evidence that devices of running pods are unknown.
    */
   async read(): Promise<CheckpointReading> {
     const { clock, log } = this.options;

@@ -1,6 +1,6 @@
-// Upstream's format of kubelet_internal_checkpoint, so that either kubelet reads the other's file:
-// {"Data": {"PodDeviceEntries": […], "RegisteredDevices": {…}}, "Checksum": N}.
-// The checksum is 32-bit FNV-1a over Go's debug print of Data (types and field names included), which goPrint() rebuilds.
+// Upstream's format of kubelet_internal_checkpoint, so that either kubelet reads the other's file: {"Data":
+// {"PodDeviceEntries": […], "RegisteredDevices": {…}}, "Checksum": N}. The checksum is 32-bit FNV-1a over Go's debug
+// print of Data (types and field names included), which goPrint() rebuilds.
 
 import { Fnv32 } from "../../../shared/hash/fnv32.js";
 

@@ -1,6 +1,7 @@
 // Which devices a container gets: those its pod's init containers had, then those near the chosen NUMA nodes, then any;
 // within a group those the plugin prefers. Pure.
-// Invariant: no device twice, none that is unavailable, exactly the requested number. The time is linear in the number of devices.
+// Invariant: no device twice, none that is unavailable, exactly the requested number. The time is linear in the number
+// of devices.
 
 import { DevicePluginError, type Devices, type PreferenceRequest } from "./plugin-port.js";
 

@@ -1,5 +1,7 @@
-// Decodes a list of devices, ListAndWatchResponse, in pieces: a plugin may report tens of thousands, and the main thread decodes them.
-// Invariant: the event loop turns between the pieces; a list of more devices than MAX_DEVICES is refused before it counts.
+// Decodes a list of devices, ListAndWatchResponse, in pieces: a plugin may report tens of thousands, and the main
+// thread decodes them.
+// Invariant: the event loop turns between the pieces; a list of more devices than MAX_DEVICES is refused before it
+// counts.
 
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { Device } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";

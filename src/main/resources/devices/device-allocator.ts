@@ -1,5 +1,6 @@
 // Allocation of devices to one container through the plugin of the resource: preference, Allocate, PreStartContainer.
-// Enough devices are held for the container before the first call, so a plugin that hangs delays only pods that need its devices.
+// Enough devices are held for the container before the first call, so a plugin that hangs delays only pods that need
+// its devices.
 // Invariant: devices that are held for a container, or of a call that is under way, are not offered to another one.
 // Source: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
 
@@ -35,7 +36,10 @@ export class DeviceAllocator {
     private readonly deps: { metrics: DeviceMetrics; clock: Clock },
   ) {}
 
-  /** Holds devices for the container, until `finish` or `cancel`. @throws DevicePluginError when there are not enough */
+  /**
+   * Holds devices for the container, until `finish` or `cancel`.
+   * @throws DevicePluginError when there are not enough
+   */
   hold(pod: Pod, container: Container, request: DeviceRequest): HeldRequest {
     const chosen = this.choose(pod, container, request, undefined);
     const held: HeldRequest = { podUid: pod.metadata.uid, container: container.name, ...request, ...chosen };
@@ -56,7 +60,10 @@ export class DeviceAllocator {
     }
   }
 
-  /** The plugin's preferred devices, else those that are held: allocated by the plugin, recorded. @throws DevicePluginError */
+  /**
+   * The plugin's preferred devices, else those that are held: allocated by the plugin, recorded.
+   * @throws DevicePluginError
+   */
   async finishOne(pod: Pod, container: Container, held: HeldRequest, signal: AbortSignal): Promise<void> {
     try {
       await this.calls.run(held.resource, () => this.call(pod, container, held, signal), signal);

@@ -30,7 +30,10 @@ export function hasTopology(devices: Devices): boolean {
   return false;
 }
 
-/** All sets of nodes that could serve the request; preferred are the smallest that all devices together could serve it on. */
+/**
+ * All sets of nodes that could serve the request; preferred are the smallest that all devices together could serve it
+ * on.
+ */
 export function deviceHints(input: HintInput): TopologyHint[] {
   const { devices, numaNodes, request } = input;
   const candidates = nodesWithDevices(devices, numaNodes);

@@ -1,7 +1,7 @@
 // Allocates the devices of plugins to containers.
-// Invariant: no device is allocated to two pods, even if a damaged checkpoint lacks the devices of running pods. A container has its
-// devices before it is created. It keeps them over restarts of container, plugin and kubelet until its pod is released. An allocation is on
-// disk before the pod is admitted.
+// Invariant: no device is allocated to two pods, even if a damaged checkpoint lacks the devices of running pods. A
+// container has its devices before it is created. It keeps them over restarts of container, plugin and kubelet until
+// its pod is released. An allocation is on disk before the pod is admitted.
 
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/api/pod.js";
@@ -221,8 +221,8 @@ export class DeviceManager implements ResourceManager {
   }
 
   /**
-   * Once, when the first pod is admitted: what pods have that ended while no kubelet ran is free. Pods that run count though
-   * no source has named them yet: another kubelet may have started them.
+   * Once, when the first pod is admitted: what pods have that ended while no kubelet ran is free. Pods that run count
+   * though no source has named them yet: another kubelet may have started them.
    */
   private sweep({ metadata }: Pod): void {
     if (this.swept) return;
@@ -278,7 +278,10 @@ export class DeviceManager implements ResourceManager {
     return had !== undefined;
   }
 
-  /** @param had device ids that the container has. @throws DevicePluginError when it cannot have it, or nothing may be allocated */
+  /**
+   * @param had device ids that the container has.
+   * @throws DevicePluginError when it cannot have it, or nothing may be allocated
+   */
   private checkAllocatable({ metadata: { uid } }: Pod, resource: string, had: ReadonlySet<string> | undefined): void {
     if (!this.pool.has(resource)) throw new DevicePluginError(`cannot allocate unregistered device ${resource}`);
     const usable = this.pool.usable(resource);

@@ -1,5 +1,5 @@
-// Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has started and lets plugins
-// register.
+// Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has
+// started and lets plugins register.
 
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -115,8 +115,9 @@ export class NodeDevices {
   }
 
   /**
-   * The allocatable resources for admission. Resources of device plugins are those that the plugins offer now, not those of the API server.
-   * A pod that has its devices fits, though their plugin is away; one that runs has them, though it is not known which.
+   * The allocatable resources for admission. Resources of device plugins are those that the plugins offer now, not
+   * those of the API server. A pod that has its devices fits, though their plugin is away; one that runs has them,
+   * though it is not known which.
    */
   allocatable(pod: Pod, known: NodeResources): NodeResources {
     const manager = this.loaded;

@@ -1,7 +1,7 @@
 // <root-dir>/device-plugins: created, and emptied of the sockets of former plugins, which register again with this
 // kubelet.
-// Invariant: this is done at once when the kubelet starts, before its own socket is made. A plugin that starts after the kubelet must not
-// lose its socket.
+// Invariant: this is done at once when the kubelet starts, before its own socket is made. A plugin that starts after
+// the kubelet must not lose its socket.
 
 import { mkdir, readdir, rm } from "fs/promises";
 import { join } from "path/posix";

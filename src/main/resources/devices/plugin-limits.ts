@@ -1,9 +1,13 @@
-// Limits of what device plugins claim together, so that one that registers under made-up names, or never answers, leaves room for the others.
+// Limits of what device plugins claim together, so that one that registers under made-up names, or never answers,
+// leaves room for the others.
 
 import { Scope } from "../../../shared/abort/scope.js";
 import { DevicePluginError } from "./plugin-port.js";
 
-/** Names of resources that plugins of this node offer, or have offered. Each is a row of the Node object and of the metrics. */
+/**
+ * Names of resources that plugins of this node offer, or have offered. Each is a row of the Node object and of the
+ * metrics.
+ */
 export const MAX_RESOURCES = 256;
 /** Registrations that wait for their plugin. @internal */
 export const MAX_PENDING = 64;
@@ -33,7 +37,10 @@ export class ListSizes {
   }
 }
 
-/** Registrations under way. Beyond the limit, the one that has waited longest is given up: a plugin that serves answers at once. */
+/**
+ * Registrations under way. Beyond the limit, the one that has waited longest is given up: a plugin that serves answers
+ * at once.
+ */
 export class PendingRegistrations {
   private readonly pending = new Set<Scope>();
 

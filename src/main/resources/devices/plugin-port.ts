@@ -33,7 +33,10 @@ export type OnDevices = (devices: Devices, bytes: number) => Promise<void> | und
 /** All calls reject with PluginCallError. */
 export interface DevicePluginClient {
   options(signal: AbortSignal): Promise<PluginOptions>;
-  /** Reports all devices, again at each change. An error of `onDevices` ends the stream. Resolves when the plugin ends it. */
+  /**
+   * Reports all devices, again at each change. An error of `onDevices` ends the stream. Resolves when the plugin ends
+   * it.
+   */
   watch(onDevices: OnDevices, signal: AbortSignal): Promise<void>;
   preferred(request: PreferenceRequest, signal: AbortSignal): Promise<readonly string[]>;
   /** undefined: the plugin's response is empty. */

@@ -1,5 +1,5 @@
-// Registration of device plugins, by either way: at kubelet.sock, where the plugin calls, or below plugins_registry, where
-// it is called. Texts of refusals are upstream's: plugins log them.
+// Registration of device plugins, by either way: at kubelet.sock, where the plugin calls, or below plugins_registry,
+// where it is called. Texts of refusals are upstream's: plugins log them.
 
 import { basename } from "node:path";
 import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";

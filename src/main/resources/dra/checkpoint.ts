@@ -1,5 +1,6 @@
-// The file <root-dir>/dra_manager_state in upstream's form, so that a node can change between kubelets. It is a JSON object with Data (a
-// JSON text) and Checksum (CRC-32 of Data). https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/kubelet/cm/dra/state
+// The file <root-dir>/dra_manager_state in upstream's form, so that a node can change between kubelets. It is a JSON
+// object with Data (a JSON text) and Checksum (CRC-32 of Data).
+// https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/kubelet/cm/dra/state
 
 import { crc32 } from "node:zlib";
 import { messageOf } from "../../../shared/errors/thrown.js";

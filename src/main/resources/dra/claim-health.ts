@@ -6,7 +6,9 @@ import type { ListedClaim } from "../../model/pod-claims.js";
 import type { ClaimState, PreparedDevice } from "./claim-state.js";
 import type { DeviceRef, DeviceReport } from "./device-health.js";
 
-/** A claim of the container: `podName` and `request` as its resources.claims has them; `request` "": the whole claim. */
+/**
+ * A claim of the container: `podName` and `request` as its resources.claims has them; `request` "": the whole claim.
+ */
 export interface ContainerClaim {
   podName: string;
   request: string;

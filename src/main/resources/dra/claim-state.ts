@@ -22,8 +22,8 @@ export interface ClaimState {
   /** By driver of the allocation; empty for a driver that provides no device, or has not prepared the claim yet. */
   readonly drivers: Map<string, readonly PreparedDevice[]>;
   /**
-   * Every driver has prepared it since this kubelet started. A claim from the checkpoint begins with false and is prepared again. Calls are
-   * idempotent, and a plugin may have restarted.
+   * Every driver has prepared it since this kubelet started. A claim from the checkpoint begins with false and is
+   * prepared again. Calls are idempotent, and a plugin may have restarted.
    */
   prepared: boolean;
 }

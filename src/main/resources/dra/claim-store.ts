@@ -35,7 +35,10 @@ export class ClaimStore {
     });
   }
 
-  /** A damaged file is set aside. Claims of running pods are prepared again; those of earlier pods stay with their drivers. */
+  /**
+   * A damaged file is set aside. Claims of running pods are prepared again; those of earlier pods stay with their
+   * drivers.
+   */
   async load(): Promise<void> {
     const { clock, log, path } = this;
     await removeLeftovers(path);

@@ -1,6 +1,7 @@
-// Prepares the ResourceClaims of pods before their containers start, and unprepares them when no pod uses them any more.
-// Invariant: a driver is called only for claims that are in the checkpoint; a claim leaves it only when every driver has
-// unprepared it; one pod at a time changes a claim, and no pod waits for the claims of another.
+// Prepares the ResourceClaims of pods before their containers start, and unprepares them when no pod uses them any
+// more.
+// Invariant: a driver is called only for claims that are in the checkpoint; a claim leaves it only when every driver
+// has unprepared it; one pod at a time changes a claim, and no pod waits for the claims of another.
 
 import type { ResourceClaim } from "../../../shared/api/objects.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
@@ -43,7 +44,10 @@ export interface ClaimsObserver {
 }
 
 export class Claims {
-  /** Changes of one claim run one after the other: pods that share a claim wait for each other. A driver that hangs delays only these. */
+  /**
+   * Changes of one claim run one after the other: pods that share a claim wait for each other. A driver that hangs
+   * delays only these.
+   */
   private readonly changes = new KeyedSerializer();
 
   constructor(private readonly options: ClaimsOptions) {}
@@ -85,7 +89,9 @@ export class Claims {
     });
   }
 
-  /** Prepared claims of the container, as its resources.claims has them. Empty while a claim of a template is not made. */
+  /**
+   * Prepared claims of the container, as its resources.claims has them. Empty while a claim of a template is not made.
+   */
   ofContainer(pod: Pod, container: Container): ContainerClaim[] {
     return (container.resources?.claims ?? []).flatMap(({ name, request = "" }) => {
       const entry = pod.spec.resourceClaims?.find((claim) => claim.name === name);

@@ -1,4 +1,5 @@
-// The health of the devices of DRA drivers, as their plugins report it (KEP-4680), in memory and in <root-dir>/dra_health_state.
+// The health of the devices of DRA drivers, as their plugins report it (KEP-4680), in memory and in
+// <root-dir>/dra_health_state.
 // Invariant: a report counts until its device's timeout; after that, and without a report, the health is Unknown.
 
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
@@ -73,7 +74,10 @@ export class DeviceHealth {
     this.expireLater();
   }
 
-  /** A message of a stream: devices that it leaves out keep their last report. `from` stands for the stream. @throws DraError */
+  /**
+   * A message of a stream: devices that it leaves out keep their last report. `from` stands for the stream.
+   * @throws DraError
+   */
   report(driver: string, reports: readonly DeviceReport[], from: object): void {
     const devices = this.drivers.get(driver)?.devices ?? new Map<string, KnownHealth>();
     const reportedAt = this.options.clock.steady();

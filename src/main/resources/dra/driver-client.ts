@@ -1,4 +1,5 @@
-// The plugin of a DRA driver over gRPC, by version v1 or v1beta1 of its API. Loaded with the first plugin that registers.
+// The plugin of a DRA driver over gRPC, by version v1 or v1beta1 of its API. Loaded with the first plugin that
+// registers.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { statusName, PluginCallError } from "../../../shared/plugins/call-error.js";

@@ -1,4 +1,5 @@
-// The plugin of a DRA driver as the manager calls it. The gRPC behind it is in driver-client.ts, loaded with the first plugin.
+// The plugin of a DRA driver as the manager calls it. The gRPC behind it is in driver-client.ts, loaded with the first
+// plugin.
 
 import type { PreparedDevice } from "./claim-state.js";
 import type { DeviceReport } from "./device-health.js";
@@ -32,8 +33,8 @@ export const DRA_SERVICES = ["v1.DRAPlugin", "v1beta1.DRAPlugin"] as const;
 type DraService = (typeof DRA_SERVICES)[number];
 
 /**
- * gRPC services by which a plugin reports the health of its devices, with the same messages. v1 came with 1.37. Plugins of before do not
- * have to name the other one when they register.
+ * gRPC services by which a plugin reports the health of its devices, with the same messages. v1 came with 1.37. Plugins
+ * of before do not have to name the other one when they register.
  */
 export const HEALTH_SERVICES = ["v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"] as const;
 

@@ -1,7 +1,7 @@
-// The DRA drivers of this node: plugins that registered by the plugin watcher. A driver may have several plugins at once, while a
-// new version takes over from an old one; the newest connected one is called.
-// Invariant: a driver without a connected plugin for WIPE_DELAY_MS loses the ResourceSlices of this node; no pod is then scheduled to
-// devices that cannot be prepared; a plugin that comes back in time keeps them.
+// The DRA drivers of this node: plugins that registered by the plugin watcher. A driver may have several plugins at
+// once, while a new version takes over from an old one; the newest connected one is called.
+// Invariant: a driver without a connected plugin for WIPE_DELAY_MS loses the ResourceSlices of this node; no pod is
+// then scheduled to devices that cannot be prepared; a plugin that comes back in time keeps them.
 
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,5 +1,5 @@
-// The file <root-dir>/dra_health_state in upstream's form: by driver, by "pool/device". It spares containers of running pods the health
-// Unknown while a kubelet restarts and the plugins register again.
+// The file <root-dir>/dra_health_state in upstream's form: by driver, by "pool/device". It spares containers of running
+// pods the health Unknown while a kubelet restarts and the plugins register again.
 // https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/kubelet/cm/dra/state
 
 import { recordOf, listOf, textOf, numberOf } from "../json-shape.js";
@@ -16,7 +16,10 @@ export function encodeHealth(drivers: ReadonlyMap<string, readonly KnownHealth[]
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** `file`: as parsed from JSON. `now`: ms since the epoch. A time stamp of the future counts as now. @throws Error when the file has another shape */
+/**
+ * `file`: as parsed from JSON. `now`: ms since the epoch. A time stamp of the future counts as now.
+ * @throws Error when the file has another shape
+ */
 export function decodeHealth(file: unknown, now: number): Map<string, KnownHealth[]> {
   return new Map(
     Object.entries(recordOf(file, "the file")).map(([driver, state]) => {

@@ -1,6 +1,6 @@
 // The health streams of the plugins of DRA drivers, each kept open while its plugin is registered (KEP-4680).
-// Invariant: a stream that ends is opened again after RETRY_MS; a plugin without the service is not called again; a fault of one plugin
-// ends only its own stream.
+// Invariant: a stream that ends is opened again after RETRY_MS; a plugin without the service is not called again; a
+// fault of one plugin ends only its own stream.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

@@ -1,5 +1,6 @@
-// Which ResourceClaims a pod uses, and whether it may use them. The answer comes from the pod's spec, its status as controller and
-// scheduler wrote it, and the claim itself. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+// Which ResourceClaims a pod uses, and whether it may use them. The answer comes from the pod's spec, its status as
+// controller and scheduler wrote it, and the claim itself.
+// https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
 import type { OwnerReference } from "../../../shared/api/meta.js";
 import type { ResourceClaim } from "../../../shared/api/objects.js";

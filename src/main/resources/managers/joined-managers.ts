@@ -1,6 +1,6 @@
 // All resource managers of the node as one. They allocate for the containers of a pod in order, all or nothing.
-// Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. It keeps earlier resources
-// until it has terminated: an earlier kubelet process admitted it, so it may run.
+// Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. It
+// keeps earlier resources until it has terminated: an earlier kubelet process admitted it, so it may run.
 
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/api/pod.js";

@@ -1,6 +1,6 @@
-// The memory of each NUMA node, and the part that is free beside the containers' allocations. Invariant: a node serves either single-node
-// allocations or one group of nodes, never both. The allocated amount is the sum of all blocks, so this state can always be computed from
-// them.
+// The memory of each NUMA node, and the part that is free beside the containers' allocations. Invariant: a node serves
+// either single-node allocations or one group of nodes, never both. The allocated amount is the sum of all blocks, so
+// this state can always be computed from them.
 
 import { hugePagesResource } from "../node-capacity.js";
 import type { MachineTopology } from "../topology/machine-topology.js";

@@ -1,6 +1,6 @@
 // The memory assigned to each container, in the kubelet and on disk (memory_manager_state).
-// Invariant: an assignment is on disk before its container may run; an assignment that is read back is of the same machine, or still
-// fits it; the assignment of a pod of unknown definition stays until nothing of the pod runs.
+// Invariant: an assignment is on disk before its container may run; an assignment that is read back is of the same
+// machine, or still fits it; the assignment of a pod of unknown definition stays until nothing of the pod runs.
 
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -48,8 +48,8 @@ export class HeldMemory {
   }
 
   /**
-   * Reads the state of the previous kubelet process. A damaged file is set aside with a warning. @throws OperatorError when what these pods
-   * hold does not fit the machine
+   * Reads the state of the previous kubelet process. A damaged file is set aside with a warning.
+   * @throws OperatorError when what these pods hold does not fit the machine
    * @returns the file that was set aside, now or earlier
    */
   async load(uids: ReadonlySet<string>): Promise<LostState | undefined> {

@@ -1,6 +1,6 @@
-// Memory manager, policy Static. It reserves memory on NUMA nodes for the containers of Guaranteed pods, which use only those nodes. Others
-// use any node. Pods with pod-level resources are left out without the gate PodLevelResourceManagers; with it, their Guaranteed containers
-// get memory, or the pod gets it as a whole (scope pod).
+// Memory manager, policy Static. It reserves memory on NUMA nodes for the containers of Guaranteed pods, which use only
+// those nodes. Others use any node. Pods with pod-level resources are left out without the gate
+// PodLevelResourceManagers; with it, their Guaranteed containers get memory, or the pod gets it as a whole (scope pod).
 
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { containerNamed } from "../../../shared/api/per-spec.js";

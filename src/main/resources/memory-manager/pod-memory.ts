@@ -1,5 +1,5 @@
-// Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with pod-level resources gets its memory as a whole, on common NUMA nodes.
-// Some of its containers get exclusive parts of it, the others share the rest. Pure.
+// Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with pod-level resources gets its memory as a whole, on
+// common NUMA nodes. Some of its containers get exclusive parts of it, the others share the rest. Pure.
 // Invariant: no container of such a pod has memory of another pod, and none is left without any.
 
 import { containersOf } from "../../../shared/api/pod-containers.js";

@@ -1,5 +1,5 @@
-// Checks reservedMemory against the node's whole reservation (kubeReserved, systemReserved, hard eviction threshold). The two must be
-// equal: else the NUMA nodes and node allocatable offer different amounts of memory.
+// Checks reservedMemory against the node's whole reservation (kubeReserved, systemReserved, hard eviction threshold).
+// The two must be equal: else the NUMA nodes and node allocatable offer different amounts of memory.
 
 import { addQuantities, printQuantity, value, ZERO, type ExactQuantity } from "../../../shared/api/quantity.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
@@ -55,7 +55,9 @@ export function reservedMemory(settings: ReservationSettings, { numaNodes }: Mac
   return reserved;
 }
 
-/** kubeReserved, systemReserved and the hard eviction threshold, of memory. Validation has refused what can't be read. */
+/**
+ * kubeReserved, systemReserved and the hard eviction threshold, of memory. Validation has refused what can't be read.
+ */
 function keptBack(settings: ReservationSettings): ExactQuantity {
   const { kubeReserved, systemReserved, memoryBytes } = settings;
   const kube = parseReserved("kubeReserved", kubeReserved).resources;

@@ -1,6 +1,7 @@
 // Writes the limits of node allocatable and reports the result.
-// Invariant: the kubelet does not start without the limits of the reserved cgroups, because the operator relies on them. The pods' limit is
-// tried again every minute. The kernel accepts it only after the eviction of pods that use more.
+// Invariant: the kubelet does not start without the limits of the reserved cgroups, because the operator relies on
+// them. The pods' limit is tried again every minute. The kernel accepts it only after the eviction of pods that use
+// more.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";

@@ -1,6 +1,6 @@
-// Merges the hints of all resource managers into one affinity for a container. A combination takes one hint per resource; its value is the
-// intersection of the hints' nodes, and the best combination wins. Combinations with equal intersections are followed once. Invariant: with
-// 8 NUMA nodes and a dozen resources this takes only milliseconds.
+// Merges the hints of all resource managers into one affinity for a container. A combination takes one hint per
+// resource; its value is the intersection of the hints' nodes, and the best combination wins. Combinations with equal
+// intersections are followed once. Invariant: with 8 NUMA nodes and a dozen resources this takes only milliseconds.
 
 import type { ResourceHints, TopologyHint } from "../assignment/resource-manager.js";
 import { byWidth, sizeOf, type NumaSet, type NumaSets } from "./numa-sets.js";

@@ -1,5 +1,5 @@
-// Sets of NUMA nodes as numbers, one bit per node, for fast comparison of hints. Invariant: the order of sets is total, so a merge does not
-// depend on the order of hints.
+// Sets of NUMA nodes as numbers, one bit per node, for fast comparison of hints. Invariant: the order of sets is total,
+// so a merge does not depend on the order of hints.
 
 import type { NumaNode } from "./machine-topology.js";
 

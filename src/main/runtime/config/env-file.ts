@@ -15,8 +15,8 @@ export interface EnvFile {
 }
 
 /**
- * Reads a file once for all of its variables. Values stand in single quotes, as they are, over lines too; after the quote a
- * comment may follow. A blank between "=" and the quote makes the value empty, as in a shell.
+ * Reads a file once for all of its variables. Values stand in single quotes, as they are, over lines too; after the
+ * quote a comment may follow. A blank between "=" and the quote makes the value empty, as in a shell.
  */
 export function readEnvFile(text: string): EnvFile {
   const values = new Map<string, string>();

@@ -1,5 +1,6 @@
-// The environment of a container, in upstream's order: envFrom, then env, then service variables that the container does not set. A value
-// may use variables defined before it. Config maps, secrets and files come through the port EnvSources.
+// The environment of a container, in upstream's order: envFrom, then env, then service variables that the container
+// does not set. A value may use variables defined before it. Config maps, secrets and files come through the port
+// EnvSources.
 
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
@@ -14,7 +15,9 @@ export interface EnvSources {
   /** Keys to values. Rejects with the API server's error, or CreateContainerConfigError. */
   configMap(name: string): Promise<ReadonlyMap<string, string>>;
   secret(name: string): Promise<ReadonlyMap<string, string>>;
-  /** Value of a key in a file of a volume; "" when the file has no such key. Rejects with CreateContainerConfigError. */
+  /**
+   * Value of a key in a file of a volume; "" when the file has no such key. Rejects with CreateContainerConfigError.
+   */
   fileValue?(ref: { volumeName: string; path: string; key: string }): Promise<string>;
 }
 

@@ -17,8 +17,8 @@ export interface MountsInput {
   /** Volume name to the resolved image, for volumes that are images. */
   images?: ReadonlyMap<string, string>;
   /**
-   * Index in volumeMounts to its resolved sub-path, for mounts where volumeSubPath() gives one. It is a host path, or for an image volume
-   * the path in the image.
+   * Index in volumeMounts to its resolved sub-path, for mounts where volumeSubPath() gives one. It is a host path, or
+   * for an image volume the path in the image.
    */
   subPaths?: ReadonlyMap<number, string>;
   /** Host path of the pod's hosts file; absent while the pod has neither addresses nor the node's network. */

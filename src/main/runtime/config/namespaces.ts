@@ -21,7 +21,8 @@ export function podNamespaces(pod: Pod, userns: UserNamespace = nodeUsers): Name
 }
 
 /**
- * Namespace options of an ephemeral container: it joins its target's processes where the pod does not share them anyway.
+ * Namespace options of an ephemeral container: it joins its target's processes where the pod does not share them
+ * anyway.
  * @param targetId id of the target container, undefined when it does not run (CreateContainerConfigError)
  */
 export function ephemeralNamespaces(

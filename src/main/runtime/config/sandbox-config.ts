@@ -1,5 +1,5 @@
-// PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the same value again, but for
-// long lists of ports, so it must depend only on its input.
+// PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the
+// same value again, but for long lists of ports, so it must depend only on its input.
 
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import { type ContainerPort, type Pod } from "../../../shared/api/pod.js";
@@ -66,8 +66,8 @@ export function sandboxConfig(input: SandboxInput): PodSandboxConfig {
 export const MOST_REPEATED_PORTS = 64;
 
 /**
- * The value for CreateContainer and PullImage. A pod of ten thousand containers has as many port mappings or more, and each of its containers
- * would send them all. Runtimes map ports when they make the sandbox.
+ * The value for CreateContainer and PullImage. A pod of ten thousand containers has as many port mappings or more, and
+ * each of its containers would send them all. Runtimes map ports when they make the sandbox.
  */
 export function repeatedConfig(config: PodSandboxConfig): PodSandboxConfig {
   return config.portMappings.length <= MOST_REPEATED_PORTS ? config : { ...config, portMappings: [] };

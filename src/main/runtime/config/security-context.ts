@@ -1,4 +1,5 @@
-// The security context of a sandbox or container in CRI's form. The container's fields override the pod's; Linux namespaces are added.
+// The security context of a sandbox or container in CRI's form. The container's fields override the pod's; Linux
+// namespaces are added.
 
 import { appArmorProfileOf } from "../../../shared/api/app-armor.js";
 import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../shared/api/pod.js";

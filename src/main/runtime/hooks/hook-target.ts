@@ -1,4 +1,5 @@
-// The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations describe it.
+// The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations
+// describe it.
 
 import { containerNamed } from "../../../shared/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../shared/api/pod.js";

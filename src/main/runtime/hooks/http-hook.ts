@@ -1,4 +1,5 @@
-// An HTTP lifecycle hook: any response counts as success. Main resolves host and port; the peers thread sends the request (docs/adr/0075).
+// An HTTP lifecycle hook: any response counts as success. Main resolves host and port; the peers thread sends the
+// request (docs/adr/0075).
 
 import type { Container, HTTPGetAction } from "../../../shared/api/pod.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";

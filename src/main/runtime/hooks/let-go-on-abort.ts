@@ -1,5 +1,6 @@
-// Calls that must not be cancelled while the runtime is just beginning with them. If the client disconnects while a command of ExecSync
-// starts, containerd holds the container's shim for 30 s. The stop that made the caller disconnect then waits, too.
+// Calls that must not be cancelled while the runtime is just beginning with them. If the client disconnects while a
+// command of ExecSync starts, containerd holds the container's shim for 30 s. The stop that made the caller disconnect
+// then waits, too.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { abortReason } from "../../../shared/errors/thrown.js";
@@ -8,8 +9,8 @@ import { abortReason } from "../../../shared/errors/thrown.js";
 const PATIENCE_MS = 10000;
 
 /**
- * Settles as `call` does, or rejects with the signal's reason as soon as that aborts. The call then goes on by itself, and
- * is cancelled PATIENCE_MS later should it still be there.
+ * Settles as `call` does, or rejects with the signal's reason as soon as that aborts. The call then goes on by itself,
+ * and is cancelled PATIENCE_MS later should it still be there.
  */
 export function letGoOnAbort<T>(
   clock: Pick<Clock, "after">,

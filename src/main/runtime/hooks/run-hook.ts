@@ -1,5 +1,6 @@
-// Runs one lifecycle hook to its end. Invariant: after it has settled, only a command whose call was given up may continue, until its
-// container exits. A failure of the hook is a HookError with upstream's message, an abort is the signal's reason.
+// Runs one lifecycle hook to its end. Invariant: after it has settled, only a command whose call was given up may
+// continue, until its container exits. A failure of the hook is a HookError with upstream's message, an abort is the
+// signal's reason.
 
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { CriError } from "../../../shared/cri/errors.js";

@@ -1,5 +1,5 @@
-// Decodes submitted manifests in the tasks pool. Invariant: a text that needs too much time or memory fails its own request and does not
-// delay main.
+// Decodes submitted manifests in the tasks pool. Invariant: a text that needs too much time or memory fails its own
+// request and does not delay main.
 
 import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
@@ -31,7 +31,10 @@ export class DecodeRefusedError extends Error {
 export class SubmittedDecoder {
   constructor(private readonly options: DecoderOptions) {}
 
-  /** `namespace`: of pods that name none. Rejects with DecodeRefusedError or the signal's reason. `body` may be moved away. */
+  /**
+   * `namespace`: of pods that name none. Rejects with DecodeRefusedError or the signal's reason. `body` may be moved
+   * away.
+   */
   async decode(body: Uint8Array, namespace: string, signal: AbortSignal, tries = 0): Promise<DecodeSubmittedResult> {
     const { tasks, nodeName, preventAPIReferences } = this.options;
     const bySize = DEADLINE_MS + Math.ceil((body.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);

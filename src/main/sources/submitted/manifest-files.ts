@@ -3,8 +3,8 @@
 //   <folder>/index.json     { version, next, files: [{ version, createdAt, namespace, name }] }
 //   <folder>/<version>.json the manifest, JSON
 //
-// Invariant: the index changes in one rename, after every file that it names is on the disk. A crash leaves all manifests of a request or
-// none; files that the index does not name are removed at the next start.
+// Invariant: the index changes in one rename, after every file that it names is on the disk. A crash leaves all
+// manifests of a request or none; files that the index does not name are removed at the next start.
 
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -75,8 +75,8 @@ export class ManifestFiles {
   }
 
   /**
-   * Puts the index in force when all of `added` is on the disk. Rejects with DiskFullError or the system's error; the old index then
-   * stays in force.
+   * Puts the index in force when all of `added` is on the disk. Rejects with DiskFullError or the system's error; the
+   * old index then stays in force.
    */
   async commit(index: Index, added: readonly { version: number; text: string }[]): Promise<void> {
     try {

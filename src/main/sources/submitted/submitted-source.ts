@@ -1,6 +1,7 @@
 // The manifests that clients sent to the manifest API, as a source of pods (docs/manifest-api.md).
-// Invariant: a manifest is on the disk before its pod is delivered; a request changes all its manifests or none; requests change the set
-// one after the other; nothing is delivered before every manifest on the disk was read or refused.
+// Invariant: a manifest is on the disk before its pod is delivered; a request changes all its manifests or none;
+// requests change the set one after the other; nothing is delivered before every manifest on the disk was read or
+// refused.
 
 import { Scope } from "../../../shared/abort/scope.js";
 import { ManifestError, warningText } from "../../../shared/api/manifest/violation.js";

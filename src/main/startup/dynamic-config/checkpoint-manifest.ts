@@ -1,5 +1,5 @@
-// The table of contents of a checkpoint: which copy came from where. Copies are plain names inside the folder, so that a
-// damaged manifest never makes the kubelet read elsewhere.
+// The table of contents of a checkpoint: which copy came from where. Copies are plain names inside the folder, so that
+// a damaged manifest never makes the kubelet read elsewhere.
 
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import { CheckpointGarbageError } from "./errors.js";

@@ -1,7 +1,8 @@
-// The assigned configuration of a node in a cluster: the ConfigMap that its Node names replaces the file of --config. The drop-ins of
-// --config-dir are merged over it. Without an assignment, the node's own files.
-// Invariant: until the API server has replied, and while the assignment cannot be used, the one before it counts. So no value of the
-// assignment stops changes of the node's own files. No read waits for the API server. No ConfigMap outside --dynamic-config-sources counts.
+// The assigned configuration of a node in a cluster: the ConfigMap that its Node names replaces the file of --config.
+// The drop-ins of --config-dir are merged over it. Without an assignment, the node's own files.
+// Invariant: until the API server has replied, and while the assignment cannot be used, the one before it counts. So no
+// value of the assignment stops changes of the node's own files. No read waits for the API server. No ConfigMap outside
+// --dynamic-config-sources counts.
 
 import { isAllowedSource, notAllowedText } from "../../../shared/api/allowed-config-sources.js";
 import { configMapText, type ConfigMapReference } from "../../../shared/api/config-source.js";
@@ -80,7 +81,10 @@ export class ClusterSource implements ConfigurationSource {
     return await this.previous(stored, problem, true);
   }
 
-  /** The assignment before the present one. `problem`: why it counts; it is an error only if `isError`, or if it cannot be had. */
+  /**
+   * The assignment before the present one. `problem`: why it counts; it is an error only if `isError`, or if it cannot
+   * be had.
+   */
   private async previous(stored: StoredConfigurations, problem: string, isError = false): Promise<Found> {
     const reference = stored.assignedConfigMap();
     const error = isError ? { problem } : {};

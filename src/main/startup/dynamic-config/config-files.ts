@@ -1,5 +1,5 @@
-// A configuration as the operator wrote it: the texts of the config file and of the drop-ins, with their paths. Origins and relative paths
-// inside depend on these paths. Two configurations are the same exactly when their digests are.
+// A configuration as the operator wrote it: the texts of the config file and of the drop-ins, with their paths. Origins
+// and relative paths inside depend on these paths. Two configurations are the same exactly when their digests are.
 
 import { webcrypto } from "node:crypto";
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
@@ -12,7 +12,10 @@ export interface ConfigText {
 
 export interface ConfigFiles {
   readonly config?: ConfigText;
-  /** Of the ConfigMap that `config` is from; absent: from the node's own file. Not part of the digest: only texts and their names are. */
+  /**
+   * Of the ConfigMap that `config` is from; absent: from the node's own file. Not part of the digest: only texts and
+   * their names are.
+   */
   readonly configMap?: ConfigMapReference;
   /** In the order in which they are merged. */
   readonly dropIns: readonly ConfigText[];

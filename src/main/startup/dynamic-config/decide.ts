@@ -36,7 +36,9 @@ export interface ChoiceInput {
 }
 
 export interface Choice {
-  /** Digest to run. Undefined: nothing usable is known, the source's files are read as without dynamic configuration. */
+  /**
+   * Digest to run. Undefined: nothing usable is known, the source's files are read as without dynamic configuration.
+   */
   readonly active: string | undefined;
   /** Digest the store should name as assigned from now on. */
   readonly assigned: string | undefined;

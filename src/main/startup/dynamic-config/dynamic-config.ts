@@ -1,7 +1,7 @@
 // The state of the node's dynamic configurations: the store, the active configuration, the status to report. Start-up
 // (prepare.ts) fills it, the follower (follow.ts) changes it.
-// Invariant: `active` is the configuration that the kubelet runs with, even if the disk holds another; a failed write is
-// logged, not fatal.
+// Invariant: `active` is the configuration that the kubelet runs with, even if the disk holds another; a failed write
+// is logged, not fatal.
 
 import { join, resolve } from "node:path";
 import { isAllowedSource } from "../../../shared/api/allowed-config-sources.js";
@@ -203,7 +203,10 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
     if (this.currentError() !== this.error) this.report(this.failure);
   }
 
-  /** Sets or clears the failure. The error in the status is the source's problem and the failure; a new one is logged and an event. */
+  /**
+   * Sets or clears the failure. The error in the status is the source's problem and the failure; a new one is logged
+   * and an event.
+   */
   report(failure: string | undefined): void {
     this.failure = failure;
     const error = this.currentError();
@@ -224,8 +227,8 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
   }
 
   /**
-   * The start under the active configuration failed. Call it before the process exits with an error that the configuration may have caused.
-   * Without effect on one that passed its trial before.
+   * The start under the active configuration failed. Call it before the process exits with an error that the
+   * configuration may have caused. Without effect on one that passed its trial before.
    */
   async startFailed(failure: string): Promise<void> {
     if (this.running !== undefined) await this.trialFailed(this.running.digest, failure);

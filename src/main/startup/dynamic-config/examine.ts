@@ -1,4 +1,5 @@
-// Loads a configuration with this command line, without applying it: the result is the settings' problems, or every value.
+// Loads a configuration with this command line, without applying it: the result is the settings' problems, or every
+// value.
 
 import { configzBodies } from "../../command/config/configz.js";
 import { plain } from "../../command/config/tree.js";

@@ -4,9 +4,9 @@
 //                         │          └─refused: reported once, the old configuration stays
 //                         └─same as the running configuration: nothing
 //
-// Invariant: one change is processed at a time and abandoned when another arrives; a refused configuration or one that is
-// marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process), and a flood of changes makes
-// them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
+// Invariant: one change is processed at a time and abandoned when another arrives; a refused configuration or one that
+// is marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process), and a
+// flood of changes makes them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
 
 import { isDeepStrictEqual } from "node:util";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
@@ -30,7 +30,10 @@ const EVENT_MS = 2_000;
 export interface FollowOptions {
   /** Whether the kubelet is healthy now, as /healthz has it. */
   readonly healthy: () => boolean;
-  /** Ends everything in order (FollowedConfig.stop() included) and replaces the process; pods live on. Only a failure settles. */
+  /**
+   * Ends everything in order (FollowedConfig.stop() included) and replaces the process; pods live on. Only a failure
+   * settles.
+   */
   readonly restartInPlace: (reason: string) => Promise<never>;
   /** Paths of the effective configuration that differ, e.g. "logging.verbosity". */
   readonly changedPaths: (before: ConfigFiles, after: ConfigFiles) => Promise<readonly string[]>;

@@ -1,5 +1,5 @@
-// Fields a running kubelet takes over without a restart. Everything else is read once at start. Each of its parts would need its own code
-// for a change. A restart keeps the pods running and is one way for all of them.
+// Fields a running kubelet takes over without a restart. Everything else is read once at start. Each of its parts would
+// need its own code for a change. A restart keeps the pods running and is one way for all of them.
 
 const IN_PLACE_FIELDS: readonly string[] = ["logging.verbosity"];
 

@@ -1,5 +1,5 @@
-// The assigned configuration as files: --config and --config-dir. inotify watches the folders that matter. A periodic scan finds changes
-// that no watch reports (network file systems, no watches left).
+// The assigned configuration as files: --config and --config-dir. inotify watches the folders that matter. A periodic
+// scan finds changes that no watch reports (network file systems, no watches left).
 
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -126,8 +126,8 @@ class LocalWatch implements SourceWatch {
     const watcher = watch(folder, (event, name) => {
       const names = this.points.get(folder);
       const matters = name === null || names === undefined || names === "all" || names.has(name);
-      // An event about the folder itself carries its own name. It may be gone, and the next folder of its name may get its inode number
-      // again. Only a new watch is sure to see it.
+      // An event about the folder itself carries its own name. It may be gone, and the next folder of its name may get
+      // its inode number again. Only a new watch is sure to see it.
       const own = name === basename(folder);
       if (own && event === "rename" && this.watched.get(folder)?.watcher === watcher) this.drop(folder);
       if (matters || own) this.changed();

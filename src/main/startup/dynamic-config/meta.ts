@@ -1,5 +1,5 @@
-// The store's record of configurations: assigned, running, last known good, on trial, bad. Each is one small versioned file. A damaged file
-// affects only itself: it is set aside and counts as missing.
+// The store's record of configurations: assigned, running, last known good, on trial, bad. Each is one small versioned
+// file. A damaged file affects only itself: it is set aside and counts as missing.
 
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";

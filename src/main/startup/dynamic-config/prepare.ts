@@ -1,5 +1,5 @@
-// Chooses the configuration at the start: reads the store and the source, decides (decide.ts) and persists the decision. So after a crash
-// the next start finds the configuration of the crashed process.
+// Chooses the configuration at the start: reads the store and the source, decides (decide.ts) and persists the
+// decision. So after a crash the next start finds the configuration of the crashed process.
 
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { chooseConfiguration, type Choice, type ChoiceInput } from "./decide.js";
@@ -56,7 +56,10 @@ async function readLocal({ options }: DynamicConfig, found: Map<string, ConfigFi
   }
 }
 
-/** Chooses a configuration and validates it; chooses again without it if validation refuses it. Ends, because each round excludes one. */
+/**
+ * Chooses a configuration and validates it; chooses again without it if validation refuses it. Ends, because each round
+ * excludes one.
+ */
 async function chooseValid(
   { options, meta }: DynamicConfig,
   offer: Pick<ChoiceInput, "offered" | "local">,
@@ -103,7 +106,9 @@ async function writeDown(
   await dynamic.prune();
 }
 
-/** The event of a change for a process that was killed between the assignment and its restart. The follower sends it. */
+/**
+ * The event of a change for a process that was killed between the assignment and its restart. The follower sends it.
+ */
 async function announce(
   dynamic: DynamicConfig,
   { active, markBad }: Choice,

@@ -1,5 +1,6 @@
-// How long a restart for a changed configuration waits. The first restarts of an hour come soon, and each further one waits twice as long.
-// So a flood of changes cannot keep the kubelet restarting. Pure; the times are kept on disk, because every restart is a new process.
+// How long a restart for a changed configuration waits. The first restarts of an hour come soon, and each further one
+// waits twice as long. So a flood of changes cannot keep the kubelet restarting. Pure; the times are kept on disk,
+// because every restart is a new process.
 
 const WINDOW_MS = 60 * 60_000;
 const FREE_RESTARTS = 3;

@@ -1,5 +1,5 @@
-// Turns many changes into one call: runs `act` after a time without changes, or after the longest wait; one call at a time.
-// `act` can ask whether something changed since it began. If so, its result is outdated, and it runs again.
+// Turns many changes into one call: runs `act` after a time without changes, or after the longest wait; one call at a
+// time. `act` can ask whether something changed since it began. If so, its result is outdated, and it runs again.
 
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 

@@ -1,5 +1,5 @@
-// Source of the assigned configuration: the files of --config and --config-dir (local-source.ts), or the ConfigMap that the Node object
-// assigns (cluster-source.ts).
+// Source of the assigned configuration: the files of --config and --config-dir (local-source.ts), or the ConfigMap that
+// the Node object assigns (cluster-source.ts).
 
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
@@ -21,8 +21,8 @@ export interface ConfigurationSource {
   /** Why the last read returned something else than the Node assigns; absent: the source is not the cluster's. */
   readonly problem?: string | undefined;
   /**
-   * The node's own files, where the cluster may assign others. The node uses them when no configuration has passed its trial. Rejects with
-   * SourceReadError.
+   * The node's own files, where the cluster may assign others. The node uses them when no configuration has passed its
+   * trial. Rejects with SourceReadError.
    */
   readLocal?(): Promise<ConfigFiles>;
   /** The configuration that the Node assigns; absent: the source is not the cluster's. */

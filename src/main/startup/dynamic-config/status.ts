@@ -1,5 +1,5 @@
-// The status of dynamic configuration in the shape of the Node's status.config: assigned, active, last known good, error. Also on disk, as
-// meta/status.json.
+// The status of dynamic configuration in the shape of the Node's status.config: assigned, active, last known good,
+// error. Also on disk, as meta/status.json.
 
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import { messageOf } from "../../../shared/errors/thrown.js";

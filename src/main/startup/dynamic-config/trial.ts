@@ -1,6 +1,6 @@
-// The trial of a configuration. It passes once the kubelet was healthy under it for the whole duration without a gap. It fails if the
-// kubelet never gets healthy. Unhealthy spells after it was healthy only begin the time anew: they are more likely the machine's than the
-// configuration's.
+// The trial of a configuration. It passes once the kubelet was healthy under it for the whole duration without a gap.
+// It fails if the kubelet never gets healthy. Unhealthy spells after it was healthy only begin the time anew: they are
+// more likely the machine's than the configuration's.
 
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 

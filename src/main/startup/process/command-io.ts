@@ -1,5 +1,5 @@
-// Reads configuration files, the drop-in directory and the machine's facts for the command line and its validation rules. Synchronous on
-// purpose: no other work runs yet.
+// Reads configuration files, the drop-in directory and the machine's facts for the command line and its validation
+// rules. Synchronous on purpose: no other work runs yet.
 
 import { readFileSync, readdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";

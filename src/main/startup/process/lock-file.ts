@@ -1,6 +1,6 @@
-// One kubelet per lock file: flock(2) on --lock-file, held until the process exits. A second kubelet waits without a limit. With
-// --exit-on-lock-contention the holder exits as soon as another process opens or deletes the file. Invariant: the locked file is the file
-// at the path, and its descriptor stays open while the lock is held.
+// One kubelet per lock file: flock(2) on --lock-file, held until the process exits. A second kubelet waits without a
+// limit. With --exit-on-lock-contention the holder exits as soon as another process opens or deletes the file.
+// Invariant: the locked file is the file at the path, and its descriptor stays open while the lock is held.
 
 import { constants, open, type FileHandle } from "node:fs/promises";
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
@@ -23,7 +23,10 @@ export interface LockFileOptions {
 }
 
 export interface HeldLock {
-  /** Resolves with a description of what another process did to the file. Stays pending without exitOnContention; never rejects. */
+  /**
+   * Resolves with a description of what another process did to the file. Stays pending without exitOnContention; never
+   * rejects.
+   */
   readonly contended: Promise<string>;
   /** Gives the lock up and ends the watch. The file stays. Idempotent. */
   release(): Promise<void>;

@@ -1,5 +1,5 @@
-// The kubelet's process: its name, its privileges, and its limits in the kernel. Under memory pressure pods go first. Without
-// CAP_SYS_RESOURCE the kubelet runs with the limits that it has.
+// The kubelet's process: its name, its privileges, and its limits in the kernel. Under memory pressure pods go first.
+// Without CAP_SYS_RESOURCE the kubelet runs with the limits that it has.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -27,13 +27,17 @@ export async function setOomScoreAdj(
   }
 }
 
-/** Above the runtime's children (0) and below the kernel's urgent threads: the kubelet syncs even when pods use every core. */
+/**
+ * Above the runtime's children (0) and below the kernel's urgent threads: the kubelet syncs even when pods use every
+ * core.
+ */
 export const AGENT_NICENESS = -5;
 
 /**
- * Sets the niceness of all present threads. setpriority(2) is per thread on Linux, and later threads inherit it. V8's and libuv's pools are
- * older than the first line of JavaScript, and main waits for both. With autogroups the kernel compares only threads of one session, and
- * sessions by their own niceness. So that is set, too. A refusal is logged, not thrown. Returns whether all was set. Source: sched(7).
+ * Sets the niceness of all present threads. setpriority(2) is per thread on Linux, and later threads inherit it. V8's
+ * and libuv's pools are older than the first line of JavaScript, and main waits for both. With autogroups the kernel
+ * compares only threads of one session, and sessions by their own niceness. So that is set, too. A refusal is logged,
+ * not thrown. Returns whether all was set. Source: sched(7).
  */
 export function raisePriority(niceness: number, log: Pick<Logger, "info">): boolean {
   try {
@@ -51,7 +55,10 @@ export function raisePriority(niceness: number, log: Pick<Logger, "info">): bool
 
 const AUTOGROUP = "/proc/self/autogroup";
 
-/** The session of a kubelet that a shell started has other processes, which keep their priority. Field 6: proc_pid_stat(5). */
+/**
+ * The session of a kubelet that a shell started has other processes, which keep their priority. Field 6:
+ * proc_pid_stat(5).
+ */
 function leadsSession(): boolean {
   const stat = readFileSync("/proc/self/stat", "utf8");
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]) === process.pid;
@@ -64,9 +71,9 @@ export interface OpenFilesCalls {
 }
 
 /**
- * Sets how many files the kubelet may hold open. The hard limit is raised if needed, never lowered: a later start in this process could not
- * raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and the hard limit is used. Returns the limit in force,
- * Infinity for none; undefined when it is not known.
+ * Sets how many files the kubelet may hold open. The hard limit is raised if needed, never lowered: a later start in
+ * this process could not raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and the hard
+ * limit is used. Returns the limit in force, Infinity for none; undefined when it is not known.
  */
 export function setMaxOpenFiles(
   limit: number,

@@ -1,5 +1,5 @@
-// Names the process "kubelet" for ps -C, pidof, systemctl status and the journal's _COMM. The kernel would call it by its interpreter,
-// "node", or by Node's main thread, "MainThread" (Node 24).
+// Names the process "kubelet" for ps -C, pidof, systemctl status and the journal's _COMM. The kernel would call it by
+// its interpreter, "node", or by Node's main thread, "MainThread" (Node 24).
 
 import { writeFileSync } from "fs";
 

@@ -1,5 +1,5 @@
-// Notifies systemd: READY once every thread runs, WATCHDOG while all threads tick, STATUS with the current operation, and STOPPING
-// (sd_notify(3)).
+// Notifies systemd: READY once every thread runs, WATCHDOG while all threads tick, STATUS with the current operation,
+// and STOPPING (sd_notify(3)).
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";

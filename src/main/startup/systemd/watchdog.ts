@@ -1,5 +1,6 @@
-// Feeds systemd's watchdog while every named thread ticks. When one does not, systemd kills the process and starts a new one. The pods keep
-// running, and the new kubelet adopts them. Feeding begins with READY=1: before that systemd does not count (Type=notify).
+// Feeds systemd's watchdog while every named thread ticks. When one does not, systemd kills the process and starts a
+// new one. The pods keep running, and the new kubelet adopts them. Feeding begins with READY=1: before that systemd
+// does not count (Type=notify).
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
@@ -46,8 +47,8 @@ export interface WatchdogOptions {
   intervalMs: number;
   board: Pick<BoardReader, "snapshot">;
   /**
-   * Per thread. Above the supervisor's stall limit plus its longest back-off. Otherwise systemd would kill a kubelet whose thread the
-   * supervisor will restart.
+   * Per thread. Above the supervisor's stall limit plus its longest back-off. Otherwise systemd would kill a kubelet
+   * whose thread the supervisor will restart.
    */
   limits: StampLimits;
   clock: Pick<Clock, "every" | "monotonic">;
@@ -71,8 +72,8 @@ export function feedWatchdog(options: WatchdogOptions): () => void {
     const now = clock.monotonic();
     const lateMs = now - lastLook - intervalMs;
     lastLook = now;
-    // A check that is late itself (a stopped process, a paused machine) finds every stamp old. The threads then get one more interval. Only
-    // one, or a slow main thread would hide a stuck one.
+    // A check that is late itself (a stopped process, a paused machine) finds every stamp old. The threads then get one
+    // more interval. Only one, or a slow main thread would hide a stuck one.
     excused = !excused && lateMs > intervalMs / 2;
     if (excused) {
       feed();

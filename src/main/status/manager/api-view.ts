@@ -1,5 +1,7 @@
-// The newest pod objects of this node from the API server, by the watch or in responses to patches: identity and status.
-// Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name; no definition is kept.
+// The newest pod objects of this node from the API server, by the watch or in responses to patches: identity and
+// status.
+// Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name; no
+// definition is kept.
 
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { podFullName, type Pod } from "../../../shared/api/pod.js";

@@ -1,5 +1,5 @@
-// Joins a computed status with the one in the API server. A final phase never changes back, the start time stays, and conditions of other
-// owners are unchanged. Pure.
+// Joins a computed status with the one in the API server. A final phase never changes back, the start time stays, and
+// conditions of other owners are unchanged. Pure.
 
 import type { PodCondition, PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";

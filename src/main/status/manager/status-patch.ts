@@ -1,5 +1,5 @@
-// The strategic merge patch from the API server's status to the kubelet's. It has only differences, list elements by their merge keys, and
-// no fields that the kubelet does not write. Pure; the result of a patch needs no second one.
+// The strategic merge patch from the API server's status to the kubelet's. It has only differences, list elements by
+// their merge keys, and no fields that the kubelet does not write. Pure; the result of a patch needs no second one.
 // https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch
 
 import type { PodStatus } from "../../../shared/api/pod-status.js";

@@ -1,5 +1,5 @@
-// The order in which pod statuses are sent. Urgent ones come first, each kind in order of arrival, none before its earliest time. A pod
-// keeps its place until its status was sent, so that a failed patch keeps its turn.
+// The order in which pod statuses are sent. Urgent ones come first, each kind in order of arrival, none before its
+// earliest time. A pod keeps its place until its status was sent, so that a failed patch keeps its turn.
 
 import type { Hold } from "./urgency.js";
 
@@ -18,7 +18,10 @@ export class StatusQueue {
     this.urgent.add(uid);
   }
 
-  /** Waits until `notBefore`, so that later changes join the same patch. A pending wait is not extended, except when the pod starts to terminate. */
+  /**
+   * Waits until `notBefore`, so that later changes join the same patch. A pending wait is not extended, except when the
+   * pod starts to terminate.
+   */
   hold(uid: string, stage: Hold["stage"], notBefore: number): void {
     if (this.urgent.has(uid)) return;
     const before = this.stages.get(uid);

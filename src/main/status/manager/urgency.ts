@@ -1,8 +1,8 @@
-// The delay for which a status change may wait, so that several changes share one patch. Controllers wait for terminated pods, readiness
-// and the first Running. A first status and a new sandbox are reported with the containers. A change of a pod under deletion is reported with its
-// last change.
-// Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is sent at the latest when
-// its sandbox stops, as upstream does.
+// The delay for which a status change may wait, so that several changes share one patch. Controllers wait for
+// terminated pods, readiness and the first Running. A first status and a new sandbox are reported with the containers.
+// A change of a pod under deletion is reported with its last change.
+// Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is
+// sent at the latest when its sandbox stops, as upstream does.
 
 import { isConditionTrue, type PodStatus } from "../../../shared/api/pod-status.js";
 import { sameJson } from "../../../shared/api/same-json.js";

@@ -10,7 +10,9 @@ export interface MirrorNode {
   uid: string;
 }
 
-/** The object as it is created, with the metadata of the manifest but its owners. The server sets its UID and its time. */
+/**
+ * The object as it is created, with the metadata of the manifest but its owners. The server sets its UID and its time.
+ */
 export function mirrorPod(pod: Pod, node: MirrorNode): Pod {
   const { uid, ...own } = pod.metadata;
   const { annotations } = own;

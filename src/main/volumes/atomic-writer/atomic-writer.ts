@@ -4,9 +4,9 @@
 //   volume/..data                     -> ..2026_11_21_15_04_05.1234
 //   volume/..2026_11_21_15_04_05.1234/key                      the files
 //
-// New files go into a new directory, and a rename puts ..data on it. Invariant: at every instruction ..data leads to all
-// old or all new files; unchanged content changes no file. The next write after a crash removes its
-// leftovers and creates its missing links.
+// New files go into a new directory, and a rename puts ..data on it. Invariant: at every instruction ..data leads to
+// all old or all new files; unchanged content changes no file. The next write after a crash removes its leftovers and
+// creates its missing links.
 
 import { randomInt } from "node:crypto";
 import { chmod, lstat, mkdir, open, readFile, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";

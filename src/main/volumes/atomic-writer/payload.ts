@@ -1,4 +1,5 @@
-// The files that an atomic writer puts into a volume, by their path in it. Paths come from objects of the API and from pods.
+// The files that an atomic writer puts into a volume, by their path in it. Paths come from objects of the API and from
+// pods.
 // Invariant: no path leads out of the volume or to the writer's own names, which all begin with "..".
 
 import { payloadPathError } from "../errors.js";

@@ -1,5 +1,5 @@
-// The process's umask, which the kubelet sets once, at its start. It decides for which modes no chmod has to follow open(2) and mkdir(2). Read
-// from /proc, because process.umask() can only read it by changing it for a moment.
+// The process's umask, which the kubelet sets once, at its start. It decides for which modes no chmod has to follow
+// open(2) and mkdir(2). Read from /proc, because process.umask() can only read it by changing it for a moment.
 
 import { readFile } from "fs/promises";
 

@@ -1,6 +1,7 @@
-// Volumes of in-tree plugins and flexVolume drivers that a controller attaches to this node. The kubelet names them in volumesInUse. It
-// uses each volume only after the node's status lists it in volumesAttached.
-// Invariant: a volume is in volumesInUse from before its use until it is no longer mounted. So no controller detaches it meanwhile.
+// Volumes of in-tree plugins and flexVolume drivers that a controller attaches to this node. The kubelet names them in
+// volumesInUse. It uses each volume only after the node's status lists it in volumesAttached.
+// Invariant: a volume is in volumesInUse from before its use until it is no longer mounted. So no controller detaches
+// it meanwhile.
 
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -11,7 +11,10 @@ import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
 import { ClaimError } from "./claim.js";
 
-/** Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume name. */
+/**
+ * Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume
+ * name.
+ */
 export async function asVolumeErrors<T>(
   { pod, volume, signal }: SetUpRequest,
   work: (named: (name: string) => void) => Promise<T>,

@@ -1,5 +1,5 @@
-// Waits until a volume is attached: the Node's status lists it, and its VolumeAttachment is attached. With enableControllerAttachDetach
-// false, the kubelet requests the attachment itself.
+// Waits until a volume is attached: the Node's status lists it, and its VolumeAttachment is attached. With
+// enableControllerAttachDetach false, the kubelet requests the attachment itself.
 // Invariant: a volume is published in volumesInUse before it is used, so that no controller detaches it meanwhile.
 
 import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";

@@ -1,5 +1,5 @@
-// CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that wants
-// such a volume, or the first one that an earlier kubelet left.
+// CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that
+// wants such a volume, or the first one that an earlier kubelet left.
 
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
@@ -35,7 +35,10 @@ export class CsiVolumes {
     this.maps = new CsiMaps(context, this.staging);
   }
 
-  /** Reads the volumes of the previous kubelet process from disk; unstages those that no pod uses. A failure is not cached. */
+  /**
+   * Reads the volumes of the previous kubelet process from disk; unstages those that no pod uses. A failure is not
+   * cached.
+   */
   load(): Promise<void> {
     this.loading ??= this.context.users.load(this.context.rootDir).then(
       () => {

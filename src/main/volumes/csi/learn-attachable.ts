@@ -1,4 +1,5 @@
-// Volumes that an earlier kubelet process set up need no API server to mount. Whether they are attachable is read later.
+// Volumes that an earlier kubelet process set up need no API server to mount. Whether they are attachable is read
+// later.
 
 import type { CsiContext } from "./context.js";
 import { type CsiVolume, deviceKey } from "./csi-volume.js";

@@ -1,6 +1,7 @@
-// CSI volumes as block devices of pods: staged once per node, published once per pod. The pod's directory has a link to the device.
-// Invariant: the mount records and the pod's link exist before the first call to the driver. The link is removed after the driver has
-// undone everything. So a process that finds the link can undo the rest.
+// CSI volumes as block devices of pods: staged once per node, published once per pod. The pod's directory has a link to
+// the device.
+// Invariant: the mount records and the pod's link exist before the first call to the driver. The link is removed after
+// the driver has undone everything. So a process that finds the link can undo the rest.
 
 import { lstat, mkdir, rm } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";

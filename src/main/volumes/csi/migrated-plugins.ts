@@ -1,5 +1,5 @@
-// Volumes of in-tree cloud plugins, which CSI drivers serve. The migration is always on; upstream has no gate for it any more. Key: the
-// field of a volume or persistent volume. Value: the name of the former plugin.
+// Volumes of in-tree cloud plugins, which CSI drivers serve. The migration is always on; upstream has no gate for it
+// any more. Key: the field of a volume or persistent volume. Value: the name of the former plugin.
 export const MIGRATED_PLUGINS = {
   awsElasticBlockStore: "kubernetes.io/aws-ebs",
   azureDisk: "kubernetes.io/azure-disk",

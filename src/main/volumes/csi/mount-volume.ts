@@ -1,6 +1,6 @@
 // CSI volumes as file systems of pods: staged once per node, published once per pod.
-// Invariant: vol_data.json is on disk before the first call to the driver, until the driver has undone everything. A published volume stays
-// published across restarts of the kubelet. Nothing is deleted while it is mounted.
+// Invariant: vol_data.json is on disk before the first call to the driver, until the driver has undone everything. A
+// published volume stays published across restarts of the kubelet. Nothing is deleted while it is mounted.
 
 import { mkdir, open, stat } from "node:fs/promises";
 import { CSI_MOUNT, metaDirectory } from "../../../shared/api/pod-paths.js";

@@ -1,7 +1,7 @@
 // Staging: a volume is made ready on the node once, before its first pod, and undone after its last.
 // Invariant: a record of each staged volume is on disk before the call to the driver; a call whose outcome is unknown
-// counts as done
-// until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is tried until it is done.
+// counts as done until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is
+// tried until it is done.
 
 import { rmdir } from "node:fs/promises";
 import { PluginCallError } from "../../../shared/plugins/call-error.js";

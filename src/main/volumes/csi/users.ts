@@ -1,5 +1,5 @@
-// The pods that use each CSI volume of this node, and the volumes that are staged. A volume is unstaged after its last user. Invariant: the
-// users are read from disk once, before anything is unstaged. Afterwards they are kept in memory.
+// The pods that use each CSI volume of this node, and the volumes that are staged. A volume is unstaged after its last
+// user. Invariant: the users are read from disk once, before anything is unstaged. Afterwards they are kept in memory.
 
 import { readlink } from "node:fs/promises";
 import { errorCode } from "../../../shared/errors/error-code.js";

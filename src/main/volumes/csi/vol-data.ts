@@ -1,5 +1,5 @@
-// vol_data.json: the facts about a volume that was passed to a driver. It is written before the call to the driver. So a kubelet that finds
-// it after a crash can undo the driver's calls. Keys are upstream's, which also reads these files.
+// vol_data.json: the facts about a volume that was passed to a driver. It is written before the call to the driver. So
+// a kubelet that finds it after a crash can undo the driver's calls. Keys are upstream's, which also reads these files.
 
 import { readFile, rm } from "node:fs/promises";
 import { errorCode } from "../../../shared/errors/error-code.js";

@@ -30,9 +30,9 @@ export interface DeviceSteps {
 }
 
 /**
- * The pod's volume counts as used from before it is attached until it is torn down; an attempt that fails before anything
- * of it is noted on disk leaves no user behind. `work` runs while nothing else is done with the volume; it says
- * whether something of the pod's is on disk.
+ * The pod's volume counts as used from before it is attached until it is torn down; an attempt that fails before
+ * anything of it is noted on disk leaves no user behind. `work` runs while nothing else is done with the volume; it
+ * says whether something of the pod's is on disk.
  */
 export async function withDevice<T>(
   context: CsiContext,

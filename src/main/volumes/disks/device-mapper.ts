@@ -20,7 +20,10 @@ export async function multipathOver(device: string, { sysBlock }: DiskSystem): P
   return undefined;
 }
 
-/** Flushes the device and removes it from the system, a multipath device with its paths. What fails is logged: a later scan corrects it. */
+/**
+ * Flushes the device and removes it from the system, a multipath device with its paths. What fails is logged: a later
+ * scan corrects it.
+ */
 export async function removeDisk(device: string, system: DiskSystem, log: Logger): Promise<void> {
   const name = basename(await realpath(device).catch(() => device));
   let disks = [name];

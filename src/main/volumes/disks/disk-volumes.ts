@@ -1,6 +1,7 @@
 // Network disks of this node: each is mounted once, below plugins/<plugin>, and from there for each pod.
-// Invariant: the directory of a disk is there from before the disk is attached until it is detached; a disk is unmounted and detached when the
-// mount table has no other mount of it, and only then. One operation at a time per disk.
+// Invariant: the directory of a disk is there from before the disk is attached until it is detached; a disk is
+// unmounted and detached when the mount table has no other mount of it, and only then. One operation at a time per
+// disk.
 
 import { rmdir } from "node:fs/promises";
 import { volumeDirectory } from "../../../shared/api/pod-paths.js";
@@ -114,8 +115,8 @@ export class DiskVolumes {
   }
 
   /**
-   * Reads the disks that an earlier kubelet left: all are in use. Those that no pod uses are unmounted in the background, and then
-   * `releaseDevices` runs.
+   * Reads the disks that an earlier kubelet left: all are in use. Those that no pod uses are unmounted in the
+   * background, and then `releaseDevices` runs.
    */
   async recover(releaseDevices: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const places = await this.places();

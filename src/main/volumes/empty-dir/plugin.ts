@@ -1,5 +1,6 @@
-// emptyDir: a directory of the pod's own, on the node's disk, in memory (tmpfs) or in huge pages (hugetlbfs). Content lives as long as the
-// pod. After a volume was ready, no later sync or restarted kubelet empties it, changes its owner or mounts over it.
+// emptyDir: a directory of the pod's own, on the node's disk, in memory (tmpfs) or in huge pages (hugetlbfs). Content
+// lives as long as the pod. After a volume was ready, no later sync or restarted kubelet empties it, changes its owner
+// or mounts over it.
 
 import { chmod, mkdir, open, stat } from "node:fs/promises";
 import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";

@@ -61,7 +61,10 @@ export function fcKind(system: DiskSystem, log: Logger): DiskKind {
 
 type Find = () => Promise<string | undefined>;
 
-/** As upstream: a multipath device is taken at once; without one the SCSI hosts scan first, and then a single path will do. */
+/**
+ * As upstream: a multipath device is taken at once; without one the SCSI hosts scan first, and then a single path will
+ * do.
+ */
 async function search(finds: readonly Find[], system: DiskSystem, what: string): Promise<string> {
   for (const isLast of [false, true]) {
     let disk: string | undefined;

@@ -1,4 +1,5 @@
-// Fibre Channel volumes of pods and of claims. Loaded with the first of them, or with a disk that an earlier kubelet left.
+// Fibre Channel volumes of pods and of claims. Loaded with the first of them, or with a disk that an earlier kubelet
+// left.
 
 import type { FCVolumeSource } from "../../../shared/api/volume.js";
 import type { DiskVolumesOptions } from "../disks/disk-volumes.js";

@@ -1,6 +1,7 @@
-// Makes a file system on a blank device, and checks one that is there before it is mounted. blkid, mkfs and fsck run as programs.
-// Invariant: a device with any known content (a file system, a partition table) is never formatted, and nothing is written when the
-// volume is read-only.
+// Makes a file system on a blank device, and checks one that is there before it is mounted. blkid, mkfs and fsck run as
+// programs.
+// Invariant: a device with any known content (a file system, a partition table) is never formatted, and nothing is
+// written when the volume is read-only.
 
 import { runReading, type ProgramResult } from "../program.js";
 import { VolumeError } from "../volume-error.js";

@@ -1,5 +1,5 @@
-// Grows the file system on a device to the device's size, while it is mounted. blkid and the file system's own tool run as programs.
-// A file system that has its device's size already is left as it is.
+// Grows the file system on a device to the device's size, while it is mounted. blkid and the file system's own tool run
+// as programs. A file system that has its device's size already is left as it is.
 
 import { runReading } from "../program.js";
 import { VolumeError } from "../volume-error.js";

@@ -1,5 +1,5 @@
-// Watches the directory of flexVolume drivers while volumes wait for a driver. It uses inotify on it and on the directories of drivers, and
-// a periodic scan for events that inotify missed.
+// Watches the directory of flexVolume drivers while volumes wait for a driver. It uses inotify on it and on the
+// directories of drivers, and a periodic scan for events that inotify missed.
 // Invariant: the number of watches is bounded; nothing is watched before a driver is missing.
 
 import { watch, type FSWatcher } from "node:fs";

@@ -1,4 +1,5 @@
-// One flexVolume driver: a program that is run once per command. Its process ends at a deadline, on abort, and when it prints too much.
+// One flexVolume driver: a program that is run once per command. Its process ends at a deadline, on abort, and when it
+// prints too much.
 // Invariant: a command that the driver called "Not supported" is not sent to it again.
 
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -48,7 +48,10 @@ export class FlexDrivers {
     this.watch = new DriverWatch({ directory: this.directory, clock, log, onChange: () => this.changed() });
   }
 
-  /** `onCome` is called once the driver that is missing now has come. @throws FlexSpecError, FlexDriverMissingError, VolumeError */
+  /**
+   * `onCome` is called once the driver that is missing now has come.
+   * @throws FlexSpecError, FlexDriverMissingError, VolumeError
+   */
   async find(name: string, onCome?: () => void): Promise<FlexDriver> {
     const executable = executableOf(this.directory, checkedDriver(name));
     const identity = await identityOf(executable);

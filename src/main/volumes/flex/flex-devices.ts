@@ -1,4 +1,5 @@
-// Devices of flexVolume drivers that attach: attached and mounted once per node, at plugins/kubernetes.io/flexvolume/<driver>/mounts/<volume>.
+// Devices of flexVolume drivers that attach: attached and mounted once per node, at
+// plugins/kubernetes.io/flexvolume/<driver>/mounts/<volume>.
 // Invariant: that directory exists from before the driver's first call until the driver has undone everything. So a
 // later kubelet knows the volume. Callers hold the volume's lock.
 
@@ -73,7 +74,10 @@ export class FlexDevices {
     return path;
   }
 
-  /** The device of a mounted volume: the one that the driver named, or the mount's; "" where the driver mounts something else. */
+  /**
+   * The device of a mounted volume: the one that the driver named, or the mount's; "" where the driver mounts something
+   * else.
+   */
   async deviceOf(driver: FlexDriver, name: string): Promise<string> {
     const unique = attachedName(driver.name, name);
     const named = this.attached.get(unique);

@@ -1,6 +1,6 @@
 // flexVolumes of this node: the driver mounts each volume at pods/<uid>/volumes/<vendor~driver>/<name>.
-// Invariant: one operation at a time per volume; the pod's directory is there before the driver is asked and goes after it has
-// unmounted the volume; nothing below it is deleted.
+// Invariant: one operation at a time per volume; the pod's directory is there before the driver is asked and goes after
+// it has unmounted the volume; nothing below it is deleted.
 
 import { mkdir, open, rm, rmdir, stat } from "node:fs/promises";
 import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
@@ -77,7 +77,10 @@ export class FlexVolumes {
     return (await this.drivers.find(driver)).capabilities.requiresFSResize;
   }
 
-  /** The driver's work; of one that knows no such command, the file system's own tool. @throws VolumeError, ProgramError */
+  /**
+   * The driver's work; of one that knows no such command, the file system's own tool.
+   * @throws VolumeError, ProgramError
+   */
   async grow(request: FlexRequest, mountPoint: string, sizes: { oldBytes: bigint; newBytes: bigint }): Promise<void> {
     const { source, name, signal } = request;
     const driver = await this.drivers.find(source.driver);
@@ -116,7 +119,10 @@ export class FlexVolumes {
     });
   }
 
-  /** Reads the devices that an earlier kubelet left: all are in use. Those that no pod uses are unmounted in the background. */
+  /**
+   * Reads the devices that an earlier kubelet left: all are in use. Those that no pod uses are unmounted in the
+   * background.
+   */
   async recover(): Promise<void> {
     const found = await this.devices.onDisk();
     for (const { driver, name } of found) this.options.attachments.use(attachedName(driver, name));
@@ -175,7 +181,10 @@ export class FlexVolumes {
     await mountByProgram({ source, target, type: "", options: ["bind", ...(readOnly ? ["ro"] : [])] }, signal);
   }
 
-  /** After a failed mount, as upstream: removes the empty directory. If a mount exists all the same, the teardown removes it. */
+  /**
+   * After a failed mount, as upstream: removes the empty directory. If a mount exists all the same, the teardown
+   * removes it.
+   */
   private async undo(driver: FlexDriver, { name, pod }: FlexRequest, target: string): Promise<void> {
     const { log } = this.options;
     try {

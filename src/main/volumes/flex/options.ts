@@ -1,5 +1,5 @@
-// The JSON object that a flexVolume driver gets with a volume. It has the volume's own options, and the kubelet's under kubernetes.io/. It
-// contains secrets: no message and no log line may show it.
+// The JSON object that a flexVolume driver gets with a volume. It has the volume's own options, and the kubelet's under
+// kubernetes.io/. It contains secrets: no message and no log line may show it.
 
 import { SECRETS } from "../../../shared/api/client/kinds.js";
 import type { Pod } from "../../../shared/api/pod.js";

@@ -1,4 +1,5 @@
-// flexVolume as a pod names it itself: one plugin for all drivers, and one for each directory of a driver. Loaded with the first such volume.
+// flexVolume as a pod names it itself: one plugin for all drivers, and one for each directory of a driver. Loaded with
+// the first such volume.
 
 import { asVolumeErrors } from "../claims/volume-errors.js";
 import type { VolumePlugin } from "../plugin.js";

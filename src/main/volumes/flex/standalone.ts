@@ -1,4 +1,5 @@
-// flexVolumes on a stand-alone node: no controller attaches, and no API server has secrets. Loaded with the first such volume.
+// flexVolumes on a stand-alone node: no controller attaches, and no API server has secrets. Loaded with the first such
+// volume.
 
 import { NodeAttachments } from "../attachments/node-attachments.js";
 import type { VolumePlugin } from "../plugin.js";

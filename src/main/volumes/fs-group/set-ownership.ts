@@ -1,5 +1,5 @@
-// Gives a volume to its pod's fsGroup, by fsGroupChangePolicy. Invariant: the volume's own directory is changed last, so OnRootMismatch
-// repeats an incomplete walk.
+// Gives a volume to its pod's fsGroup, by fsGroupChangePolicy. Invariant: the volume's own directory is changed last,
+// so OnRootMismatch repeats an incomplete walk.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,4 +1,5 @@
-// hostPath: a path of the node, checked against its declared type. The kubelet owns nothing there: teardown has no part.
+// hostPath: a path of the node, checked against its declared type. The kubelet owns nothing there: teardown has no
+// part.
 
 import { constants } from "node:fs";
 import type { HostPathType } from "../../../shared/api/volume.js";

@@ -1,5 +1,5 @@
-// image volumes: the files of an image, mounted read-only by the runtime. Nothing of it is on the node's disk but the image itself. The
-// image is fetched before the first container that mounts it, and there is nothing to tear down.
+// image volumes: the files of an image, mounted read-only by the runtime. Nothing of it is on the node's disk but the
+// image itself. The image is fetched before the first container that mounts it, and there is nothing to tear down.
 
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";

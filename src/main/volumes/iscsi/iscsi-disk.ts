@@ -1,5 +1,6 @@
 // iSCSI disks: sessions with the target's portals, and the device that appears in /dev/disk/by-path.
-// Invariant: a session is ended only when no directory of another LUN of the target is left; logins and logouts of a target come one at a time.
+// Invariant: a session is ended only when no directory of another LUN of the target is left; logins and logouts of a
+// target come one at a time.
 
 import { readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -23,7 +24,10 @@ import {
 
 export const ISCSI_PLUGIN = "kubernetes.io/iscsi";
 
-/** Upstream's numbers: looks for a device, a second apart; rounds over all portals; paths that are enough for a multipath device. */
+/**
+ * Upstream's numbers: looks for a device, a second apart; rounds over all portals; paths that are enough for a
+ * multipath device.
+ */
 const DEVICE_LOOKS = 10;
 const LOOK_MS = 1_000;
 const MOST_ROUNDS = 5;

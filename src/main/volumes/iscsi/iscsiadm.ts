@@ -62,7 +62,10 @@ export class Iscsiadm {
     await this.tolerant(`delete interface ${iface}`, ["-m", "iface", "-I", iface, "-o", "delete"], [NOT_FOUND]);
   }
 
-  /** Discovers the target through the portal and logs in; idempotent. @throws DiskAttachError, or the signal's reason */
+  /**
+   * Discovers the target through the portal and logs in; idempotent.
+   * @throws DiskAttachError, or the signal's reason
+   */
   async login({ portal, iqn, iface }: Session, chap: Chap, signal: AbortSignal): Promise<void> {
     const discovery = ["-m", "discoverydb", "-t", "sendtargets", "-p", portal, "-I", iface];
     const node = ["-m", "node", "-p", portal, "-T", iqn, "-I", iface];

@@ -1,5 +1,5 @@
-// One LUN of an iSCSI target as a volume names it. It has the directory of its mount, and the file iscsi.json, which upstream's kubelet
-// reads, too.
+// One LUN of an iSCSI target as a volume names it. It has the directory of its mount, and the file iscsi.json, which
+// upstream's kubelet reads, too.
 
 import { readFile } from "node:fs/promises";
 import type { ISCSIVolumeSource } from "../../../shared/api/volume.js";

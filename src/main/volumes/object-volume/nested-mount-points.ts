@@ -1,5 +1,6 @@
-// Directories that a volume must have because another volume is mounted inside it. The runtime could not make them in a volume that is
-// mounted read-only. Invariant: linear in the number of mounts but for one sort; a pod may name thousands.
+// Directories that a volume must have because another volume is mounted inside it. The runtime could not make them in a
+// volume that is mounted read-only. Invariant: linear in the number of mounts but for one sort; a pod may name
+// thousands.
 
 import { posix } from "path/posix";
 import type { Pod, VolumeMount } from "../../../shared/api/pod.js";

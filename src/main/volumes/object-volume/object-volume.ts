@@ -1,7 +1,7 @@
-// The common part of volumes from config maps, secrets, the downward API and projections. The kubelet writes their files, in memory or on
-// disk, and replaces changed files in one step.
-// Invariant: the kubelet mounts and writes nothing before the whole content is known; unchanged content is not read from disk again;
-// a failed update leaves the old files.
+// The common part of volumes from config maps, secrets, the downward API and projections. The kubelet writes their
+// files, in memory or on disk, and replaces changed files in one step.
+// Invariant: the kubelet mounts and writes nothing before the whole content is known; unchanged content is not read
+// from disk again; a failed update leaves the old files.
 
 import { chmod, mkdir, open } from "node:fs/promises";
 import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
@@ -109,7 +109,10 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     return directory;
   }
 
-  /** A restarted container finds its files again, even if their source object was removed. `refresh` reports the removal. */
+  /**
+   * A restarted container finds its files again, even if their source object was removed. `refresh` reports the
+   * removal.
+   */
   async function bringOrKeep(request: SetUpRequest): Promise<string> {
     try {
       return await bring(request, true);

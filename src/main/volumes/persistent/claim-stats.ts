@@ -1,4 +1,5 @@
-// Figures of the volumes behind claims, taken every volumeStatsAggPeriod; and the event of one that its driver calls sick.
+// Figures of the volumes behind claims, taken every volumeStatsAggPeriod; and the event of one that its driver calls
+// sick.
 // Invariant: one measurement per volume at a time; a volume that hangs does not delay the others, and has no figures
 // itself.
 

@@ -1,6 +1,6 @@
-// Expands a claim's volume. The CSI driver or the kubelet grows the file system, then the kubelet updates the claim's status. Invariant:
-// the claim shows the new size only after the volume has it. A size that a CSI driver refused is not requested again until the claim
-// requests another size.
+// Expands a claim's volume. The CSI driver or the kubelet grows the file system, then the kubelet updates the claim's
+// status. Invariant: the claim shows the new size only after the volume has it. A size that a CSI driver refused is not
+// requested again until the claim requests another size.
 
 import { isConflict } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/api/client/kinds.js";

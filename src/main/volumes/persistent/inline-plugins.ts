@@ -1,4 +1,5 @@
-// Volumes in the pod's own spec: CSI ephemeral volumes, and in-tree cloud volumes that a CSI driver serves. Loaded with the first of them.
+// Volumes in the pod's own spec: CSI ephemeral volumes, and in-tree cloud volumes that a CSI driver serves. Loaded with
+// the first of them.
 
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";

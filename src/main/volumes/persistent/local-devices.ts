@@ -1,6 +1,6 @@
 // Local volumes that are devices used as file systems: mounted once per node, and from there for each pod.
-// Invariant: a device is mounted only at plugins/kubernetes.io/local-volume/mounts/NAME, as upstream does; it is unmounted when no pod's
-// directory has a volume of that name. Callers hold the volume's lock.
+// Invariant: a device is mounted only at plugins/kubernetes.io/local-volume/mounts/NAME, as upstream does; it is
+// unmounted when no pod's directory has a volume of that name. Callers hold the volume's lock.
 
 import { rmdir } from "node:fs/promises";
 import { pluginDirectoryName, volumesDirectory } from "../../../shared/api/pod-paths.js";
@@ -62,7 +62,10 @@ export class LocalDevices {
     return paths.namesIn(this.mounts);
   }
 
-  /** Idempotent; does nothing while a pod uses the volume. `uid`: the pod that used it last. @throws VolumeError, ProgramError */
+  /**
+   * Idempotent; does nothing while a pod uses the volume. `uid`: the pod that used it last.
+   * @throws VolumeError, ProgramError
+   */
   async release(uid: string, name: string): Promise<void> {
     if (!(await this.names()).includes(name) || (await this.usersOf(name)).length > 0) return;
     const target = `${this.mounts}/${name}`;

@@ -1,4 +1,5 @@
-// local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file system on it.
+// local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file
+// system on it.
 // Invariant: one operation at a time per volume. So no device is unmounted while another pod begins to use it.
 
 import { constants } from "node:fs";
@@ -100,7 +101,10 @@ export class LocalVolumes {
     }
   }
 
-  /** Grows the file system of a device; a directory has what its own file system has. `mountPoint`: of a pod. @throws VolumeError, ProgramError */
+  /**
+   * Grows the file system of a device; a directory has what its own file system has. `mountPoint`: of a pod.
+   * @throws VolumeError, ProgramError
+   */
   grow(pv: PersistentVolume, mountPoint: string, signal: AbortSignal): Promise<void> {
     const device = checkedPath(pv);
     const work = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-// Volumes behind claims. It finds the persistent volume and checks that this node and the pod may use it. Then it passes the volume to the
-// plugin that mounts its kind. Loaded with the first pod that has a claim.
+// Volumes behind claims. It finds the persistent volume and checks that this node and the pod may use it. Then it
+// passes the volume to the plugin that mounts its kind. Loaded with the first pod that has a claim.
 
 import { termMatches, type SelectedNode } from "../../../shared/api/node-selector.js";
 import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";

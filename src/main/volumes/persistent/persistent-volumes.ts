@@ -1,5 +1,5 @@
-// Persistent volumes and CSI volumes of the node: the volume manager's plugins, and volumesInUse of the Node's status. The implementation
-// is loaded with the first such volume.
+// Persistent volumes and CSI volumes of the node: the volume manager's plugins, and volumesInUse of the Node's status.
+// The implementation is loaded with the first such volume.
 
 import { stat } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";

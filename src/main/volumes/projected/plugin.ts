@@ -1,4 +1,5 @@
-// projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is one.
+// projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is
+// one.
 
 import type { VolumeProjection } from "../../../shared/api/volume.js";
 import type { PayloadFile } from "../atomic-writer/payload.js";

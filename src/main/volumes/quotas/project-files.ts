@@ -1,6 +1,8 @@
-// /etc/projects and /etc/projid: which directory belongs to which project, and the names of projects. Other programs (xfs_quota, another
-// kubelet) read and write them, too: lines that are not ours stay as they are. See projects(5) and projid(5).
-// Invariant: a change holds the locks of both files, and takes only files that still bear their name; each file is replaced as a whole.
+// /etc/projects and /etc/projid: which directory belongs to which project, and the names of projects. Other programs
+// (xfs_quota, another kubelet) read and write them, too: lines that are not ours stay as they are. See projects(5) and
+// projid(5).
+// Invariant: a change holds the locks of both files, and takes only files that still bear their name; each file is
+// replaced as a whole.
 
 import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
@@ -56,7 +58,9 @@ export class ProjectFiles {
     }
   }
 
-  /** The project of the directory. If it has none, it gets the first project that no file names and no file system uses. */
+  /**
+   * The project of the directory. If it has none, it gets the first project that no file names and no file system uses.
+   */
   async add(directory: string, isUsed: (project: number) => Promise<boolean>): Promise<number> {
     return this.change(async ({ projects, projid }) => {
       const known = projectIn(projects, directory);
@@ -110,7 +114,10 @@ export class ProjectFiles {
     }
   }
 
-  /** Made when missing. Another process may replace the file while this one waits for its lock: the new one is opened then. */
+  /**
+   * Made when missing. Another process may replace the file while this one waits for its lock: the new one is opened
+   * then.
+   */
   private async openLocked(path: string): Promise<FileHandle> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const until = this.clock.monotonic() + LOCK_MS;

@@ -1,7 +1,7 @@
-// Usage of emptyDir volumes by project quotas (feature gate LocalStorageCapacityIsolationFSQuotaMonitoring): each volume is one project,
-// and the file system counts its usage. It counts at once, and includes files that are deleted but open. As upstream, only pods in a user
-// namespace have quotas. Root of the node's own user namespace could move files to another project. No quota limits a volume: eviction
-// does.
+// Usage of emptyDir volumes by project quotas (feature gate LocalStorageCapacityIsolationFSQuotaMonitoring): each
+// volume is one project, and the file system counts its usage. It counts at once, and includes files that are deleted
+// but open. As upstream, only pods in a user namespace have quotas. Root of the node's own user namespace could move
+// files to another project. No quota limits a volume: eviction does.
 // Invariant: a volume without a quota is measured by a walk; no failure here fails a pod.
 
 import { constants } from "node:fs";
@@ -65,8 +65,8 @@ export class ProjectQuotas {
   }
 
   /**
-   * Takes over the project that an earlier kubelet gave the directory. One without a project may have files already: it gets none.
-   * Never rejects.
+   * Takes over the project that an earlier kubelet gave the directory. One without a project may have files already: it
+   * gets none. Never rejects.
    */
   async adopt(directory: string): Promise<void> {
     if (this.projects.has(directory)) return;

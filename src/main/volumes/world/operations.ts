@@ -34,7 +34,9 @@ export class VolumeOperations {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Waits for the volume's turn and the end of its back-off. Rejects with the set-up's error or the signal's reason. */
+  /**
+   * Waits for the volume's turn and the end of its back-off. Rejects with the set-up's error or the signal's reason.
+   */
   async setUp<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
@@ -56,7 +58,10 @@ export class VolumeOperations {
     return this.start(key, "tear-down", work);
   }
 
-  /** Does nothing while something else is being done to the volume; a failure starts no back-off. Rejects as `work` does. */
+  /**
+   * Does nothing while something else is being done to the volume; a failure starts no back-off. Rejects as `work`
+   * does.
+   */
   async refresh(key: string, work: () => Promise<void>): Promise<void> {
     const known = this.entries.get(key);
     if (known?.running !== undefined) return;

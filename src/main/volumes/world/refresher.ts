@@ -1,6 +1,6 @@
-// Updates of the volumes of running pods. They come at least every syncFrequency, immediately after a change of a source object, and sooner
-// after a failure. Invariant: one pod at a time, in the background. After `forget` has resolved, the pod's volumes are not changed any
-// more.
+// Updates of the volumes of running pods. They come at least every syncFrequency, immediately after a change of a
+// source object, and sooner after a failure. Invariant: one pod at a time, in the background. After `forget` has
+// resolved, the pod's volumes are not changed any more.
 
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
@@ -118,8 +118,9 @@ export class Refresher {
 }
 
 /**
- * Updates the volumes of a running pod, one after the other. A failure becomes an event of the pod, and the other volumes follow. A volume
- * with another operation in progress is left to that operation. Resolves to whether all went well.
+ * Updates the volumes of a running pod, one after the other. A failure becomes an event of the pod, and the other
+ * volumes follow. A volume with another operation in progress is left to that operation. Resolves to whether all went
+ * well.
  */
 export async function refreshVolumes(
   { operations, events }: { operations: VolumeOperations; events: EventRecorder },

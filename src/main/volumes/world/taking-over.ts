@@ -1,5 +1,5 @@
-// Claims of a pod that an earlier kubelet started. Their directories on disk have other names than the pod's volumes, so only their plugins
-// can identify them. Invariant: a mounted volume is found mounted and not changed.
+// Claims of a pod that an earlier kubelet started. Their directories on disk have other names than the pod's volumes,
+// so only their plugins can identify them. Invariant: a mounted volume is found mounted and not changed.
 
 import type { VolumePlugin } from "../plugin.js";
 import type { ActualState } from "./actual-state.js";

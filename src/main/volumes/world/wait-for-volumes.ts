@@ -1,5 +1,6 @@
-// Waits until all volumes of a pod are set up, and repeats failed operations. Invariant: every failure is an event of the pod. After two
-// minutes the wait ends with an error that names the missing volumes. An operation that hangs continues by itself.
+// Waits until all volumes of a pod are set up, and repeats failed operations. Invariant: every failure is an event of
+// the pod. After two minutes the wait ends with an error that names the missing volumes. An operation that hangs
+// continues by itself.
 
 import { setMaxListeners } from "node:events";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";

@@ -35,7 +35,10 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** The caller does not use the server's version of the object. The response is not decoded; the call returns the given object. */
+  /**
+   * The caller does not use the server's version of the object. The response is not decoded; the call returns the given
+   * object.
+   */
   unread?: boolean;
 }
 

@@ -1,6 +1,7 @@
-// Delivers all objects of a kind to its owner: the whole set first, then each change. It continues through any failure of the server.
-// Invariant: no change is lost or delivered twice, except that a new whole set replaces everything. Requests to the server are never a busy
-// loop. After stop() the owner receives nothing.
+// Delivers all objects of a kind to its owner: the whole set first, then each change. It continues through any failure
+// of the server.
+// Invariant: no change is lost or delivered twice, except that a new whole set replaces everything. Requests to the
+// server are never a busy loop. After stop() the owner receives nothing.
 
 import { Scope } from "../../abort/scope.js";
 import type { Clock } from "../../clock/clock.js";

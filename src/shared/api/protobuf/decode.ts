@@ -1,6 +1,6 @@
 // Decodes Kubernetes' protobuf to objects in the form of JSON, by the table of messages.
-// Invariant: the result equals the object that the same server sends as JSON. Null fields and empty lists, which protobuf lacks, are
-// absent. Nesting is bounded by the table: no message of it contains itself.
+// Invariant: the result equals the object that the same server sends as JSON. Null fields and empty lists, which
+// protobuf lacks, are absent. Nesting is bounded by the table: no message of it contains itself.
 
 import { parseJson } from "../../text/parse-json.js";
 import { DELIMITED, ProtobufDecodeError, Reader, VARINT } from "./reader.js";

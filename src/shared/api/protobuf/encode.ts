@@ -1,7 +1,8 @@
-// Encodes API objects as Kubernetes' protobuf, by a table of messages. Objects are in the form of JSON. Quantities, times and "int or
-// string" are texts or numbers in JSON, and messages in protobuf.
+// Encodes API objects as Kubernetes' protobuf, by a table of messages. Objects are in the form of JSON. Quantities,
+// times and "int or string" are texts or numbers in JSON, and messages in protobuf.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
-// Invariant: a value of another type than the table's is an error, not garbage; with `strict` also a field that the table does not have.
+// Invariant: a value of another type than the table's is an error, not garbage; with `strict` also a field that the
+// table does not have.
 
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { POD_SCHEMA, type Schema, type Special, UNKNOWN } from "./schema.js";

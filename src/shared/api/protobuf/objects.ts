@@ -1,5 +1,5 @@
-// Objects of the API in Kubernetes' protobuf encoding. It is "k8s", a zero byte, and an envelope with group, version, kind and the object's
-// bytes. https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
+// Objects of the API in Kubernetes' protobuf encoding. It is "k8s", a zero byte, and an envelope with group, version,
+// kind and the object's bytes. https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { Decoder } from "./decode.js";

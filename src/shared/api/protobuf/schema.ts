@@ -1,8 +1,9 @@
-// The tables of messages (gen/messages.ts, gen/cluster-messages.ts), parsed when a message is first used. Names are those of JSON.
+// The tables of messages (gen/messages.ts, gen/cluster-messages.ts), parsed when a message is first used. Names are
+// those of JSON.
 //
-// A field is "<number> <name> <type>". Types: s string, b bool, i integer, y bytes, or the name of a message. Before it: * repeated,
-// % map from strings, "." a message whose fields JSON has without a level of their own. Behind it: ? JSON leaves out "", false and 0,
-// which protobuf has (a Go field with omitempty that is no pointer).
+// A field is "<number> <name> <type>". Types: s string, b bool, i integer, y bytes, or the name of a message. Before
+// it: * repeated, % map from strings, "." a message whose fields JSON has without a level of their own. Behind it: ?
+// JSON leaves out "", false and 0, which protobuf has (a Go field with omitempty that is no pointer).
 
 import { MESSAGES } from "./gen/messages.js";
 

@@ -1,4 +1,5 @@
-// The request of a pod's httpGet action, for probes and lifecycle hooks alike: URL, headers and Host as upstream's kubelet makes them.
+// The request of a pod's httpGet action, for probes and lifecycle hooks alike: URL, headers and Host as upstream's
+// kubelet makes them.
 
 import { isIPv6 } from "node:net";
 import { toBytes } from "../bytes.js";

@@ -14,7 +14,9 @@ export class HeaderBlock {
   /** `kept`: canonical names of the fields that are kept. */
   constructor(private readonly kept: ReadonlySet<string>) {}
 
-  /** Takes a line without its line end. Returns true when it was the empty one, which ends the block. Throws ReplyError. */
+  /**
+   * Takes a line without its line end. Returns true when it was the empty one, which ends the block. Throws ReplyError.
+   */
   line(line: string): boolean {
     return this.lines.line(line);
   }

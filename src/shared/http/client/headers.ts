@@ -1,4 +1,5 @@
-// Header fields as Go's net/http keeps and sends them: canonical names, several values a name, sorted when they are sent.
+// Header fields as Go's net/http keeps and sends them: canonical names, several values a name, sorted when they are
+// sent.
 // Invariant: names and values are byte strings (bytes.ts).
 
 import { quote } from "../../text/quote.js";

@@ -1,5 +1,5 @@
-// The fields of a GET request over HTTP/2 as Go's client writes them (https://pkg.go.dev/golang.org/x/net/http2): the names in lower case,
-// none of one connection (RFC 9113, section 8.2.2), a cookie in its parts.
+// The fields of a GET request over HTTP/2 as Go's client writes them (https://pkg.go.dev/golang.org/x/net/http2): the
+// names in lower case, none of one connection (RFC 9113, section 8.2.2), a cookie in its parts.
 
 import { quoteBytes } from "../bytes.js";
 import { HeaderError, type Headers } from "./headers.js";

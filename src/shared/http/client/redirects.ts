@@ -1,4 +1,5 @@
-// Redirects of a GET as Go's http.Client follows them (https://pkg.go.dev/net/http#Client): which response is one, and what is sent next.
+// Redirects of a GET as Go's http.Client follows them (https://pkg.go.dev/net/http#Client): which response is one, and
+// what is sent next.
 
 import { fromBytes, quoteBytes } from "../bytes.js";
 import { UrlError } from "../url-escapes.js";

@@ -1,9 +1,11 @@
-// Reads the response to one GET from bytes that arrive in pieces, as Go's net/http does (https://pkg.go.dev/net/http#ReadResponse), for
-// servers that Node's parser refuses: lines that end with "\n", folded or repeated fields, odd versions, bytes after the body.
+// Reads the response to one GET from bytes that arrive in pieces, as Go's net/http does
+// (https://pkg.go.dev/net/http#ReadResponse), for servers that Node's parser refuses: lines that end with "\n", folded
+// or repeated fields, odd versions, bytes after the body.
 //
 //   status line ──► fields ──► 1xx: status line again │ body ──► complete
 //
-// Invariant: bytes of the head, and of the body that is kept, are bounded; of the fields only those with a meaning here are kept.
+// Invariant: bytes of the head, and of the body that is kept, are bounded; of the fields only those with a meaning here
+// are kept.
 
 import { quoteBytes } from "../bytes.js";
 import { ChunkError, Chunks } from "../chunks.js";

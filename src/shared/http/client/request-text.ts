@@ -1,4 +1,5 @@
-// The text of a GET request as Go's net/http writes it (https://pkg.go.dev/net/http#Request.Write), for a connection that is used once.
+// The text of a GET request as Go's net/http writes it (https://pkg.go.dev/net/http#Request.Write), for a connection
+// that is used once.
 
 import { domainToASCII } from "node:url";
 import { fromBytes, isAscii, trimBlanks } from "../bytes.js";

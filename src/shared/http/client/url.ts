@@ -1,5 +1,6 @@
-// URLs as Go's net/url reads and writes them (https://pkg.go.dev/net/url): probes, hooks and their redirects are requests of that client.
-// WHATWG's URL class differs: it normalises hosts, resolves dots in every path, and escapes other characters.
+// URLs as Go's net/url reads and writes them (https://pkg.go.dev/net/url): probes, hooks and their redirects are
+// requests of that client. WHATWG's URL class differs: it normalises hosts, resolves dots in every path, and escapes
+// other characters.
 // Invariant: all parts are byte strings (bytes.ts), `path` and `fragment` in their escaped form.
 
 import { isIPv6 } from "node:net";

@@ -1,4 +1,5 @@
-// Paths as Go's ServeMux cleans them, and where it redirects a client whose path is not clean (https://pkg.go.dev/net/http#ServeMux).
+// Paths as Go's ServeMux cleans them, and where it redirects a client whose path is not clean
+// (https://pkg.go.dev/net/http#ServeMux).
 // Invariant: a redirect is made of the request's own path and query; nothing is looked up or handled for it.
 
 import type { Target } from "../target.js";

@@ -1,4 +1,5 @@
-// What Go's net/http answers to a request that it does not hand to a handler (https://pkg.go.dev/net/http#Server). The connection ends with it.
+// What Go's net/http answers to a request that it does not hand to a handler (https://pkg.go.dev/net/http#Server). The
+// connection ends with it.
 
 export interface Refusal {
   readonly status: number;

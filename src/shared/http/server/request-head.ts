@@ -1,7 +1,8 @@
-// The head of an HTTP/1 request as a value, and the rules that Go's server has for it: which heads are refused, and where the body ends.
-// Invariant: there is one reading of a body's end. Transfer-Encoding wins over Content-Length, and after a request with both, or with a
-// coding that its version does not have, the connection ends: a proxy before this server may have read it differently.
-// Source: https://pkg.go.dev/net/http#Server, RFC 9112 sections 3.2 and 6
+// The head of an HTTP/1 request as a value, and the rules that Go's server has for it: which heads are refused, and
+// where the body ends.
+// Invariant: there is one reading of a body's end. Transfer-Encoding wins over Content-Length, and after a request with
+// both, or with a coding that its version does not have, the connection ends: a proxy before this server may have read
+// it differently. Source: https://pkg.go.dev/net/http#Server, RFC 9112 sections 3.2 and 6
 
 import { quoteBytes, trimBlanks } from "../bytes.js";
 import { canonicalName } from "../client/headers.js";
@@ -43,7 +44,10 @@ export interface RequestHead {
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HOST = /^[0-9A-Za-z!$%&()*+,\-.:;=[\]'_~]*$/;
-/** What they say is in other members of RequestHead. The last two say nothing here, but Node's parser takes one for Connection. */
+/**
+ * What they say is in other members of RequestHead. The last two say nothing here, but Node's parser takes one for
+ * Connection.
+ */
 const HOP_NAMES = [
   ...(["connection", "content-length", "transfer-encoding", "expect"] as const),
   ...(["upgrade", "trailer", "host", "keep-alive", "proxy-connection"] as const),

@@ -1,9 +1,12 @@
-// Reads the requests of one HTTP/1 connection from bytes that arrive in pieces, as Go's net/http does, and writes each anew for Node's parser.
+// Reads the requests of one HTTP/1 connection from bytes that arrive in pieces, as Go's net/http does, and writes each
+// anew for Node's parser.
 //
-//   head ──► body ──► head …      after an upgrade: raw      after a refusal, or a request that ends the connection: deaf
+//   head ──► body ──► head …      after an upgrade: raw
+//                                 after a refusal, or a request that ends the connection: deaf
 //
-// Invariant: Node's parser gets no byte of a head that was not accepted, and no byte of a body's framing that was not written here. So there is
-// one reading of where a request ends. What waits for its end is bounded by `mayHold` and MAX_HEAD_BYTES.
+// Invariant: Node's parser gets no byte of a head that was not accepted, and no byte of a body's framing that was not
+// written here. So there is one reading of where a request ends. What waits for its end is bounded by `mayHold` and
+// MAX_HEAD_BYTES.
 
 import { ChunkError, Chunks } from "../chunks.js";
 import { FieldLines } from "../field-lines.js";

@@ -1,5 +1,6 @@
-// The head that Node's parser gets in the place of the client's. Invariant: it has one meaning for every parser: full line ends, no folds, one
-// field at most for the length, the coding and the connection. Method and target stand for others, which the parser need not know.
+// The head that Node's parser gets in the place of the client's. Invariant: it has one meaning for every parser: full
+// line ends, no folds, one field at most for the length, the coding and the connection. Method and target stand for
+// others, which the parser need not know.
 
 import type { WholeHead } from "./request-head.js";
 

@@ -1,5 +1,5 @@
-// The counters of v1's blkio controller. The disks' scheduler decides which files have values: those of BFQ, of CFQ (old kernels), or of
-// throttling (every kernel). As in upstream's library, the first file that names a device counts.
+// The counters of v1's blkio controller. The disks' scheduler decides which files have values: those of BFQ, of CFQ
+// (old kernels), or of throttling (every kernel). As in upstream's library, the first file that names a device counts.
 
 import type { BlockFigures, Operations } from "../cgroup-figures.js";
 import type { ReadText } from "../kernel-file.js";
@@ -71,7 +71,10 @@ export class BlkioReader {
   }
 }
 
-/** By device "8:0". Lines "8:0 Read 4096", or "8:0 4096" where there are no operations; the sum "Total 4096" is left out. */
+/**
+ * By device "8:0". Lines "8:0 Read 4096", or "8:0 4096" where there are no operations; the sum "Total 4096" is left
+ * out.
+ */
 function parseBlkio(text: string | undefined): Map<string, Operations> {
   const devices = new Map<string, Record<string, number>>();
   for (const line of (text ?? "").split("\n")) {

@@ -106,7 +106,9 @@ export function cgroupReaderV2(
   };
 }
 
-/** The shares that the runtime turns into this weight, the nearest there is; the root has no weight and counts as 1024. */
+/**
+ * The shares that the runtime turns into this weight, the nearest there is; the root has no weight and counts as 1024.
+ */
 function sharesOf(weight: number | undefined): number {
   if (weight === undefined) return 1024;
   return Math.round(2 + ((weight - 1) * 262_142) / 9999);

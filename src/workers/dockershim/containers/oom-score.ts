@@ -1,5 +1,5 @@
-// The OOM score of containers where no process may lower its own, for example on a node in a container. The kernel would refuse the start
-// of a container with a lower score. containerd has the setting restrict_oom_score_adj for this.
+// The OOM score of containers where no process may lower its own, for example on a node in a container. The kernel
+// would refuse the start of a container with a lower score. containerd has the setting restrict_oom_score_adj for this.
 
 import { readText } from "../read-text.js";
 

@@ -13,7 +13,10 @@ export interface DockerResources {
   CpusetMems?: string;
 }
 
-/** 0 and "" of CRI mean "not given". Docker counts swap into MemorySwap; without a limit of its own a container gets none. */
+/**
+ * 0 and "" of CRI mean "not given". Docker counts swap into MemorySwap; without a limit of its own a container gets
+ * none.
+ */
 export function dockerResources(resources: LinuxContainerResources | undefined): DockerResources {
   if (resources === undefined) return {};
   const { cpuPeriod, cpuQuota, cpuShares, memoryLimitInBytes, memorySwapLimitInBytes, cpusetCpus, cpusetMems } =

@@ -1,6 +1,6 @@
 // Fields of CRI that the Engine has no form of. Pure.
-// Invariant: a field that changes what a container may do is refused by its name; one that only tunes it is left out with a warning. None
-// is dropped in silence, except those of the pod's cgroup, which the kubelet itself sets.
+// Invariant: a field that changes what a container may do is refused by its name; one that only tunes it is left out
+// with a warning. None is dropped in silence, except those of the pod's cgroup, which the kubelet itself sets.
 
 import {
   NamespaceMode,

@@ -1,5 +1,7 @@
-// Bounds of the Engine's answers. dockerode keeps an answer in memory until it is whole, and waits for ever for one whose connection broke.
-// Invariant: an answer that is no stream ends whole, or with an error at MAX_ANSWER_BYTES, at MAX_VALUES or at the connection's end.
+// Bounds of the Engine's answers. dockerode keeps an answer in memory until it is whole, and waits for ever for one
+// whose connection broke.
+// Invariant: an answer that is no stream ends whole, or with an error at MAX_ANSWER_BYTES, at MAX_VALUES or at the
+// connection's end.
 
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ClientRequest, IncomingMessage } from "node:http";

@@ -51,7 +51,10 @@ export async function inspected(
   return found;
 }
 
-/** Creates a container of this name. A leftover with the name that does not run is removed. @throws Fault: one with the name runs */
+/**
+ * Creates a container of this name. A leftover with the name that does not run is removed.
+ * @throws Fault: one with the name runs
+ */
 export async function create(
   engine: Engine,
   signal: AbortSignal,

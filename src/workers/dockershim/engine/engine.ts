@@ -1,5 +1,7 @@
-// The connection to the Docker Engine: version negotiation, deadlines, cancellation. All requests of the thread go through `Engine.call`.
-// Invariant: a request ends with its caller's signal or its deadline, also when the Engine hangs; an answer is of a bounded size.
+// The connection to the Docker Engine: version negotiation, deadlines, cancellation. All requests of the thread go
+// through `Engine.call`.
+// Invariant: a request ends with its caller's signal or its deadline, also when the Engine hangs; an answer is of a
+// bounded size.
 
 import Docker from "dockerode";
 import { Scope } from "../../../shared/abort/scope.js";
@@ -50,7 +52,10 @@ export class Engine {
     this.limits[Symbol.dispose]();
   }
 
-  /** Runs `work` with a client of the negotiated version. `timeoutMs`: Infinity for streams and waits. @throws Fault, or the Engine's error */
+  /**
+   * Runs `work` with a client of the negotiated version. `timeoutMs`: Infinity for streams and waits.
+   * @throws Fault, or the Engine's error
+   */
   async call<T>(
     signal: AbortSignal,
     work: (docker: Docker, signal: AbortSignal) => Promise<T>,

@@ -2,7 +2,10 @@
 
 const FORM = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339 with up to nine digits → nanoseconds since the epoch. 0 for the Engine's zero time ("0001-01-01T00:00:00Z") and for no time. */
+/**
+ * RFC 3339 with up to nine digits → nanoseconds since the epoch. 0 for the Engine's zero time ("0001-01-01T00:00:00Z")
+ * and for no time.
+ */
 export function nanosOf(time: string): bigint {
   const match = FORM.exec(time);
   if (match === null) return 0n;

@@ -33,7 +33,10 @@ export class ContainerChanges {
     return [event];
   }
 
-  /** All containers that there are, each with its last event. Returns what happened since, in order; the first list is no news. */
+  /**
+   * All containers that there are, each with its last event. Returns what happened since, in order; the first list is
+   * no news.
+   */
   listed(present: readonly Known[], at: bigint): EngineEvent[] {
     const before = this.known;
     this.known = new Map(present.map((one) => [one.id, one]));

@@ -1,6 +1,8 @@
-// Events of containers for the clients of GetContainerEvents. One stream of the Engine serves them all, and exists only while there is a client.
-// The Engine forgets its events when it restarts, so after each connection the list of containers shows the missed changes.
-// Invariant: a client gets every change after it subscribed, in order, or its call ends; a slow client holds up no other.
+// Events of containers for the clients of GetContainerEvents. One stream of the Engine serves them all, and exists only
+// while there is a client. The Engine forgets its events when it restarts, so after each connection the list of
+// containers shows the missed changes.
+// Invariant: a client gets every change after it subscribed, in order, or its call ends; a slow client holds up no
+// other.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { ContainerEventType, type ContainerEventResponse } from "../../../shared/cri/gen/runtime.v1.js";

@@ -1,5 +1,5 @@
-// A command in a container as the Engine knows it: made, looked at, awaited. Its stream ends a moment before the command does, or long
-// before where the command closes its outputs.
+// A command in a container as the Engine knows it: made, looked at, awaited. Its stream ends a moment before the
+// command does, or long before where the command closes its outputs.
 // Invariant: an exit code is one that the Engine reported. None reported is an error, never a success.
 
 import type Docker from "dockerode";
@@ -23,7 +23,10 @@ export async function makeExec(
   });
 }
 
-/** Resolves when the command has ended. Rejects when the signal aborts, and where the Engine does not know the command any more. */
+/**
+ * Resolves when the command has ended. Rejects when the signal aborts, and where the Engine does not know the command
+ * any more.
+ */
 export async function exitCodeOf(shim: Shim, exec: Docker.Exec, signal: AbortSignal): Promise<number> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     const { Running, ExitCode } = await inspectedExec(shim, exec, signal);

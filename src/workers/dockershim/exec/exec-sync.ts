@@ -1,5 +1,6 @@
 // ExecSync: one command in a running container, its output and its exit code.
-// Invariant: the command ends with its timeout: docker has no request for that, so its process is killed; the output is bounded.
+// Invariant: the command ends with its timeout: docker has no request for that, so its process is killed; the output is
+// bounded.
 
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";

@@ -40,7 +40,9 @@ export class Images {
     return answered("images", found);
   }
 
-  /** Returns the image's id. Rejects as the Engine does, or when there is no progress for imagePullProgressDeadlineMs. */
+  /**
+   * Returns the image's id. Rejects as the Engine does, or when there is no progress for imagePullProgressDeadlineMs.
+   */
   async pull(reference: string, auth: AuthConfig | undefined, signal: AbortSignal): Promise<string> {
     const { engine, clock, init } = this.deps;
     const { name, tag } = splitReference(reference);

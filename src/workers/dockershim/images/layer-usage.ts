@@ -1,5 +1,5 @@
-// Bytes of all image layers, each counted once. The Engine computes them together with the usage of containers and volumes, for which it
-// reads all files. So one answer serves for a while.
+// Bytes of all image layers, each counted once. The Engine computes them together with the usage of containers and
+// volumes, for which it reads all files. So one answer serves for a while.
 // Invariant: one such request at a time; an answer is at most LIFE_MS old, unless the Engine cannot give another.
 
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,6 +1,6 @@
 // The stream of messages of a pull, one JSON object per line. The Engine reports failures in it, after its status 200.
-// Invariant: a pull ends: with its stream, with an error in it, or when no message came for the deadline. The Engine answers with the first
-// message only, so the deadline holds from the request on.
+// Invariant: a pull ends: with its stream, with an error in it, or when no message came for the deadline. The Engine
+// answers with the first message only, so the deadline holds from the request on.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Fault } from "../fault.js";

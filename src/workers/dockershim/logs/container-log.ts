@@ -1,7 +1,7 @@
-// The log file of one container. Follows docker's records from the last one in the file until the whole output of the exited container is
-// written. docker's stream is read only as fast as the file takes it.
-// Invariant: a record is written once, however often the thread, docker or the container restarts; after a rotation new lines go to the new
-// file.
+// The log file of one container. Follows docker's records from the last one in the file until the whole output of the
+// exited container is written. docker's stream is read only as fast as the file takes it.
+// Invariant: a record is written once, however often the thread, docker or the container restarts; after a rotation new
+// lines go to the new file.
 
 import { mkdir, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -187,7 +187,10 @@ export class ContainerLog {
   }
 }
 
-/** Cuts off a line that a full disk or a killed process left unfinished. Returns the time of the last line; undefined: there is none. */
+/**
+ * Cuts off a line that a full disk or a killed process left unfinished. Returns the time of the last line; undefined:
+ * there is none.
+ */
 async function wholeLines(file: FileHandle, size: number): Promise<string | undefined> {
   const { bytes } = await tailOf(file, size, TAIL_BYTES);
   const unfinished = bytes.length - (bytes.lastIndexOf(LINE_FEED) + 1);

@@ -6,8 +6,9 @@ import type { Engine } from "../engine/engine.js";
 import { ContainerLog, type LoggedContainer } from "./container-log.js";
 
 /**
- * The statuses of an exited container wait so long, in all, for its last lines. Its termination message may be read from them. A busy Engine sends
- * them seconds late. A log that cannot be written, for example on a full disk, delays no later status.
+ * The statuses of an exited container wait so long, in all, for its last lines. Its termination message may be read
+ * from them. A busy Engine sends them seconds late. A log that cannot be written, for example on a full disk, delays no
+ * later status.
  */
 const SETTLE_MS = 10_000;
 
@@ -49,7 +50,10 @@ export class ContainerLogs {
     late.abort();
   }
 
-  /** Of a running container. One whose log is not followed, since this thread has just started or failed to, is followed from here on. */
+  /**
+   * Of a running container. One whose log is not followed, since this thread has just started or failed to, is followed
+   * from here on.
+   */
   async reopen(container: LoggedContainer): Promise<void> {
     this.follow(container);
     await this.logs.get(container.id)?.log.reopen();

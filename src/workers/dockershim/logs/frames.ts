@@ -1,6 +1,6 @@
-// The output of docker's log and attach endpoints. Without a terminal it has frames of one stream each, with a terminal it is plain bytes.
-// Frame: stream (1 byte: 1 output, 2 error), three zero bytes, length (4 bytes, big-endian), payload. Source:
-// https://docs.docker.com/reference/api/engine/ ("Attach to a container", stream format)
+// The output of docker's log and attach endpoints. Without a terminal it has frames of one stream each, with a terminal
+// it is plain bytes. Frame: stream (1 byte: 1 output, 2 error), three zero bytes, length (4 bytes, big-endian),
+// payload. Source: https://docs.docker.com/reference/api/engine/ ("Attach to a container", stream format)
 // Invariant: at most one frame's head is kept between two chunks; payloads pass in parts, however long the frame.
 
 export type StreamName = "stdout" | "stderr";

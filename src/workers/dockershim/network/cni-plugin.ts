@@ -1,5 +1,5 @@
-// One run of a CNI plugin: configuration on standard input, parameters in the environment, result on standard output. Source:
-// https://www.cni.dev/docs/spec/ (section 2, execution protocol)
+// One run of a CNI plugin: configuration on standard input, parameters in the environment, result on standard output.
+// Source: https://www.cni.dev/docs/spec/ (section 2, execution protocol)
 
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// Checkpoints of sandboxes: the facts that docker's labels cannot carry, one file per sandbox. The form is that of Kubernetes 1.23 with
-// members of our own. A sandbox whose container was removed behind our back keeps its network until its checkpoint is removed, too.
+// Checkpoints of sandboxes: the facts that docker's labels cannot carry, one file per sandbox. The form is that of
+// Kubernetes 1.23 with members of our own. A sandbox whose container was removed behind our back keeps its network
+// until its checkpoint is removed, too.
 // Invariant: a checkpoint is written before the sandbox's network and removed after it. A damaged one counts as none.
 
 import { readdir, unlink } from "node:fs/promises";

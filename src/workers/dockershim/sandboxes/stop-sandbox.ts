@@ -1,5 +1,5 @@
-// StopPodSandbox and RemovePodSandbox. Invariant: the network is taken down once, before the namespace ends where possible; the checkpoint is
-// removed last, so that a removal that failed half way is repeated.
+// StopPodSandbox and RemovePodSandbox. Invariant: the network is taken down once, before the namespace ends where
+// possible; the checkpoint is removed last, so that a removal that failed half way is repeated.
 
 import { isHostNetworkMode } from "../containers/namespaces.js";
 import { listed, inspected, remove, SANDBOX_GRACE_S, stop } from "../engine/containers.js";

@@ -1,5 +1,6 @@
-// Disk usage of writable layers, by blocks, as other runtimes count it. The Engine instead adds up the lengths of files without
-// directories. It reads all files of a layer for each list. `du` measures the layers together, without following links.
+// Disk usage of writable layers, by blocks, as other runtimes count it. The Engine instead adds up the lengths of files
+// without directories. It reads all files of a layer for each list. `du` measures the layers together, without
+// following links.
 // Invariant: one measurement at a time, in a process with a deadline; measurements take at most a fiftieth of the time.
 
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -19,7 +20,9 @@ const AT_ONCE = 200;
 export interface LayerSizesDeps {
   clock: Pick<Clock, "monotonic" | "after">;
   log: Pick<Logger, "warn">;
-  /** Directory of the container's writable layer; undefined: its storage driver has none, or the container was removed. */
+  /**
+   * Directory of the container's writable layer; undefined: its storage driver has none, or the container was removed.
+   */
   directoryOf: (id: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 

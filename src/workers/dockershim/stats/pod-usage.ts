@@ -1,5 +1,5 @@
-// Usage of pods: CPU and memory of the pod's cgroup, which keeps the CPU time of containers that ended; its network by the counters of the
-// sandbox's interfaces; its processes.
+// Usage of pods: CPU and memory of the pod's cgroup, which keeps the CPU time of containers that ended; its network by
+// the counters of the sandbox's interfaces; its processes.
 
 import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
 import { fromSystemdSlice, toSystemdPath } from "../../../shared/cgroup/name.js";

@@ -1,4 +1,5 @@
-// Usage of containers and pods. Docker's one-shot statistics give CPU and memory, blocks the writable layers, cgroups the pods.
+// Usage of containers and pods. Docker's one-shot statistics give CPU and memory, blocks the writable layers, cgroups
+// the pods.
 
 import type Docker from "dockerode";
 import {

@@ -1,5 +1,6 @@
-// One stream of a client's connection, as a stream of Node. For exec, attach and port-forward, SPDY streams and WebSocket channels look the
-// same. Invariant: at most 64 KiB of a stream wait in each direction. While one is full, its connection is not read.
+// One stream of a client's connection, as a stream of Node. For exec, attach and port-forward, SPDY streams and
+// WebSocket channels look the same. Invariant: at most 64 KiB of a stream wait in each direction. While one is full,
+// its connection is not read.
 
 import { Duplex } from "node:stream";
 

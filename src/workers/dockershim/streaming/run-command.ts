@@ -1,6 +1,6 @@
 // exec and attach: the streams of a client, joined with one of the Engine's hijacked connections.
-// Invariant: the result comes last, after all output; a client that leaves ends the connection to the Engine, and the Engine's end is reported
-// to the client; a slow side stops the other.
+// Invariant: the result comes last, after all output; a client that leaves ends the connection to the Engine, and the
+// Engine's end is reported to the client; a slow side stops the other.
 
 import { once } from "node:events";
 import type { Duplex, Writable } from "node:stream";

@@ -1,4 +1,5 @@
-// The server's side of a SPDY/3.1 connection. As in other runtimes there is no flow control of streams (docs/adr/0036): a slow one holds TCP back.
+// The server's side of a SPDY/3.1 connection. As in other runtimes there is no flow control of streams (docs/adr/0036):
+// a slow one holds TCP back.
 // Invariant: streams end with their connection; a client has at most 256 of them at once.
 
 import type { Duplex } from "node:stream";

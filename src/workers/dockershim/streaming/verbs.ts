@@ -1,4 +1,5 @@
-// Exec, Attach and PortForward: each answers with a URL on loopback. The server behind it is loaded with the first call.
+// Exec, Attach and PortForward: each answers with a URL on loopback. The server behind it is loaded with the first
+// call.
 
 import type { Verbs } from "../call.js";
 import { inspected } from "../engine/containers.js";

@@ -1,7 +1,7 @@
-// The kernel's log from /dev/kmsg: one record a read, and a position for each reader. Reads do not wait and return a bounded number of
-// records. So neither this thread nor libuv's pool is ever blocked.
-// Invariant: records from before the opening are skipped; records that the kernel overwrote before they were read are reported as lost, and
-// the next ones are read.
+// The kernel's log from /dev/kmsg: one record a read, and a position for each reader. Reads do not wait and return a
+// bounded number of records. So neither this thread nor libuv's pool is ever blocked.
+// Invariant: records from before the opening are skipped; records that the kernel overwrote before they were read are
+// reported as lost, and the next ones are read.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { OperatorError } from "../../../shared/errors/operator-error.js";
@@ -49,7 +49,10 @@ export class KernelLog implements Disposable {
 
   constructor(private readonly device: LogDevice) {}
 
-  /** New lines, as many as fit; the rest follows with the next call. @throws Node's errors other than EAGAIN and EPIPE. */
+  /**
+   * New lines, as many as fit; the rest follows with the next call.
+   * @throws Node's errors other than EAGAIN and EPIPE.
+   */
   *entries(): Generator<KernelEntry> {
     for (let left = AT_ONCE; left > 0; left--) {
       const read = this.read();

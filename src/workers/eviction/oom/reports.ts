@@ -1,8 +1,9 @@
 // Parses the OOM killer's lines of all kernel versions: the killed process, and the cgroup at its limit.
-//   since 5.0:  "oom-kill:constraint=…,oom_memcg=LIMIT,task_memcg=TASK,task=NAME,pid=N,uid=N", or "global_oom" for oom_memcg
-//   before 5.0: "Task in TASK killed as a result of limit of LIMIT"; no such line when the machine's memory is exhausted
-// Both end with "Killed process N (NAME)". Before 5.3 it may be a child of the selected process. The kernel omits all but the last line
-// after ten reports within five seconds. Reports never overlap.
+//   since 5.0:  "oom-kill:constraint=…,oom_memcg=LIMIT,task_memcg=TASK,task=NAME,pid=N,uid=N",
+//               or "global_oom" for oom_memcg
+//   before 5.0: "Task in TASK killed as a result of limit of LIMIT"; no such line when the machine's memory is full
+// Both end with "Killed process N (NAME)". Before 5.3 it may be a child of the selected process. The kernel omits all
+// but the last line after ten reports within five seconds. Reports never overlap.
 
 import type { KernelEntry } from "./kernel-log.js";
 

@@ -1,5 +1,5 @@
-// Reports OOM kills to main from the kernel log. If the log is unreadable, the counters of the cgroups serve. Runs with every memory
-// reading.
+// Reports OOM kills to main from the kernel log. If the log is unreadable, the counters of the cgroups serve. Runs with
+// every memory reading.
 // Invariant: it never throws; a missing source is logged once.
 
 import type { Clock } from "../../../shared/clock/clock.js";

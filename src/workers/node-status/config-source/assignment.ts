@@ -1,6 +1,6 @@
 // Which ConfigMap a Node object assigns as configuration of its kubelet. Pure.
-// Invariant: any value gives an assignment, an error, or none; the annotation has precedence over spec.configSource, which API servers
-// up to 1.23 serve.
+// Invariant: any value gives an assignment, an error, or none; the annotation has precedence over spec.configSource,
+// which API servers up to 1.23 serve.
 
 import {
   CONFIG_SOURCE_ANNOTATION,

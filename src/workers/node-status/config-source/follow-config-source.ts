@@ -1,8 +1,8 @@
-// Follows the configuration that the Node object assigns: the assignment, then the one ConfigMap that it names. Main receives each new text.
-// Loaded only with --dynamic-config-dir.
-// Invariant: the kubelet reads only a ConfigMap of --dynamic-config-sources, whatever the Node assigns. At most one ConfigMap is watched.
-// Main gets the newest state only, at most once per SEND_GAP_MS, and nothing while the text stays the same. Labels, annotations and other
-// keys of the ConfigMap have no effect.
+// Follows the configuration that the Node object assigns: the assignment, then the one ConfigMap that it names. Main
+// receives each new text. Loaded only with --dynamic-config-dir.
+// Invariant: the kubelet reads only a ConfigMap of --dynamic-config-sources, whatever the Node assigns. At most one
+// ConfigMap is watched. Main gets the newest state only, at most once per SEND_GAP_MS, and nothing while the text stays
+// the same. Labels, annotations and other keys of the ConfigMap have no effect.
 
 import { isAllowedSource, notAllowedText } from "../../../shared/api/allowed-config-sources.js";
 import type { Returns } from "../../../shared/api/client/connection/presence.js";

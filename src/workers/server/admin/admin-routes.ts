@@ -1,5 +1,5 @@
-// The routes of the admin socket: those of the authenticated port, and those that only the nodelet command uses. Loaded with the first
-// request on the socket.
+// The routes of the admin socket: those of the authenticated port, and those that only the nodelet command uses. Loaded
+// with the first request on the socket.
 
 import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";

@@ -1,5 +1,5 @@
-// Binds the admin socket. Its permissions are the whole protection: a client that can open it is trusted. Invariant: at no moment can others
-// than root and the group connect. A socket with a listening kubelet stays.
+// Binds the admin socket. Its permissions are the whole protection: a client that can open it is trusted. Invariant: at
+// no moment can others than root and the group connect. A socket with a listening kubelet stays.
 
 import { chmod, chown, mkdir, readFile, stat } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
@@ -44,8 +44,8 @@ export async function bindSocket(server: Server, { path, group, rootDir }: Socke
 }
 
 /**
- * Members of the group need search permission for each folder above the socket. The kubelet gives it to its own folders, without the right
- * to list them; it changes no other. Returns why the group cannot pass a folder of others.
+ * Members of the group need search permission for each folder above the socket. The kubelet gives it to its own
+ * folders, without the right to list them; it changes no other. Returns why the group cannot pass a folder of others.
  */
 async function letGroupPass(folder: string, gid: number, rootDir: string): Promise<string | undefined> {
   const root = resolve(rootDir);

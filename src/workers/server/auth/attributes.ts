@@ -20,12 +20,18 @@ export function verbOf(method: string): string {
   return VERBS.get(method) ?? "";
 }
 
-/** The path that is authorised: the matched route's. Without a route the response is 404, and the path tells who gets it. */
+/**
+ * The path that is authorised: the matched route's. Without a route the response is 404, and the path tells who gets
+ * it.
+ */
 export function authorisedPath({ route, target }: Pick<Call, "route" | "target">): string {
   return route?.path ?? target.path;
 }
 
-/** The manifest API reads bodies itself, and serves no anonymous user: on a stand-alone node all users may do everything. */
+/**
+ * The manifest API reads bodies itself, and serves no anonymous user: on a stand-alone node all users may do
+ * everything.
+ */
 export function isManifestPath(path: string): boolean {
   return firstSegment(path) === MANIFESTS;
 }

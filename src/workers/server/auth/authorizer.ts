@@ -1,5 +1,5 @@
-// Authorization: AlwaysAllow, or by the API server's SubjectAccessReview. Results are cached, allowed and denied each for their time;
-// failures are not.
+// Authorization: AlwaysAllow, or by the API server's SubjectAccessReview. Results are cached, allowed and denied each
+// for their time; failures are not.
 
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";

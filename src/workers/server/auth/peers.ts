@@ -1,5 +1,5 @@
-// The verified client certificates of open connections. A certificate is read once, at the start of the connection. It is kept on the
-// socket itself, where the socket proxies of HTTP/2 find it, too.
+// The verified client certificates of open connections. A certificate is read once, at the start of the connection. It
+// is kept on the socket itself, where the socket proxies of HTTP/2 find it, too.
 // Invariant: after a change of the accepted CAs, a verification by the old ones no longer counts.
 
 import { type CertificateClaim, type TlsPeer, certificateClaim } from "./certificate-claim.js";

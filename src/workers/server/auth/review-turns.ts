@@ -1,8 +1,9 @@
 // Reviews go to the API server as fast as kubeAPIQPS and kubeAPIBurst allow, separately for each kind of review. So
-// invalid tokens of strangers never delay the access reviews of known clients. When reviews wait, the networks of
-// their clients take turns. A client waits for one review of each other network at most, not for all earlier ones of a
+// invalid tokens of strangers never delay the access reviews of known clients. When reviews wait, the networks of their
+// clients take turns. A client waits for one review of each other network at most, not for all earlier ones of a
 // network.
-// Invariant: few reviews wait, for each network and for all; when more come, the oldest of the network with most is refused.
+// Invariant: few reviews wait, for each network and for all; when more come, the oldest of the network with most is
+// refused.
 
 import { RateLimit } from "../../../shared/api/client/call/rate-limit.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -31,7 +32,9 @@ interface Waiter {
 
 export class ReviewTurns {
   private readonly limit: RateLimit;
-  /** Waiting reviews by network, oldest first. The networks are in the order of their turns; none has an empty queue. */
+  /**
+   * Waiting reviews by network, oldest first. The networks are in the order of their turns; none has an empty queue.
+   */
   private readonly queues = new Map<string, Waiter[]>();
   private waiting = 0;
   private serving = false;

@@ -1,5 +1,5 @@
-// Bearer tokens, as the API server reviews them. Answers are kept for cacheTTL; a refusal for seconds only, as a token may
-// become good; no answer is not kept at all.
+// Bearer tokens, as the API server reviews them. Answers are kept for cacheTTL; a refusal for seconds only, as a token
+// may become good; no answer is not kept at all.
 // Invariant: no token is kept in memory, only a keyed digest of it; however many wrong tokens come, memory is bounded.
 
 import { createHmac, randomBytes } from "node:crypto";

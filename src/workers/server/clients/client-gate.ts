@@ -1,6 +1,7 @@
-// Between a client's socket and its TLS: passes the records of an unauthorised client one by one, in its turns. The handshake is inspected.
-// After an authorised request, all bytes pass at once.
-// Invariant: bytes keep their order; no more than one chunk of the socket waits here, as the socket is paused meanwhile.
+// Between a client's socket and its TLS: passes the records of an unauthorised client one by one, in its turns. The
+// handshake is inspected. After an authorised request, all bytes pass at once.
+// Invariant: bytes keep their order; no more than one chunk of the socket waits here, as the socket is paused
+// meanwhile.
 
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";

@@ -1,5 +1,7 @@
-// The gates of all connections of one server: their turns, the processor time that they use, and the way from a TLS socket to its gate.
-// Invariant: processor time of a connection counts for its network, and a spare handshake also for the spare ones of all.
+// The gates of all connections of one server: their turns, the processor time that they use, and the way from a TLS
+// socket to its gate.
+// Invariant: processor time of a connection counts for its network, and a spare handshake also for the spare ones of
+// all.
 
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";

@@ -1,8 +1,9 @@
-// Connections that wait for their TLS handshake because their network has used up its rate. Before a handshake the kubelet cannot
-// distinguish an operator from a flood with the same address. So all connections of one network have equal chances. A new connection
-// replaces a random waiting one, and the next handshake is that of a random one.
-// Invariant: a client that always has a connection here is served after (places / handshakes per second) on average, for a flood of any
-// size. Waiting connections need no cryptography, are bounded, and leave no network without its turn.
+// Connections that wait for their TLS handshake because their network has used up its rate. Before a handshake the
+// kubelet cannot distinguish an operator from a flood with the same address. So all connections of one network have
+// equal chances. A new connection replaces a random waiting one, and the next handshake is that of a random one.
+// Invariant: a client that always has a connection here is served after (places / handshakes per second) on average,
+// for a flood of any size. Waiting connections need no cryptography, are bounded, and leave no network without its
+// turn.
 
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

@@ -1,7 +1,8 @@
-// Limit of TLS handshakes per second and network. For clients without credentials, a handshake is the most expensive operation: the server
-// thread exchanges keys and signs. A connection that uses more processor time than a handshake should counts as several.
-// Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate, which unauthorised
-// networks cannot use up. Memory is bounded for any number of addresses.
+// Limit of TLS handshakes per second and network. For clients without credentials, a handshake is the most expensive
+// operation: the server thread exchanges keys and signs. A connection that uses more processor time than a handshake
+// should counts as several.
+// Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate,
+// which unauthorised networks cannot use up. Memory is bounded for any number of addresses.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { networkOf } from "../network.js";
@@ -12,11 +13,17 @@ export interface HandshakeLimits {
   handshakeBurst: number;
 }
 
-/** Processor time of a connection that counts as its handshake: one takes 1 to 2 ms, and the first ones of a thread several times as long. */
+/**
+ * Processor time of a connection that counts as its handshake: one takes 1 to 2 ms, and the first ones of a thread
+ * several times as long.
+ */
 const FREE_MS = 5;
 /** Each such time beyond it counts as a further handshake, milliseconds. */
 const HANDSHAKE_MS = 2;
-/** Both figures are multiplied by it for a network with an authorised client: kubectl exec through one API server, scrapers. */
+/**
+ * Both figures are multiplied by it for a network with an authorised client: kubectl exec through one API server,
+ * scrapers.
+ */
 const AUTHORISED_FACTOR = 10;
 /** A network counts as authorised this long after its last authorised request, milliseconds. */
 const AUTHORISED_MS = 10 * 60_000;

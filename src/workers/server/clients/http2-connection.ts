@@ -1,6 +1,6 @@
 // Closes an HTTP/2 connection. `close` waits for its streams, and a client that stops reading never ends them.
-// Invariant: a closing connection closes when its streams have ended; streams that wait only for the client are reset after a
-// grace period. A stream without data, for example a follower of an idle log, is not reset.
+// Invariant: a closing connection closes when its streams have ended; streams that wait only for the client are reset
+// after a grace period. A stream without data, for example a follower of an idle log, is not reset.
 
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

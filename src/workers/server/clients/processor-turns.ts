@@ -1,17 +1,21 @@
-// The bytes of unauthorised clients are handled one TLS record per round of the event loop, and the processor time of each is measured.
-// A connection that has used up its first milliseconds waits while its network has no credit. The connection with the least use is next; the
-// time that it has waited counts in its favour.
-// Invariant: all unauthorised clients together use at most half of the thread's time, whatever they send, plus one record. No stream of new
-// connections can starve an old one: it waits only for connections that came before its due time.
+// The bytes of unauthorised clients are handled one TLS record per round of the event loop, and the processor time of
+// each is measured. A connection that has used up its first milliseconds waits while its network has no credit. The
+// connection with the least use is next; the time that it has waited counts in its favour.
+// Invariant: all unauthorised clients together use at most half of the thread's time, whatever they send, plus one
+// record. No stream of new connections can starve an old one: it waits only for connections that came before its due
+// time.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import { LoopYield } from "../../../shared/queue/loop-yield.js";
 
-/** Processor time of one connection, milliseconds: for a handshake and a first request. Beyond it the credit of its network counts. */
+/**
+ * Processor time of one connection, milliseconds: for a handshake and a first request. Beyond it the credit of its
+ * network counts.
+ */
 const FREE_MS = 20;
 /**
- * A connection is due so many milliseconds after its bytes came, for each millisecond of its use: those with less use that come until then are before
- * it.
+ * A connection is due so many milliseconds after its bytes came, for each millisecond of its use: those with less use
+ * that come until then are before it.
  */
 const WAIT_FACTOR = 10;
 /** Interval between two looks for credit, milliseconds. */

@@ -1,7 +1,7 @@
-// Requests of one HTTP/1.1 connection are handled one after the other, as Go's server does. Node hands over all that arrived
-// together, and an upgrade even while an earlier response is being written.
-// Invariant: an upgrade is handled when every earlier response has ended; what waits is bounded, and never outlives its connection.
-// A connection with too many requests is closed, and its remaining bytes are not read.
+// Requests of one HTTP/1.1 connection are handled one after the other, as Go's server does. Node hands over all that
+// arrived together, and an upgrade even while an earlier response is being written.
+// Invariant: an upgrade is handled when every earlier response has ended; what waits is bounded, and never outlives its
+// connection. A connection with too many requests is closed, and its remaining bytes are not read.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -68,7 +68,10 @@ export class Turns {
     return this.lines.get(socket)?.current;
   }
 
-  /** Calls `then` once all responses of the connection have ended: at once, if none is in progress. A later call replaces an earlier one. */
+  /**
+   * Calls `then` once all responses of the connection have ended: at once, if none is in progress. A later call
+   * replaces an earlier one.
+   */
   whenIdle(socket: Socket, then: () => void): void {
     const line = this.lineOf(socket);
     if (line.current === undefined && line.waiting.length === 0) then();

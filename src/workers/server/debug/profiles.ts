@@ -1,5 +1,6 @@
 // Takes V8 profiles of a running thread over the inspector: CPU time and heap.
-// Invariant: one profile at a time; a profile ends with its client; the thread that is looked at is never stopped for it.
+// Invariant: one profile at a time; a profile ends with its client; the thread that is looked at is never stopped for
+// it.
 
 import type { Session } from "node:inspector";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
-// Limits for the certificate chain of a client, which are checked before OpenSSL verifies a signature of it. OpenSSL verifies each one, also
-// in a chain that leads to no CA of the node. Some keys cost 5 to 30 ms per signature.
+// Limits for the certificate chain of a client, which are checked before OpenSSL verifies a signature of it. OpenSSL
+// verifies each one, also in a chain that leads to no CA of the node. Some keys cost 5 to 30 ms per signature.
 // Invariant: the chains that Go's crypto/tls accepts pass, up to the number and size below.
 
 import { messageOf } from "../../../shared/errors/thrown.js";

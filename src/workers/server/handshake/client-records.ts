@@ -1,5 +1,6 @@
-// Decrypts the records of a TLS 1.3 client's handshake (RFC 8446, 5.2 and 7.3), with the secret that Node reports as "keylog". The kubelet
-// looks at the certificates there before OpenSSL does. The secret protects the handshake only, not the data that follows.
+// Decrypts the records of a TLS 1.3 client's handshake (RFC 8446, 5.2 and 7.3), with the secret that Node reports as
+// "keylog". The kubelet looks at the certificates there before OpenSSL does. The secret protects the handshake only,
+// not the data that follows.
 
 import { createDecipheriv, createHmac, type CipherGCMTypes } from "node:crypto";
 import { HandshakeRefusal } from "./messages.js";

@@ -1,4 +1,5 @@
-// A strict reader of DER. What it cannot read in exactly one way is refused: OpenSSL also reads BER, and both must see the same keys.
+// A strict reader of DER. What it cannot read in exactly one way is refused: OpenSSL also reads BER, and both must see
+// the same keys.
 
 export const TAG = { integer: 0x02, bits: 0x03, oid: 0x06, sequence: 0x30, version: 0xa0 } as const;
 

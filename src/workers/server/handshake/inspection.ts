@@ -1,5 +1,7 @@
-// Looks at the records of a client's TLS handshake before OpenSSL gets them, and refuses a certificate chain whose verification is expensive.
-// Invariant: OpenSSL gets no Certificate message that chainProblem has not passed. What this class cannot read ends the connection.
+// Looks at the records of a client's TLS handshake before OpenSSL gets them, and refuses a certificate chain whose
+// verification is expensive.
+// Invariant: OpenSSL gets no Certificate message that chainProblem has not passed. What this class cannot read ends the
+// connection.
 
 import { chainProblem } from "./chain-limits.js";
 import { ClientRecords } from "./client-records.js";

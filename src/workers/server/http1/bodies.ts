@@ -1,5 +1,5 @@
-// Which bodies of requests are read. Go's server asks a client that expects "100 Continue" for its body when a handler begins to read it, and a
-// broken body matters to a handler that reads it and to no other.
+// Which bodies of requests are read. Go's server asks a client that expects "100 Continue" for its body when a handler
+// begins to read it, and a broken body matters to a handler that reads it and to no other.
 
 import type { IncomingMessage } from "node:http";
 

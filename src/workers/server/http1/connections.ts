@@ -1,4 +1,5 @@
-// Requests of HTTP/1 on one server of Node: their heads are read here (Input), one after the other (Turns), and handed to the handler.
+// Requests of HTTP/1 on one server of Node: their heads are read here (Input), one after the other (Turns), and handed
+// to the handler.
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";

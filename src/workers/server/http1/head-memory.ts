@@ -1,6 +1,7 @@
-// Memory of heads of requests, from their first byte until their response has ended. Each connection has a little of its own; larger heads, up
-// to Go's 1 MiB, come from a pool that all connections of a port share.
-// Invariant: heads of unauthorised clients hold no more than (connections × OWN_BYTES + pool), and one network no more than half of the pool.
+// Memory of heads of requests, from their first byte until their response has ended. Each connection has a little of
+// its own; larger heads, up to Go's 1 MiB, come from a pool that all connections of a port share.
+// Invariant: heads of unauthorised clients hold no more than (connections × OWN_BYTES + pool), and one network no more
+// than half of the pool.
 
 import type { Socket } from "node:net";
 import { networkOf } from "../network.js";

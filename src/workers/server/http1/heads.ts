@@ -1,5 +1,5 @@
-// The heads that this server has read itself, on the request that Node hands over for each. A property is cheaper than a WeakMap: requests come by
-// thousands a second.
+// The heads that this server has read itself, on the request that Node hands over for each. A property is cheaper than
+// a WeakMap: requests come by thousands a second.
 
 import type { IncomingMessage } from "node:http";
 import type { RequestHead } from "../../../shared/http/server/request-head.js";

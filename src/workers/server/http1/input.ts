@@ -1,6 +1,8 @@
-// The input of one HTTP/1 connection: what the socket reads goes through RequestReader, and Node's parser gets what that writes.
-// Invariant: the nth request that Node hands over is the nth head that was read; a request without one ends its connection. What waits is
-// bounded in bytes (HeadMemory) and in time. The client's end is passed on when the responses before it have ended, as in Go.
+// The input of one HTTP/1 connection: what the socket reads goes through RequestReader, and Node's parser gets what
+// that writes.
+// Invariant: the nth request that Node hands over is the nth head that was read; a request without one ends its
+// connection. What waits is bounded in bytes (HeadMemory) and in time. The client's end is passed on when the responses
+// before it have ended, as in Go.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -141,7 +143,10 @@ export class Input implements RequestSink {
     this.whenDone(() => this.push(null));
   }
 
-  /** Calls `then` when all responses have ended; at once, when one is being written and has nothing to write; after a time in any case. */
+  /**
+   * Calls `then` when all responses have ended; at once, when one is being written and has nothing to write; after a
+   * time in any case.
+   */
   private whenDone(then: () => void): void {
     const { turns, clock } = this.options;
     const { socket } = this;

@@ -24,8 +24,8 @@ export class Bodies {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Calls `use` with the body, which counts as in memory until `use` has ended. Rejects with BodyError, with the request's own error when
-   * the client breaks off, or as `use` does.
+   * Calls `use` with the body, which counts as in memory until `use` has ended. Rejects with BodyError, with the
+   * request's own error when the client breaks off, or as `use` does.
    */
   async read<T>(request: IncomingMessage, use: (body: Uint8Array) => Promise<T>): Promise<T> {
     if (Number(request.headers["content-length"] ?? 0) > MANIFEST_BODY_LIMIT) throw tooLarge();

@@ -1,5 +1,5 @@
-// A kept manifest as clients see it: the Pod as written, with the status of its pod; also as a list or a table. The text is joined, not
-// parsed: a manifest may have 10 MiB. Source of the table's format:
+// A kept manifest as clients see it: the Pod as written, with the status of its pod; also as a list or a table. The
+// text is joined, not parsed: a manifest may have 10 MiB. Source of the table's format:
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
 
 import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";

@@ -1,6 +1,6 @@
-// GET /manifests/?watch=1: the changes of manifests and their pods, one JSON event per line, as API servers write them. Invariant: a
-// watcher receives the newest state, not each one. A slow reader needs one state per manifest and no queue. A deleted manifest is shown
-// until its pod is removed from the node.
+// GET /manifests/?watch=1: the changes of manifests and their pods, one JSON event per line, as API servers write them.
+// Invariant: a watcher receives the newest state, not each one. A slow reader needs one state per manifest and no
+// queue. A deleted manifest is shown until its pod is removed from the node.
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -38,7 +38,10 @@ export class ManifestWatches {
     this.closing.abort(new Error("the server is closing"));
   }
 
-  /** After each write: the manifests are read again, and the watchers woken. Without a list the watches end: their clients begin again. */
+  /**
+   * After each write: the manifests are read again, and the watchers woken. Without a list the watches end: their
+   * clients begin again.
+   */
   async changed(): Promise<void> {
     if (this.wakes.size === 0) return;
     try {

@@ -1,4 +1,5 @@
-// Files and listings of the node's log folder, as Go's file server sends them. Folders end in "/", and ranges and dates are honoured.
+// Files and listings of the node's log folder, as Go's file server sends them. Folders end in "/", and ranges and dates
+// are honoured.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorCode } from "../../../shared/errors/error-code.js";

@@ -1,6 +1,7 @@
-// A file below the node's log folder, opened for reading. Only regular files are opened: a pipe or device without a writer would hold a
-// thread of libuv's pool.
-// Invariant: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
+// A file below the node's log folder, opened for reading. Only regular files are opened: a pipe or device without a
+// writer would hold a thread of libuv's pool.
+// Invariant: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not
+// out.
 
 import { join, posix } from "node:path";
 import { errorCode } from "../../../shared/errors/error-code.js";

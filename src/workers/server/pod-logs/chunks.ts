@@ -1,5 +1,5 @@
-// The bytes of one log file in chunks, plain or compressed. A chunk of a plain file is valid until the next one is asked
-// for: its memory is used again.
+// The bytes of one log file in chunks, plain or compressed. A chunk of a plain file is valid until the next one is
+// asked for: its memory is used again.
 
 import type { FileHandle } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";

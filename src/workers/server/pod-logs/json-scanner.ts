@@ -1,5 +1,7 @@
-// Takes a log of the Docker Engine apart: lines of JSON out of chunks cut anywhere, passed on as the records of a CRI log.
-// Invariant: at most one line is collected, and none beyond the limit; a line that is no record is skipped as a whole and counted.
+// Takes a log of the Docker Engine apart: lines of JSON out of chunks cut anywhere, passed on as the records of a CRI
+// log.
+// Invariant: at most one line is collected, and none beyond the limit; a line that is no record is skipped as a whole
+// and counted.
 
 import { LONGEST_JSON_LINE, parseJsonRecord, type JsonRecord } from "../../../shared/container-logs/json-record.js";
 import { goText } from "../../../shared/text/go-text.js";

@@ -1,4 +1,5 @@
-// Time stamps of log lines: RFC 3339 with up to nanoseconds, compared exactly, printed with nine digits as kubectl does.
+// Time stamps of log lines: RFC 3339 with up to nanoseconds, compared exactly, printed with nine digits as kubectl
+// does.
 
 /** Reads stamps of lines that follow each other: most share their second with the one before. */
 export class LineTimes {

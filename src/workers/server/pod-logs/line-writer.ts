@@ -1,6 +1,6 @@
 // Turns records into what `kubectl logs` prints: parts joined to lines, the wanted stream, since, time stamps, a limit.
-// Invariant: memory stays at one output block for lines of any length. Lines of two streams never mix. Output of the other stream ends an
-// unfinished line, and the rest becomes another line.
+// Invariant: memory stays at one output block for lines of any length. Lines of two streams never mix. Output of the
+// other stream ends an unfinished line, and the rest becomes another line.
 
 import { fixedStamp, LineTimes } from "./line-time.js";
 import { stampOf, type LogStream, type RecordHead, type RecordSink } from "./record-scanner.js";
@@ -8,7 +8,9 @@ import { stampOf, type LogStream, type RecordHead, type RecordSink } from "./rec
 export interface LineWriterOptions {
   /** Only this stream; undefined: both. */
   stream?: LogStream | undefined;
-  /** Parts from before this time, nanoseconds since the epoch, are left out: so files that are older need no reading. */
+  /**
+   * Parts from before this time, nanoseconds since the epoch, are left out: so files that are older need no reading.
+   */
   sinceNanos?: bigint | undefined;
   timestamps?: boolean | undefined;
   /** Stop after so many bytes of output. */

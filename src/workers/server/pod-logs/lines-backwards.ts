@@ -1,4 +1,5 @@
-// The lines of a plain file from its end to its start. At most one line and one chunk are in memory; lines beyond the limit are left out.
+// The lines of a plain file from its end to its start. At most one line and one chunk are in memory; lines beyond the
+// limit are left out.
 
 import type { OpenLogFile } from "./log-files.js";
 

@@ -1,5 +1,5 @@
-// The files of one run of a container, opened together. Rotation may rename, compress and delete them during a read, but open files stay
-// readable.
+// The files of one run of a container, opened together. Rotation may rename, compress and delete them during a read,
+// but open files stay readable.
 // Invariant: no file is missed or taken twice during a rotation; every handle is closed by its owner.
 
 import type { BigIntStats } from "node:fs";
@@ -40,8 +40,9 @@ export function logRun(
 }
 
 /**
- * Opens the files that `pick` takes, oldest first, the one being written last; they are consistent with each other. None if the name is a link
- * that leads nowhere. @throws OperatorError
+ * Opens the files that `pick` takes, oldest first, the one being written last; they are consistent with each other.
+ * None if the name is a link that leads nowhere.
+ * @throws OperatorError
  */
 export async function openLogFiles(
   run: LogRun,
@@ -77,8 +78,8 @@ export async function closeLogFiles(files: readonly OpenLogFile[]): Promise<void
 }
 
 /**
- * Files that may have a line of that time or later. A file's last change is not older than its last line. The newest file is always among
- * them.
+ * Files that may have a line of that time or later. A file's last change is not older than its last line. The newest
+ * file is always among them.
  */
 export async function modifiedSince(
   run: LogRun,

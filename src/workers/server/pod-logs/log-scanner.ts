@@ -1,6 +1,6 @@
 // Scans a container's log in the format of its first line: CRI's, or the Docker Engine's JSON.
-// Invariant: each file is scanned in one format. A file that begins with a line of neither has the format of the file before it; the first
-// file must have one.
+// Invariant: each file is scanned in one format. A file that begins with a line of neither has the format of the file
+// before it; the first file must have one.
 
 import { LONGEST_JSON_LINE, parseJsonRecord, type JsonRecord } from "../../../shared/container-logs/json-record.js";
 import { goText } from "../../../shared/text/go-text.js";
@@ -55,7 +55,10 @@ export class LogScanner {
     this.begin(found, bytes).push(bytes, stop);
   }
 
-  /** @param whole nothing will be added to the file: a first line that is cut off counts as it is. @throws LogFormatError */
+  /**
+   * @param whole nothing will be added to the file: a first line that is cut off counts as it is.
+   * @throws LogFormatError
+   */
   endOfFile(whole: boolean): void {
     if (this.length > 0 && whole) {
       const bytes = Buffer.concat(this.parts);

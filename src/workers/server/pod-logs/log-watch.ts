@@ -50,8 +50,8 @@ export class LogWatch implements Disposable {
   }
 
   /**
-   * Until something happened since the last wait, or `ms` have passed. For a reader that `found` something since the last
-   * wait it is a short rest, in which lines gather. Rejects with the signal's reason.
+   * Until something happened since the last wait, or `ms` have passed. For a reader that `found` something since the
+   * last wait it is a short rest, in which lines gather. Rejects with the signal's reason.
    */
   async wait(ms: number, signal: AbortSignal, found = false): Promise<Wake> {
     signal.throwIfAborted();

@@ -36,7 +36,9 @@ export interface ReadLogsOptions extends PodLogOptions {
   signal?: AbortSignal | undefined;
   /** For `follow`: the reading ends when the container no longer runs and its log was read to the end. */
   isRunning?: () => boolean | Promise<boolean>;
-  /** For `follow`: whether an inotify instance may be used; default true. Without one, new lines come within a second. */
+  /**
+   * For `follow`: whether an inotify instance may be used; default true. Without one, new lines come within a second.
+   */
   inotify?: boolean;
   /** A broken compressed file is read as far as possible; this is called with the reason, once per file. */
   onProblem?: (file: string, error: Error) => void;
@@ -54,7 +56,8 @@ const EXITED_UNCHANGED_MS = 300;
 
 /**
  * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is requested.
- * Rejects with LogOptionsError, LogMissingError, OperatorError, LogFormatError, LogStreamError, the signal's reason, or a system error.
+ * Rejects with LogOptionsError, LogMissingError, OperatorError, LogFormatError, LogStreamError, the signal's reason, or
+ * a system error.
  */
 export async function* readContainerLogs(options: ReadLogsOptions): AsyncGenerator<Uint8Array> {
   const checked = checkLogOptions(options, options.clock.nowNanos());

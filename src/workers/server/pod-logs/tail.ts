@@ -1,7 +1,7 @@
-// Start of the last N lines. Plain files are read backwards and only as far as needed; compressed ones, which can be read forwards only,
-// are counted from the start.
-// Invariant: a line begins exactly where LineWriter begins one. That is a record whose predecessor was complete or of the other stream.
-// Records that are none are passed over, as there.
+// Start of the last N lines. Plain files are read backwards and only as far as needed; compressed ones, which can be
+// read forwards only, are counted from the start.
+// Invariant: a line begins exactly where LineWriter begins one. That is a record whose predecessor was complete or of
+// the other stream. Records that are none are passed over, as there.
 
 import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../shared/container-logs/json-record.js";
 import { goText } from "../../../shared/text/go-text.js";
@@ -49,7 +49,9 @@ export async function findTail(
   return undefined; // fewer lines than that: everything
 }
 
-/** Where the last line begins: the one that is being written, or else the end. A line beyond the limit is passed over. */
+/**
+ * Where the last line begins: the one that is being written, or else the end. A line beyond the limit is passed over.
+ */
 export async function lastLineOf(file: OpenLogFile | undefined, signal: AbortSignal): Promise<number> {
   if (file === undefined || file.name.compressed) return file?.size ?? 0;
   const nearest = Math.max(0, file.size - LONGEST_JSON_LINE);
@@ -59,7 +61,10 @@ export async function lastLineOf(file: OpenLogFile | undefined, signal: AbortSig
   return last.done === true ? file.size : last.value.offset;
 }
 
-/** Whether the first record is of the Docker Engine's format, if there is a record at all. The reading itself decides by the whole line. */
+/**
+ * Whether the first record is of the Docker Engine's format, if there is a record at all. The reading itself decides by
+ * the whole line.
+ */
 async function looksLikeJson(file: OpenLogFile): Promise<boolean> {
   const start = await readFully(file, Buffer.allocUnsafe(MAX_HEAD), 0);
   return parseHead(start, 0, emptyHead()) < 0 && start.toString("latin1").trimStart().startsWith("{");

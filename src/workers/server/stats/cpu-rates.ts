@@ -1,4 +1,5 @@
-// CPU usage as a rate from two samples at least a second apart. It covers ten seconds, or the time since the previous request.
+// CPU usage as a rate from two samples at least a second apart. It covers ten seconds, or the time since the previous
+// request.
 const SHORTEST_MS = 1000;
 /** A sample older than this makes way for a newer one. */
 const WINDOW_MS = 10_000;

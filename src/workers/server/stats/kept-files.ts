@@ -1,5 +1,5 @@
-// Kernel files that every sample reads stay open, and files that rarely change are read rarely. Invariant: each open file is
-// closed when it is no longer read, or when it was removed; a new file under the old path is opened again.
+// Kernel files that every sample reads stay open, and files that rarely change are read rarely. Invariant: each open
+// file is closed when it is no longer read, or when it was removed; a new file under the old path is opened again.
 
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Clock } from "../../../shared/clock/clock.js";

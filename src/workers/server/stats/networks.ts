@@ -1,5 +1,5 @@
-// Interfaces of the node and of pods with their own network, read from a process in the pod's sandbox. Read at most every ten seconds. The
-// files are not kept open: that would keep the network namespace.
+// Interfaces of the node and of pods with their own network, read from a process in the pod's sandbox. Read at most
+// every ten seconds. The files are not kept open: that would keep the network namespace.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";

@@ -1,5 +1,5 @@
-// One reading of all cgroups of the node, shared by all requests within its lifetime. Two scrapes in a second read once. CPU rates exist
-// while requests arrive: a sample is taken every ten seconds then.
+// One reading of all cgroups of the node, shared by all requests within its lifetime. Two scrapes in a second read
+// once. CPU rates exist while requests arrive: a sample is taken every ten seconds then.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

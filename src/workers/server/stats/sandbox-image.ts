@@ -1,4 +1,5 @@
-// The image that the rows of PodSandboxes name. containerd 1 has it in its configuration; containerd 2 names it in the status of each PodSandbox.
+// The image that the rows of PodSandboxes name. containerd 1 has it in its configuration; containerd 2 names it in the
+// status of each PodSandbox.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";

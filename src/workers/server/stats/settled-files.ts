@@ -1,5 +1,5 @@
-// Reads cgroup files that change only on a write: limits, shares, quotas. They are read every five minutes, and again when
-// their pod changes: a resize shows in its status.
+// Reads cgroup files that change only on a write: limits, shares, quotas. They are read every five minutes, and again
+// when their pod changes: a resize shows in its status.
 
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReadText } from "../../../shared/stats/kernel-file.js";

@@ -1,5 +1,5 @@
-// The implementation of the stats routes, created with the first request that needs it. A page is built once for all requests within its
-// validity, and kept as it is sent.
+// The implementation of the stats routes, created with the first request that needs it. A page is built once for all
+// requests within its validity, and kept as it is sent.
 
 import type { Pod } from "../../../shared/api/pod.js";
 import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";

@@ -1,5 +1,5 @@
-// The routes of the status page below /ui/: the document, logs, the configuration, and streams of node, host, pod and images. They only read.
-// URLs in the page are relative, so that it works behind `kubectl proxy`, too.
+// The routes of the status page below /ui/: the document, logs, the configuration, and streams of node, host, pod and
+// images. They only read. URLs in the page are relative, so that it works behind `kubectl proxy`, too.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";

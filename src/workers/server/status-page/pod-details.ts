@@ -1,5 +1,7 @@
-// The part of a pod's definition that only its own view shows: variables, mounts, ports, volumes, labels, settings. Pure.
-// Invariant: names and references, never values of variables, commands, or credentials of volumes; lists and texts are cut.
+// The part of a pod's definition that only its own view shows: variables, mounts, ports, volumes, labels, settings.
+// Pure.
+// Invariant: names and references, never values of variables, commands, or credentials of volumes; lists and texts are
+// cut.
 
 import { allContainersOf } from "../../../shared/api/pod-containers.js";
 import { type Container, type EnvVar, type Pod, type PodSpec } from "../../../shared/api/pod.js";
@@ -68,7 +70,10 @@ function securityOf(context: Container["securityContext"]): string[] {
     .map(cut);
 }
 
-/** Names of objects and paths on the node. Other sources have addresses and options, which may hold credentials: only the kind is shown. */
+/**
+ * Names of objects and paths on the node. Other sources have addresses and options, which may hold credentials: only
+ * the kind is shown.
+ */
 function sourceOf(volume: Volume): string {
   const { configMap, secret, hostPath, persistentVolumeClaim: claim, emptyDir, image, csi } = volume;
   if (configMap !== undefined) return `ConfigMap ${configMap.name ?? ""}`;

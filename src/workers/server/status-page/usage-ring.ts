@@ -1,5 +1,5 @@
-// Usage of the machine over the last hour: one sample every 10 s in a ring. It is the only part of the status page that works without a
-// client. It costs about 0.1 ms per sample and 60 KiB.
+// Usage of the machine over the last hour: one sample every 10 s in a ring. It is the only part of the status page that
+// works without a client. It costs about 0.1 ms per sample and 60 KiB.
 
 import { cpus } from "node:os";
 import type { Clock } from "../../../shared/clock/clock.js";

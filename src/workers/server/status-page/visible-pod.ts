@@ -1,5 +1,5 @@
-// A pod as the status page shows it: what `nodelet why` reads, without the values of variables, arguments of commands, headers and
-// annotations. Those can hold secrets, and readers of the page need none of them.
+// A pod as the status page shows it: what `nodelet why` reads, without the values of variables, arguments of commands,
+// headers and annotations. Those can hold secrets, and readers of the page need none of them.
 
 import type { Container, EphemeralContainer, Pod, Probe } from "../../../shared/api/pod.js";
 import { terminationMark, withTerminationMark } from "../../../shared/api/termination-mark.js";

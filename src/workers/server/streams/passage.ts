@@ -1,4 +1,5 @@
-// Connects a client with the runtime: first the request to the runtime, then the response, then data in both directions.
+// Connects a client with the runtime: first the request to the runtime, then the response, then data in both
+// directions.
 
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -24,9 +25,9 @@ export interface Passage {
 }
 
 /**
- * Confirms the switch to the client. Then it copies bytes in both directions, each as fast as the receiver reads. Invariant: the client
- * gets all bytes of the runtime's connection before its own connection is closed, also after an error. That connection is read until its
- * end.
+ * Confirms the switch to the client. Then it copies bytes in both directions, each as fast as the receiver reads.
+ * Invariant: the client gets all bytes of the runtime's connection before its own connection is closed, also after an
+ * error. That connection is read until its end.
  */
 export type Join = (ends: Ends, heads: Heads) => void;
 

@@ -1,7 +1,7 @@
-// exec and attach for v5.channel.k8s.io. Each channel of the client becomes a stream of a SPDY connection to the runtime, which uses
-// v4.channel.k8s.io. The runtime's URLs do not support v5, and its WebSockets cannot half-close.
-// Invariant: a channel that the client closes ends only the command's input. The status comes last, after all output. A broken connection
-// to the runtime is no success.
+// exec and attach for v5.channel.k8s.io. Each channel of the client becomes a stream of a SPDY connection to the
+// runtime, which uses v4.channel.k8s.io. The runtime's URLs do not support v5, and its WebSockets cannot half-close.
+// Invariant: a channel that the client closes ends only the command's input. The status comes last, after all output. A
+// broken connection to the runtime is no success.
 
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";

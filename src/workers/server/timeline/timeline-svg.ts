@@ -68,7 +68,10 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/** Names and errors come from manifests and runtimes: they must not become markup. Characters that XML 1.0 cannot represent are omitted. */
+/**
+ * Names and errors come from manifests and runtimes: they must not become markup. Characters that XML 1.0 cannot
+ * represent are omitted.
+ */
 function escape(text: string): string {
   return escapeHtml(text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, ""));
 }

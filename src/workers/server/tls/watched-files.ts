@@ -17,7 +17,10 @@ const SETTLE_MS = 100;
 export interface WatchedFilesOptions {
   paths: readonly string[];
   clock: Clock;
-  /** The contents, in the order of `paths`: first when all are there, then after each change. Throws when they are unusable. */
+  /**
+   * The contents, in the order of `paths`: first when all are there, then after each change. Throws when they are
+   * unusable.
+   */
   onContents(contents: readonly string[]): void;
   /** Once per cause, until the files are good again. */
   onProblem(error: Error): void;

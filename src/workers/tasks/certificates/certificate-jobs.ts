@@ -1,5 +1,5 @@
-// Jobs with certificates: validity and names of one, keys, certificate requests and self-signed certificates. The X.509 library
-// is loaded with the first such job only: it costs a thread 100 ms and 16 MiB.
+// Jobs with certificates: validity and names of one, keys, certificate requests and self-signed certificates. The X.509
+// library is loaded with the first such job only: it costs a thread 100 ms and 16 MiB.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type {

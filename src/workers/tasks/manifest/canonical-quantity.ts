@@ -1,4 +1,5 @@
-// The text of a quantity as upstream shows and sends it. Go keeps a text that it takes for canonical, and prints every other one anew.
+// The text of a quantity as upstream shows and sends it. Go keeps a text that it takes for canonical, and prints every
+// other one anew.
 
 import { parseQuantity, printQuantity, type ExactQuantity } from "../../../shared/api/quantity.js";
 

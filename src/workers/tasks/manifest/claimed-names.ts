@@ -1,4 +1,5 @@
-// The names that a refused manifest gives its pods, so that an operator finds it by them. Best effort: the text may be no YAML at all.
+// The names that a refused manifest gives its pods, so that an operator finds it by them. Best effort: the text may be
+// no YAML at all.
 // Invariant: linear time, a bounded part of the text, bounded results.
 
 import { isRecord } from "./walk.js";

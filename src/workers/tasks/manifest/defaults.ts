@@ -1,5 +1,5 @@
-// The defaults that the API server sets in a pod (core/v1). A static pod passes no API server, so the source sets them. The input has
-// passed schema and rules; the result is a new Pod, the input stays as it was.
+// The defaults that the API server sets in a pod (core/v1). A static pod passes no API server, so the source sets them.
+// The input has passed schema and rules; the result is a new Pod, the input stays as it was.
 
 import { aggregate } from "../../../shared/api/aggregate-resources.js";
 import { defaultPullPolicy } from "../../../shared/api/image-name.js";

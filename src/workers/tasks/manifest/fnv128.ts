@@ -1,5 +1,5 @@
-// 128-bit FNV-1a in 32-bit limbs: the static pod's UID. No secret hangs on it; it must be equal on every machine and day.
-// The prime is 2^88 + 0x13b, so a multiplication is a shift by 88 bits plus a small product.
+// 128-bit FNV-1a in 32-bit limbs: the static pod's UID. No secret hangs on it; it must be equal on every machine and
+// day. The prime is 2^88 + 0x13b, so a multiplication is a shift by 88 bits plus a small product.
 
 const SMALL = 0x13b;
 const WORD = 0x100000000;
@@ -16,7 +16,8 @@ export function fnv128(...parts: string[]): string {
       const low = (d ^ byte) >>> 0;
       const d0 = low * SMALL;
       const c0 = c * SMALL + Math.floor(d0 / WORD);
-      // Shifted by 88 bits = two limbs and 24 bits: low reaches b (its low 8 bits) and a (the rest, and c's low 8 bits).
+      // Shifted by 88 bits = two limbs and 24 bits: low reaches b (its low 8 bits) and a (the rest, and c's low 8
+      // bits).
       const b0 = b * SMALL + Math.floor(c0 / WORD) + ((low << 24) >>> 0);
       const a0 = a * SMALL + Math.floor(b0 / WORD) + (low >>> 8) + ((c << 24) >>> 0);
       a = a0 % WORD;

@@ -1,4 +1,5 @@
-// Parses the text of a manifest into plain values, as Kubernetes reads YAML. Hard limits bound the cost of a hostile file.
+// Parses the text of a manifest into plain values, as Kubernetes reads YAML. Hard limits bound the cost of a hostile
+// file.
 //
 // The YAML itself is read by shared/yaml; the last of two equal keys wins.
 
@@ -65,8 +66,8 @@ export function parseTexts(input: Uint8Array): { ok: true; parsed: ParsedText[] 
 }
 
 /**
- * As parseTexts, each document by itself. A document that is no YAML ends at the next line that begins with "---". Refused are only texts
- * that cannot be divided into documents.
+ * As parseTexts, each document by itself. A document that is no YAML ends at the next line that begins with "---".
+ * Refused are only texts that cannot be divided into documents.
  */
 export function parseDocuments(input: Uint8Array): { ok: true; documents: ParsedDocument[] } | RefusedText {
   return guarded(input, () => {

@@ -1,6 +1,6 @@
-// The rules of a v1 Pod: enum values, ranges, formats and presence of its fields (core/v1, Kubernetes 1.36, and what 1.37 adds:
-// docs/kubernetes-1.37.md). Names and types of the fields are generated (gen/fields.ts). Conditions on several fields are in the rules;
-// defaults of the API server are in defaults.ts.
+// The rules of a v1 Pod: enum values, ranges, formats and presence of its fields (core/v1, Kubernetes 1.36, and what
+// 1.37 adds: docs/kubernetes-1.37.md). Names and types of the fields are generated (gen/fields.ts). Conditions on
+// several fields are in the rules; defaults of the API server are in defaults.ts.
 
 import {
   configKey,
@@ -66,7 +66,8 @@ const metadata: Rule<"ObjectMeta"> = {
     "managedFields",
     "selfLink",
   ],
-  // Set by an API server: a manifest may carry them (an exported pod). With them an API server refuses the mirror pod, or the pod would end.
+  // Set by an API server: a manifest may carry them (an exported pod). With them an API server refuses the mirror pod,
+  // or the pod would end.
   dropped: [
     "resourceVersion",
     "generation",

@@ -1,5 +1,5 @@
-// Reads every document of a text by itself, for the nodelet command: a fault refuses its own pod and no other, and all faults are found at
-// once. A text that was sent to the kubelet is refused as a whole instead (decode-submitted.ts).
+// Reads every document of a text by itself, for the nodelet command: a fault refuses its own pod and no other, and all
+// faults are found at once. A text that was sent to the kubelet is refused as a whole instead (decode-submitted.ts).
 
 import type {
   ReadDocument,

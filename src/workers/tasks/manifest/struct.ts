@@ -1,7 +1,8 @@
-// Joins the generated fields of a message (gen/fields.ts) with the rules that are written by hand: the type of an object in a manifest.
+// Joins the generated fields of a message (gen/fields.ts) with the rules that are written by hand: the type of an
+// object in a manifest.
 //
-// A generated field is "<mark><type><form>@<release>". Mark: [] list, {} map. Form: "?" Go leaves out the zero value, "*" a pointer, and
-// nothing where Go always writes the field. The release is that of a later Kubernetes.
+// A generated field is "<mark><type><form>@<release>". Mark: [] list, {} map. Form: "?" Go leaves out the zero value,
+// "*" a pointer, and nothing where Go always writes the field. The release is that of a later Kubernetes.
 // Invariant: a rule for a field that upstream does not have, or of another type than the field's, is a compile error.
 
 import {

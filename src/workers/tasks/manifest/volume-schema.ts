@@ -1,5 +1,5 @@
-// The rules of a pod's volumes. Sources that the kubelet reads are checked; the others are kept unchanged. So /pods shows them, and the
-// volume manager can report the missing plugin.
+// The rules of a pod's volumes. Sources that the kubelet reads are checked; the others are kept unchanged. So /pods
+// shows them, and the volume manager can report the missing plugin.
 
 import {
   absolutePath,

@@ -1,5 +1,5 @@
-// Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The result has only known
-// fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
+// Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The
+// result has only known fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
 
 import type { FieldPath } from "../../../shared/api/manifest/field-path.js";
 import { violationText } from "../../../shared/api/manifest/violation.js";

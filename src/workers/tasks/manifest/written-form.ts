@@ -1,5 +1,6 @@
-// The form of a definition from which releases up to 0.1.0 computed the UID of a static pod: known fields with their values as written. Later
-// ones hash the canonical form, in which `cpu: 0.5` is "500m" and `hostPID: false` is left out. Pure.
+// The form of a definition from which releases up to 0.1.0 computed the UID of a static pod: known fields with their
+// values as written. Later ones hash the canonical form, in which `cpu: 0.5` is "500m" and `hostPID: false` is left
+// out. Pure.
 
 import type { FieldType } from "./field-types.js";
 import { isRecord } from "./walk.js";

@@ -1,6 +1,7 @@
 // Changes the group of a volume's files to its fsGroup. Containers may write there meanwhile.
-// Invariant: no link is followed, so nothing outside the volume is changed. Directories are opened component by component, files by O_PATH.
-// The change applies to the open file, not to its name. Synchronous, as everything in a pool thread: a call costs some microseconds.
+// Invariant: no link is followed, so nothing outside the volume is changed. Directories are opened component by
+// component, files by O_PATH. The change applies to the open file, not to its name. Synchronous, as everything in a
+// pool thread: a call costs some microseconds.
 
 import {
   chmodSync,

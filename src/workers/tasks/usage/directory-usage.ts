@@ -1,6 +1,6 @@
-// Disk usage of directories, by blocks and inodes as du counts. A file with several names counts with a part at each name. So a walk in
-// several jobs need not remember counted files. For a tree that is a file system by itself, statfs replaces the walk. Other file systems
-// mounted below are not counted.
+// Disk usage of directories, by blocks and inodes as du counts. A file with several names counts with a part at each
+// name. So a walk in several jobs need not remember counted files. For a tree that is a file system by itself, statfs
+// replaces the walk. Other file systems mounted below are not counted.
 // Invariant: no link is followed (tree-walk.ts); files that are removed meanwhile are not counted and are no failure.
 
 import { lstatSync, statfsSync, type Stats } from "node:fs";

@@ -1,4 +1,5 @@
-// Certificates of pods from the first request to the last renewal, with the API server and the signer played by the test.
+// Certificates of pods from the first request to the last renewal, with the API server and the signer played by the
+// test.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,6 @@
-// Every row of upstream's table of config fields: known, of its type, with its default and flag; one good value is taken
-// with its place, one bad value is refused with its place. Rows of removed fields are answered by what replaces them.
+// Every row of upstream's table of config fields: known, of its type, with its default and flag; one good value is
+// taken with its place, one bad value is refused with its place. Rows of removed fields are answered by what replaces
+// them.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,6 +1,6 @@
-// Zero values, nulls and bounds of KubeletConfiguration against upstream: test/facts/config-values.jsonl has, for each field and value, whether
-// the decoding and validation of Kubernetes 1.36 refuse it, and otherwise what defaulting and conversion change in the configuration. (It was
-// recorded with failCgroupV1: false and a runtime endpoint.)
+// Zero values, nulls and bounds of KubeletConfiguration against upstream: test/facts/config-values.jsonl has, for each
+// field and value, whether the decoding and validation of Kubernetes 1.36 refuse it, and otherwise what defaulting and
+// conversion change in the configuration. (It was recorded with failCgroupV1: false and a runtime endpoint.)
 
 import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";

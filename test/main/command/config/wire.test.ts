@@ -1,5 +1,5 @@
-// What /configz leaves out. test/facts/configz.jsonl is recorded from upstream's kubelet 1.36.2, started with each zero value: its /configz for a
-// file without fields, and what each field changes in it ("ABSENT": left out).
+// What /configz leaves out. test/facts/configz.jsonl is recorded from upstream's kubelet 1.36.2, started with each zero
+// value: its /configz for a file without fields, and what each field changes in it ("ABSENT": left out).
 
 import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";

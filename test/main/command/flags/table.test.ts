@@ -1,5 +1,5 @@
-// Every row of upstream's flags against our tables: name, shorthand, type, default, mirrored field, deprecation, one good
-// and one bad value; and for flags that are gone, the answer they get.
+// Every row of upstream's flags against our tables: name, shorthand, type, default, mirrored field, deprecation, one
+// good and one bad value; and for flags that are gone, the answer they get.
 // @headline Configuration and manifests | Flags, fields and gates are upstream's. | every row
 // @promise Configuration and manifests: Every row of upstream's flags, fields, feature gates and validation rules:
 //   name, default, type, one valid and one invalid value.

@@ -1,4 +1,5 @@
-// Registration of a CSI driver: its CSINode entry, labels and annotation of the Node, versions, and an unreachable API server.
+// Registration of a CSI driver: its CSINode entry, labels and annotation of the Node, versions, and an unreachable API
+// server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

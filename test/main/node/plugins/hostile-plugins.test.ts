@@ -1,4 +1,5 @@
-// Plugins that fill the folder of sockets, make their socket anew all the time, or never answer: the others register all the same.
+// Plugins that fill the folder of sockets, make their socket anew all the time, or never answer: the others register
+// all the same.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

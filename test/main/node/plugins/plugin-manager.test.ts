@@ -163,8 +163,7 @@ test("plugins that are registered when the kubelet stops stay registered", async
   assert.equal(done.length, 1);
 });
 
-// ── one socket, under virtual time ──
-
+/** One socket, under virtual time. */
 function socketOf(answer: () => Promise<PluginInfo>, notified: () => Promise<void> = () => Promise.resolve()) {
   const clock = new SteppedClock();
   const calls: string[] = [];

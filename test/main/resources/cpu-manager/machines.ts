@@ -1,5 +1,5 @@
-// Made-up machines for the tests of the resource managers. They are numbered as kernels do: first one thread of every core, then
-// the second threads.
+// Made-up machines for the tests of the resource managers. They are numbered as kernels do: first one thread of every
+// core, then the second threads.
 
 import fc from "fast-check";
 import type { MachineTopology, TopologyCpu } from "../../../../src/main/resources/topology/machine-topology.js";

@@ -1,4 +1,5 @@
-// Device plugins that register under names without end, report lists without end, or never answer, leave room for the others.
+// Device plugins that register under names without end, report lists without end, or never answer, leave room for the
+// others.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

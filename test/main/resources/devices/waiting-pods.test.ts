@@ -1,4 +1,5 @@
-// Devices that are held while plugins are called: no device is allocated twice, and pods without the plugin wait for nothing.
+// Devices that are held while plugins are called: no device is allocated twice, and pods without the plugin wait for
+// nothing.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,5 @@
-// Hints into one place. The rules are tested as a table, and on machines of 1 to 8 NUMA nodes against every choice one by one.
+// Hints into one place. The rules are tested as a table, and on machines of 1 to 8 NUMA nodes against every choice one
+// by one.
 // @promise Resources of the node: A pod's resources are on NUMA nodes that all managers agree on, or the pod is
 //   rejected. single-numa-node never allocates two, best-effort never rejects.
 // @with test/main/resources/managers/joined-managers.test.ts

@@ -68,7 +68,10 @@ export class ClusterNode {
     this.said = undefined;
   }
 
-  /** A start reads the source before the API server was heard; for brevity the assignment is there already, unless silenced. */
+  /**
+   * A start reads the source before the API server was heard; for brevity the assignment is there already, unless
+   * silenced.
+   */
   async start(): Promise<DynamicConfig> {
     const files = (): Promise<ConfigFiles> =>
       this.own === undefined

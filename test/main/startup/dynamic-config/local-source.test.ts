@@ -104,7 +104,10 @@ async function watching(t: TestContext, prepare: (root: string) => Promise<void>
   const source = new LocalSource({ config, dropIns }, clock, log);
   const watch = source.watch(() => calls++);
   t.after(() => watch.stop());
-  /** No call for some moments: the watches are in place and earlier changes are reported. A stall of the machine covers one of them only. */
+  /**
+   * No call for some moments: the watches are in place and earlier changes are reported. A stall of the machine covers
+   * one of them only.
+   */
   const settled = async (): Promise<void> => {
     for (let quiet = 0; quiet < 3;) {
       const before = calls;

@@ -8,7 +8,9 @@ import { promisify } from "node:util";
 import { raisePriority } from "../../../../src/main/startup/process/process-limits.js";
 
 const MODULE = new URL("../../../../src/main/startup/process/process-limits.js", import.meta.url).href;
-/** Prints the niceness of each thread, of V8's and libuv's pools too. Field 19 of /proc/<pid>/stat: proc_pid_stat(5). */
+/**
+ * Prints the niceness of each thread, of V8's and libuv's pools too. Field 19 of /proc/<pid>/stat: proc_pid_stat(5).
+ */
 const PROGRAM = `
   import { readdir, readFile } from "node:fs/promises";
   import { raisePriority } from ${JSON.stringify(MODULE)};

@@ -1,4 +1,5 @@
-// flexVolumes of pods through the volume manager: a driver's calls, and the state after a restart and the pod's removal.
+// flexVolumes of pods through the volume manager: a driver's calls, and the state after a restart and the pod's
+// removal.
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// Which volumes get a quota, and that a node without project quotas works as before. The real file systems: test/vm/quotas.test.ts.
+// Which volumes get a quota, and that a node without project quotas works as before. The real file systems:
+// test/vm/quotas.test.ts.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -59,7 +60,8 @@ async function quotasIn(t: TestContext, enabled: boolean) {
 }
 
 test("without project quotas in the file system, usage is unknown, and the log names the missing part once", async (t) => {
-  // The file systems on which these tests run count no projects; where one does, test/vm/quotas.test.ts has the other half.
+  // The file systems on which these tests run count no projects; where one does, test/vm/quotas.test.ts has the other
+  // half.
   const { root, quotas, kept, paths } = await quotasIn(t, true);
   for (const name of ["a", "b"]) {
     await mkdir(join(root, name));

@@ -1,4 +1,5 @@
-// Objects of the API in protobuf and in JSON are the same objects, whatever their kind; bytes of a hostile server are an error.
+// Objects of the API in protobuf and in JSON are the same objects, whatever their kind; bytes of a hostile server are
+// an error.
 // @promise Cluster: An object of each kind is the same object in protobuf and in JSON; fields of a later version come
 //   back with a PUT; cut, changed or endless bytes are a broken answer.
 // @with test/shared/api/client/decode/frames.test.ts, test/shared/api/client/decode/protobuf-list-cutter.test.ts

@@ -1,4 +1,5 @@
-// The reader of responses: how the bytes are cut into pieces makes no difference, and no bytes make it fail otherwise than by a ReplyError.
+// The reader of responses: how the bytes are cut into pieces makes no difference, and no bytes make it fail otherwise
+// than by a ReplyError.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// The reader of requests: where it is cut makes no difference, and Node's parser finds exactly the requests that were read.
+// The reader of requests: where it is cut makes no difference, and Node's parser finds exactly the requests that were
+// read.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { createServer, type IncomingMessage } from "node:http";

@@ -1,5 +1,5 @@
-// The rules of authentication and authorization, without a connection. Covers a request's user and attributes, the reviews sent to the API server,
-// and the validity of their results.
+// The rules of authentication and authorization, without a connection. Covers a request's user and attributes, the
+// reviews sent to the API server, and the validity of their results.
 
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";

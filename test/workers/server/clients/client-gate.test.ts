@@ -1,4 +1,5 @@
-// The processor time of clients over real TLS: a client without an authorised request has a limit, and others have none.
+// The processor time of clients over real TLS: a client without an authorised request has a limit, and others have
+// none.
 
 import { equal, match } from "node:assert/strict";
 import { once } from "node:events";

@@ -246,8 +246,7 @@ test("a follower from the end begins with the line that is being written", async
   equal(text, "kept\nkept\n");
 });
 
-// What a pod that can write to log folders may plant.
-
+/** What a pod that can write to log folders may plant. */
 const PLANTED: [what: string, plant: (folder: string, log: string) => Promise<void>][] = [
   ["a link to a file of the node", (folder, log) => symlink(join(folder, "secret"), log)],
   [

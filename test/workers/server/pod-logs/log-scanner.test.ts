@@ -1,4 +1,5 @@
-// The format of a log by its first line, whatever the parts in which the file is read, and at a cost that grows with the line alone.
+// The format of a log by its first line, whatever the parts in which the file is read, and at a cost that grows with
+// the line alone.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// Which image the rows of PodSandboxes name. containerd 1 has it in its configuration, containerd 2 in each PodSandbox's status.
+// Which image the rows of PodSandboxes name. containerd 1 has it in its configuration, containerd 2 in each
+// PodSandbox's status.
 
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";

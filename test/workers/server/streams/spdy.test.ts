@@ -1,4 +1,5 @@
-// The client side of SPDY/3.1. Streams and data arrive, input cut at any byte is parsed, anything other than SPDY is refused.
+// The client side of SPDY/3.1. Streams and data arrive, input cut at any byte is parsed, anything other than SPDY is
+// refused.
 
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";

@@ -49,7 +49,10 @@ async function until(condition: () => boolean): Promise<void> {
 /** Timers of files at rest: the check each minute. */
 const AT_REST = 1;
 
-/** Waits for the folder to report a change, then for the files to settle. The report may be one of an earlier change that came late. */
+/**
+ * Waits for the folder to report a change, then for the files to settle. The report may be one of an earlier change
+ * that came late.
+ */
 async function settled(): Promise<void> {
   await until(() => clock.pending > AT_REST);
   while (clock.pending > AT_REST) {

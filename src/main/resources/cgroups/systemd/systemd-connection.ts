@@ -1,5 +1,5 @@
-// One connection to systemd's manager: calls, and the ends of the jobs they start. It speaks D-Bus directly to process 1 at its private
-// socket. So it needs no bus daemon, which may not run yet, and no other process can send it messages.
+// One connection to systemd's manager: calls, and the ends of the jobs they start. It speaks D-Bus directly to process
+// 1 at its private socket. So it needs no bus daemon, which may not run yet, and no other process can send it messages.
 // Invariant: every call and every wait settles: with a reply, an abort, or SystemdConnectionLostError.
 
 import { createConnection, type Socket } from "node:net";

@@ -1,6 +1,6 @@
-// The connection to systemd: opened on first use, shared by all operations, closed when idle. It is opened again when it is lost, because
-// systemd re-executes itself on upgrades. On the private socket systemd sends every change of every unit, which an idle kubelet does not
-// need.
+// The connection to systemd: opened on first use, shared by all operations, closed when idle. It is opened again when
+// it is lost, because systemd re-executes itself on upgrades. On the private socket systemd sends every change of every
+// unit, which an idle kubelet does not need.
 
 import { Scope } from "../../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
@@ -25,7 +25,9 @@ export interface SystemdLinkOptions {
 
 export type SystemdTask<T> = (connection: SystemdConnection, signal: AbortSignal) => Promise<T>;
 
-/** Tries to connect and the pause before the second one; it doubles. Together 3.2 s, longer than a re-execution takes. */
+/**
+ * Tries to connect and the pause before the second one; it doubles. Together 3.2 s, longer than a re-execution takes.
+ */
 const CONNECT_TRIES = 7;
 const RETRY = { initialMs: 50 };
 const CONNECT_DEADLINE_MS = 2000;

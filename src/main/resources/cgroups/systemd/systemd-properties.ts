@@ -1,5 +1,5 @@
-// CgroupLimits as properties of a slice. Where systemd rounds (quotas go up to whole percents of a CPU) or has no property
-// (huge pages), the exact value is written to the cgroup's file afterwards.
+// CgroupLimits as properties of a slice. Where systemd rounds (quotas go up to whole percents of a CPU) or has no
+// property (huge pages), the exact value is written to the cgroup's file afterwards.
 
 import { QUOTA_PERIOD_US, sharesToWeight } from "../../cpu.js";
 import type { CgroupLimits } from "../cgroup-values.js";

@@ -1,4 +1,5 @@
-// The verbs of systemd's manager that the cgroup tree needs. Each waits for the end of its own job, and each may be repeated.
+// The verbs of systemd's manager that the cgroup tree needs. Each waits for the end of its own job, and each may be
+// repeated.
 
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
@@ -10,8 +11,9 @@ import type { UnitProperty } from "./systemd-properties.js";
 /** All may throw OperatorError and SystemdCallError. */
 export interface SystemdUnits {
   /**
-   * Starts a transient unit with all properties. A unit that exists (made before, or by a file of the administrator) gets
-   * `settable` and is started if it does not run. @throws OperatorError
+   * Starts a transient unit with all properties. A unit that exists (made before, or by a file of the administrator)
+   * gets `settable` and is started if it does not run.
+   * @throws OperatorError
    */
   start(unit: string, atStart: readonly UnitProperty[], settable: readonly UnitProperty[]): Promise<void>;
   /** Changes properties of a unit until the next boot. */

@@ -1,5 +1,5 @@
-// Translates each cloud's in-tree volume source for its CSI driver. Pure. Handles, attributes and secrets are a contract with the
-// drivers: they equal upstream's.
+// Translates each cloud's in-tree volume source for its CSI driver. Pure. Handles, attributes and secrets are a
+// contract with the drivers: they equal upstream's.
 
 import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../../shared/api/objects.js";
 import { VolumeError } from "../../volume-error.js";
@@ -207,7 +207,9 @@ function portworxSecret(pv: PersistentVolume | undefined): SecretRef | undefined
   return name === undefined || namespace === undefined ? undefined : { name, namespace };
 }
 
-/** "azure-storage-account-<account>-secret" is the name that Azure's provisioner gives; any other is the account itself. */
+/**
+ * "azure-storage-account-<account>-secret" is the name that Azure's provisioner gives; any other is the account itself.
+ */
 function azureAccount(secret: string): string {
   const [before, after] = ["azure-storage-account-", "-secret"];
   const begin = secret.indexOf(before);

@@ -1,5 +1,5 @@
-// A volume of a cloud as its CSI driver's volume. Pure. Claims bind to persistent volumes as they are: only what this node
-// does with them is another's.
+// A volume of a cloud as its CSI driver's volume. Pure. Claims bind to persistent volumes as they are: only what this
+// node does with them is another's.
 
 import type { PersistentVolume } from "../../../../shared/api/objects.js";
 import type { Pod } from "../../../../shared/api/pod.js";
@@ -32,7 +32,10 @@ export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefin
   };
 }
 
-/** Of a volume that the pod names itself: the persistent volume that it might be. undefined as above. @throws VolumeError */
+/**
+ * Of a volume that the pod names itself: the persistent volume that it might be. undefined as above.
+ * @throws VolumeError
+ */
 export function migratedInline(pod: Pod, volume: Volume): PersistentVolume | undefined {
   const field = migratedField(volume);
   if (field === undefined) return undefined;

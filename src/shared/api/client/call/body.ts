@@ -51,7 +51,10 @@ export async function readAll(response: WireResponse): Promise<Buffer> {
   return all;
 }
 
-/** Uses events: an iterator creates a dozen objects and as many listeners per response, and most responses are one block. */
+/**
+ * Uses events: an iterator creates a dozen objects and as many listeners per response, and most responses are one
+ * block.
+ */
 function blocksOf(body: Readable): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const blocks: Buffer[] = [];

@@ -7,7 +7,9 @@ const NEWLINE = 0x0a;
 /** A longer line is an error: a stream without newlines is not a watch. */
 export const LINE_LIMIT = 64 * 1024 * 1024;
 
-/** Blocks in, whole lines out, without their newline; a line may have come in many blocks. Lines too long are skipped. */
+/**
+ * Blocks in, whole lines out, without their newline; a line may have come in many blocks. Lines too long are skipped.
+ */
 export class LineCutter {
   private readonly parts = new ObjectBlocks();
 

@@ -1,5 +1,5 @@
-// Spans of requests to the API server, with upstream's name and attributes. A span ends with the header of the response. The API server
-// gets the span's context in the header traceparent.
+// Spans of requests to the API server, with upstream's name and attributes. A span ends with the header of the
+// response. The API server gets the span's context in the header traceparent.
 
 import { traced } from "../../../tracing/tracing.js";
 import type { WireResponse } from "../connection/wire.js";

@@ -28,7 +28,10 @@ const STREAMS = 100;
 const GONE = new Set(["ERR_HTTP2_INVALID_SESSION", "ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_OUT_OF_STREAMS"]);
 
 export class Http2Session implements Wire {
-  /** Resolves when the server has sent its stream limit: more streams would wait unseen in the library. Rejects on close. */
+  /**
+   * Resolves when the server has sent its stream limit: more streams would wait unseen in the library. Rejects on
+   * close.
+   */
   readonly isReady: Promise<void>;
   private hasSettings = false;
   private readonly session: ClientHttp2Session;

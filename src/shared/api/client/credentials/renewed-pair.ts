@@ -1,5 +1,6 @@
-// The client certificate that was renewed since the kubeconfig was written, and its key, in one file. It takes the place of
-// the kubeconfig's own as long as it is good; this is the one place where that is decided, for every thread and reload.
+// The client certificate that was renewed since the kubeconfig was written, and its key, in one file. It takes the
+// place of the kubeconfig's own as long as it is good; this is the one place where that is decided, for every thread
+// and reload.
 
 import { X509Certificate, createPrivateKey } from "crypto";
 import type { Clock } from "../../../clock/clock.js";

@@ -1,4 +1,5 @@
-// The text of a Source. It is read again only after a change of its file: rename, changed symbolic link or write in place.
+// The text of a Source. It is read again only after a change of its file: rename, changed symbolic link or write in
+// place.
 
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../../errors/thrown.js";

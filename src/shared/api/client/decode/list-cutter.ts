@@ -1,6 +1,6 @@
 // Cuts the JSON of a list into its items while it arrives. So a large list is parsed item by item, never as a whole.
-// Invariant: for every cut of the bytes, the result or failure equals that of JSON.parse for the whole. The cutter finds boundaries only;
-// JSON.parse checks the text between them.
+// Invariant: for every cut of the bytes, the result or failure equals that of JSON.parse for the whole. The cutter
+// finds boundaries only; JSON.parse checks the text between them.
 
 import { ObjectBlocks, SHELL_LIMIT, type OnOversized } from "./oversized.js";
 

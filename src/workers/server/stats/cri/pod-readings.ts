@@ -1,5 +1,5 @@
-// The runtime's figures as readings, like those of cgroups. As upstream, a container's missing value counts as zero, and a pod's missing
-// part is absent. Pods and containers without a name are not shown.
+// The runtime's figures as readings, like those of cgroups. As upstream, a container's missing value counts as zero,
+// and a pod's missing part is absent. Pods and containers without a name are not shown.
 
 import type { Pod } from "../../../../shared/api/pod.js";
 import type {

@@ -1,5 +1,5 @@
-// Labels of one cgroup's rows, further ones among them, in the order of their names. A page has twenty thousand rows: what does not
-// change from row to row is put together once.
+// Labels of one cgroup's rows, further ones among them, in the order of their names. A page has twenty thousand rows:
+// what does not change from row to row is put together once.
 
 import { escapeLabel } from "./text.js";
 

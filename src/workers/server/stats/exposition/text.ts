@@ -1,5 +1,7 @@
 // Prometheus text, format 0.0.4, of samples that carry their own times.
-/** Rows of one family, as the bytes that are sent. Twenty thousand kept strings would keep the garbage collector busy. */
+/**
+ * Rows of one family, as the bytes that are sent. Twenty thousand kept strings would keep the garbage collector busy.
+ */
 class Family {
   private bytes: Buffer;
   private length: number;

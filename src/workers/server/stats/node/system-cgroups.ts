@@ -1,5 +1,5 @@
-// The cgroups of the node's own parts: the kubelet's, the runtime's, the pods', and systemCgroups. As configured, else where the
-// process is; the runtime is who listens on its socket.
+// The cgroups of the node's own parts: the kubelet's, the runtime's, the pods', and systemCgroups. As configured, else
+// where the process is; the runtime is who listens on its socket.
 
 import type { CgroupReader } from "../../../../shared/stats/cgroup-figures.js";
 import type { ReadText } from "../../../../shared/stats/kernel-file.js";

@@ -5,7 +5,9 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { HandshakeError } from "./offer.js";
 
-/** Of a message, which is held whole: bytes. Clients built on client-go send 32 KiB at most. More is closed with 1009. */
+/**
+ * Of a message, which is held whole: bytes. Clients built on client-go send 32 KiB at most. More is closed with 1009.
+ */
 export const MAX_MESSAGE = 1024 * 1024;
 
 /** Internals of `ws` that its published types omit. */

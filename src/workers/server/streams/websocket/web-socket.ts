@@ -1,6 +1,7 @@
-// The server's end of a WebSocket, by `ws`: its messages, flow control in both directions, and its end. Invariant: after the kubelet's
-// close frame nothing is sent. Received bytes are read and dropped, so that the client's end is noticed. The client's close frame counts as
-// its end, not only its disconnect. An error in a handler ends the client's connection.
+// The server's end of a WebSocket, by `ws`: its messages, flow control in both directions, and its end. Invariant:
+// after the kubelet's close frame nothing is sent. Received bytes are read and dropped, so that the client's end is
+// noticed. The client's close frame counts as its end, not only its disconnect. An error in a handler ends the client's
+// connection.
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";

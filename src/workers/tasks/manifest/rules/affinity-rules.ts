@@ -1,4 +1,5 @@
-// Rules of affinity and topology spread constraints: how many values an operator takes, and what may not stand together.
+// Rules of affinity and topology spread constraints: how many values an operator takes, and what may not stand
+// together.
 
 import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
 import type { Pod } from "../../../../shared/api/pod.js";

@@ -1,5 +1,5 @@
-// The references that a static pod must not have, because only an API server could resolve them (gate PreventStaticPodAPIReferences).
-// With the gate off, cluster trust bundles and resource claims stay refused.
+// The references that a static pod must not have, because only an API server could resolve them (gate
+// PreventStaticPodAPIReferences). With the gate off, cluster trust bundles and resource claims stay refused.
 
 import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
 import type { Pod } from "../../../../shared/api/pod.js";

@@ -1,4 +1,5 @@
-// Callers that wait for a server are notified of its return once. They are not notified of every success of a server that fails sometimes.
+// Callers that wait for a server are notified of its return once. They are not notified of every success of a server
+// that fails sometimes.
 // @promise Cluster: A returning API server is called at once; one that fails occasionally is not called more often.
 // @with test/shared/api/client/reflect/reflector.test.ts, test/shared/api/client/reflect/pace.test.ts
 

@@ -1,5 +1,5 @@
-// Objects of any size from an API server. Those over the limit are skipped without being decoded or kept; those around them are read. The time of
-// the calling thread is bounded, as main reads watches and lists itself.
+// Objects of any size from an API server. Those over the limit are skipped without being decoded or kept; those around
+// them are read. The time of the calling thread is bounded, as main reads watches and lists itself.
 // @promise Hostile tenants and clients: The kubelet ignores objects of the API server of more than 3 MiB, with a
 //   warning. It reads the other objects of the watch or list (upstream has no such limit).
 

@@ -1,5 +1,5 @@
-// A reflector over real connections to the API server's fixture, while objects change and connections fail. It ends with the
-// server's objects, and each event follows from the events before it.
+// A reflector over real connections to the API server's fixture, while objects change and connections fail. It ends
+// with the server's objects, and each event follows from the events before it.
 // @headline Cluster | No change of the API server is lost. | any failure of it
 
 import { deepEqual, ok } from "node:assert/strict";
