@@ -1,10 +1,12 @@
-// The house rules as lint: import arrows, who may touch shared memory, who may touch time. Rules of types are in .oxlintrc.json.
+// The house rules as lint: import arrows, who may touch shared memory, who may touch time. Rules of types are in
+// .oxlintrc.json.
 
 import { createTypeScriptImportResolver } from "eslint-import-resolver-typescript";
 import importX from "eslint-plugin-import-x";
 import regexp from "eslint-plugin-regexp";
 import tseslint from "typescript-eslint";
 import { floorZones } from "./eslint.floors.js";
+import nodelet from "./packaging/lint/plugin.mjs";
 
 const TIME = "only shared/clock touches timers and wall time: take a Clock";
 const SHARED_MEMORY = "only shared/queue touches shared memory: use a ring queue or the thread board";
@@ -66,11 +68,13 @@ export default tseslint.config(
     files: ["**/*.{ts,js,mjs,cjs}"],
     languageOptions: { parser: tseslint.parser },
     linterOptions: { reportUnusedDisableDirectives: "error" },
-    plugins: { "import-x": importX, regexp },
+    plugins: { "import-x": importX, nodelet, regexp },
     settings: { "import-x/resolver-next": [createTypeScriptImportResolver()] },
     rules: {
       "import-x/no-cycle": ["error", { ignoreExternal: true }],
       "import-x/no-unresolved": "error",
+      "nodelet/comment-width": "error",
+      "nodelet/one-idea": "error",
       "no-restricted-globals": ["error", ...timeGlobals, ...memoryGlobals],
       "no-restricted-properties": ["error", ...timeProperties, ...abortProperties],
       "no-console": "error",
@@ -98,7 +102,8 @@ export default tseslint.config(
     ),
   },
   {
-    // The status page is a program of its own, in a browser: it shares the rules of the nodelet command, which are pure.
+    // The status page is a program of its own, in a browser: it shares the rules of the nodelet command, which are
+    // pure.
     files: ["src/page/**"],
     rules: {
       ...arrows(
