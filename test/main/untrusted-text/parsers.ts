@@ -59,10 +59,12 @@ import { plainDetails } from "../../../src/shared/errors/grpc-details.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/fs/mountinfo.js";
 import { canonicalName, hasToken } from "../../../src/shared/http/client/headers.js";
 import { ReplyReader } from "../../../src/shared/http/client/reply-reader.js";
+import { hostOf } from "../../../src/shared/http/client/request-text.js";
 import { parseUrl, resolveUrl } from "../../../src/shared/http/client/url.js";
 import { withPriority } from "../../../src/shared/log/text-line.js";
 import { candidates } from "../../../src/shared/net/pod-lookups.js";
 import { bytesOfText } from "../../../src/shared/text/escaped-bytes.js";
+import { oneLine } from "../../../src/shared/text/printable.js";
 import { quote } from "../../../src/shared/text/quote.js";
 import { withoutTrailing } from "../../../src/shared/text/without-trailing.js";
 import { parseHangable } from "../../../src/shared/volume-calls/may-hang.js";
@@ -106,7 +108,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     parse: [(text) => expandStrict(text, lookup), (text) => volumeSubPath({ ...mount, subPathExpr: text }, env)],
   },
   "If-Match of a submitted manifest": {
-    functions: ["refusals: refusedByCondition"],
+    functions: ["conditions: refusedByCondition"],
     parse: [(text) => refusedByCondition({ ifMatch: text }, "1", { namespace: "n", name: "m" })],
     frames: [["", ","]],
   },
@@ -161,7 +163,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     frames: [["", ""], QUOTED],
   },
   "registry patterns and images": {
-    functions: ["image-match: parsePattern", "image-match: lookUp"],
+    functions: ["image-match: parsePattern", "look-up: lookUp"],
     parse: [
       (text) => parsePattern(text),
       (text) => matchesImage(text, text),
@@ -175,7 +177,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
   },
   "image names": {
-    functions: ["image-name: withoutTagAndDigest", "image-name: readImageName", "image-name: keysOfReference"],
+    functions: ["image-name: withoutTagAndDigest", "image-name: readImageName", "image-keys: keysOfReference"],
     parse: [
       (text) => withoutTagAndDigest(text),
       (text) => parseImageName(text),
@@ -227,9 +229,9 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     parse: [dottedSysctl],
     frames: [["a/", ""]],
   },
-  "stop signals": { functions: ["container-stop: criSignal"], parse: [criSignal] },
+  "stop signals": { functions: ["stop-signals: criSignal"], parse: [criSignal] },
   "commands and ports of probes and hooks": {
-    functions: ["wanted-probes: resolveAction"],
+    functions: ["resolve-action: resolveAction"],
     parse: [
       (text) =>
         resolveAction({ exec: { command: [text] } }, container("a", { env: [{ name: "A", value: text }] }), "10.0.0.1"),
@@ -251,7 +253,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
         } as never),
     ],
   },
-  "versions of CSI drivers": { functions: ["csi-handler: parseVersion"], parse: [parseVersion], frames: [["v1.", ""]] },
+  "versions of CSI drivers": { functions: ["csi-version: parseVersion"], parse: [parseVersion], frames: [["v1.", ""]] },
   "annotations of CSI nodes": {
     functions: ["csi-node-entries: nodePatch", "csi-node-entries: nodePatchWithout"],
     parse: [
@@ -375,12 +377,22 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
   },
   "mounts that may hang": { functions: ["may-hang: parseHangable"], parse: [parseHangable], frames: [["", ""], MOUNT] },
+  "texts that become one line": { functions: ["printable: oneLine"], parse: [oneLine] },
+  "hosts of probes and hooks": {
+    functions: ["request-text: hostOf"],
+    parse: [hostOf],
+    frames: [
+      ["", ""],
+      ["[", "]"],
+      ["a:", ""],
+    ],
+  },
   "answers of the API server": {
     functions: [
       "parse-json: parseJson",
-      "parse-json: nestsDeeper",
+      "nesting: nestsDeeper",
       "body: jsonOf",
-      "watch: LineCutter.push",
+      "line-cutter: LineCutter.push",
       "connection-error: connectionError",
     ],
     parse: [
@@ -493,24 +505,25 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "blkio: BlkioReader.figures",
     "cgroup-files: processesIn",
     "cgroup-v2: cgroupV2",
-    "flock: flockHolder",
+    "flock-holder: flockHolder",
     "host-addresses: defaultRouteInterface",
     "host-addresses: nodeIPs",
     "inotify: parseInotify",
     "kernel-file: keyed",
     "machine: meminfo",
     "mounts: detectCgroupMounts",
+    "numa-nodes: readNumaNodes",
     "mounts: hasSwapController",
     "directory-stream: entryAt",
     "name: fromSystemdSlice",
     "name: parseCgroupPath",
     "pressure: parsePressure",
     "net-dev: parseNetDev",
-    "machine: swapDevices",
+    "swap: swapDevices",
     "thread-usage: cpuSeconds",
-    "cgroup-v1: sameValue",
+    "cgroup-v1-writes: sameValue",
     "v1: processIds",
-    "cgroup-v2: sameValueV2",
+    "cgroup-v2-writes: sameValueV2",
     "v2: cgroupReaderV2",
   ],
   "a file or setting of the operator": [
@@ -530,7 +543,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "project-files: ProjectFiles.projectOf",
     "project-files: ProjectFiles.remove",
     "proxy: proxyFor",
-    "verbosity: matchGlob",
+    "module-verbosity: matchGlob",
   ],
   "the head of a request, which its reader bounds; the server thread reads it": [
     "clean-path: redirectLocation",
@@ -542,7 +555,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "an address of a connection, which the kernel names": ["host: isLoopbackAddress"],
   "a file that only the kubelet writes": [
-    "user-namespaces: readMappings",
+    "mapping-file: readMappings",
     "mount-intent: readIntent",
     "state-file: readState",
     "target: readTarget",
