@@ -603,7 +603,6 @@ for (const volumeMode of ["Filesystem", "Block"] as const) {
     const volumeDevices = [{ name: "data", devicePath: "/dev/xvda" }];
     if (volumeMode === "Block") pod.spec.containers = [{ name: "main", volumeDevices }];
     await manager.setUpPod(pod, never);
-    await manager.stop();
     const calls = driver.did().length;
     const manager2 = next();
     manager2.podChanged(pod);
