@@ -42,7 +42,8 @@ function masked(config: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * By path. A file leaves fields open; an answer of /configz is complete, and a field that it lacks is not set.
+ * By path. A file leaves fields open; an answer of /configz is complete, and leaves out fields that are not set or
+ * zero.
  */
 export function differences(
   here: Readonly<Record<string, unknown>>,
@@ -57,7 +58,7 @@ export function differences(
       }
       return;
     }
-    if (isSame(a, b)) return;
+    if (isSame(a, b) || (whole && b === undefined && isZero(a))) return;
     found.push({ field: path, ...(a !== undefined && { here: a }), ...(b !== undefined && { there: b }) });
   };
   compare("", here, there);
@@ -73,6 +74,11 @@ function isSame(a: unknown, b: unknown): boolean {
     if (first !== undefined && first === second) return true;
   }
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** As Go writes no field with `omitempty`. */
+function isZero(value: unknown): boolean {
+  return value === false || value === 0 || value === "" || (typeof value === "string" && durationMs(value) === 0);
 }
 
 function isEmpty(value: unknown): boolean {

@@ -15,7 +15,9 @@ describe("kubectl with the objects of a cluster", { skip: NOT_REACHABLE }, () =>
   before(async () => {
     cluster = await startClusterNode({ reachable: true });
     kubectl = await Kubectl.start(cluster.api.kubeconfig());
-    await kubectl.ok("wait", "--for=condition=Ready", `node/${NODE_NAME}`, "--timeout=120s");
+    for (const state of ["create", "condition=Ready"]) {
+      await kubectl.ok("wait", `--for=${state}`, `node/${NODE_NAME}`, "--timeout=120s");
+    }
   });
   after(async () => {
     await kubectl[Symbol.asyncDispose]();

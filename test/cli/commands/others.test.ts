@@ -114,6 +114,9 @@ test("config --diff compares only the fields of a file, and all fields of a resp
     syncFrequency: "1m0s",
     evictionHard: { "memory.available": "100Mi" },
     registerWithTaints: [],
+    podsPerCore: 0,
+    rotateCertificates: false,
+    providerID: "",
   };
   const file = otherConfig("kind: KubeletConfiguration\nmaxPods: 50\nsyncFrequency: 60s\n", "k.yaml");
   deepEqual(differences(here, file.config, file.whole), [{ field: "maxPods", here: 110, there: 50 }]);
