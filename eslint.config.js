@@ -62,7 +62,7 @@ const workerArrows = (depth) => ({
 
 export default tseslint.config(
   {
-    ignores: ["dist/**", "node_modules/**", "src/**/gen/**", "bench/results/**"],
+    ignores: [".cache/**", "dist/**", "node_modules/**", "src/**/gen/**", "bench/results/**"],
   },
   {
     files: ["**/*.{ts,js,mjs,cjs}"],
