@@ -106,19 +106,19 @@ test("requests that Go's server reads are answered: of nc, which ends lines with
   };
   const [readOnly, health] = [new URL(node.kubelet.url).port, new URL(node.kubelet.healthzUrl).port];
   for (const port of [readOnly, health]) {
-    assert.match(await sent(port, "GET /healthz HTTP/1.0\n\n"), /^HTTP\/1\.1 200 OK\r\n[^]*\r\nok$/);
+    assert.match(await sent(port, "GET /healthz HTTP/1.0\n\n"), /^HTTP\/1\.0 200 OK\r\n[^]*\r\nok$/);
     assert.match(
       await sent(port, "GET /x/..//healthz?a HTTP/1.0\n\n"),
-      /^HTTP\/1\.1 307 [^]*\r\nLocation: \/healthz\?a\r\n/,
+      /^HTTP\/1\.0 307 [^]*\r\nLocation: \/healthz\?a\r\n/,
     );
     assert.match(await sent(port, "GET /healthz HTTP/2.0\nHost: a\n\n"), /^HTTP\/1\.1 505 /);
   }
   // The response is computed after the client's end.
   assert.match(
     await sent(readOnly, "GET /metrics HTTP/1.0\nX: a\n b\n\n"),
-    /^HTTP\/1\.1 200 OK\r\n[^]*\nprocess_start_time_seconds /,
+    /^HTTP\/1\.0 200 OK\r\n[^]*\nprocess_start_time_seconds /,
   );
-  assert.match(await sent(readOnly, "GET /stats HTTP/1.0\n\n"), /^HTTP\/1\.1 307 [^]*\r\nLocation: \/stats\/\r\n/);
+  assert.match(await sent(readOnly, "GET /stats HTTP/1.0\n\n"), /^HTTP\/1\.0 307 [^]*\r\nLocation: \/stats\/\r\n/);
 });
 
 test("/healthz on both ports", async () => {
