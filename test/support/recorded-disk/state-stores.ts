@@ -150,6 +150,7 @@ const plugins: OpensStore = async (root, log, uids) => {
       const subject = wants(uid);
       known = [...known, subject];
       await manager.allocate(subject, mainOf(subject), undefined, never);
+      await manager.finish(subject, never);
       return held(uid);
     },
     held: (uid) => Promise.resolve(held(uid)),
