@@ -1,8 +1,7 @@
 // What npm is at while it installs, read from its log (--loglevel=http).
 
 /**
- * Of npm's log: how many packages came, and which was the last. Lines that are no more than that are not shown on a
- * failure.
+ * Reads npm's log: counts the packages and keeps the last one. Lines that say no more are not shown after a failure.
  */
 export function npmNotes() {
   let count = 0;

@@ -25,7 +25,7 @@ export const oneIdea = {
           if (line < first.loc.start.line || !blank(line - 1) || at.has(line - 1)) continue;
           let end = line;
           while (at.has(end + 1)) end++;
-          // A comment inside a template or an object is nobody's header.
+          // A comment inside a template or an object is not a header.
           const inside = program.body.some(({ loc }) => loc.start.line < line && loc.end.line > end);
           if (blank(end + 1) && !inside) context.report({ loc: comment.loc, messageId: "header" });
         }

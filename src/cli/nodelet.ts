@@ -11,7 +11,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   complain(`cannot write the output: ${error.message}`);
   process.exit(EXIT.wrong);
 });
-// There is nobody who could be told.
+// A closed standard error leaves no place for a message.
 process.stderr.on("error", () => undefined);
 // Not at the top level: the bundle's modules are functions. A rejection is a defect: Node prints it and exits.
 void main(process.argv.slice(2)).then((code) => {

@@ -31,7 +31,7 @@ export interface ApiCall {
 export type CallMatch = Partial<Pick<ApiCall, "verb" | "resource" | "subresource" | "namespace" | "name" | "user">> & {
   /** Part of the user agent. */
   userAgent?: string;
-  /** Of the path with its query. */
+  /** Matches the path with its query. */
   path?: RegExp;
   code?: number;
 };

@@ -29,7 +29,7 @@ const PACKAGES: readonly string[] = [
 ];
 const KERNEL = "linux-image-cloud-amd64";
 
-/** The same for both kinds, which are made of one installation. */
+/** Packages of both kinds of image, which are made of one installation. */
 export function packagesOf(suite: Suite): readonly string[] {
   return suite === KERNEL_SUITE ? [...PACKAGES, KERNEL] : PACKAGES;
 }

@@ -9,7 +9,7 @@ export function podPath({ metadata }: Pod): string {
   return `${encodeURIComponent(metadata.namespace)}/${encodeURIComponent(metadata.name)}`;
 }
 
-/** As kubectl says which container it took, where others were possible; undefined: nobody had a choice. */
+/** As kubectl says which container it took, where others were possible; undefined: the pod has only one. */
 export function choiceOfContainer(pod: Pod, named: string | undefined): string | undefined {
   const { spec, metadata } = pod;
   const chosen = containerName(pod, named);

@@ -1,4 +1,4 @@
-// Where the container runtime of this node has its configuration, and what is in effect of it.
+// Finds the configuration of this node's container runtime, and the values that are in effect.
 
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { filesOf, readThrough } from "../machine/files.js";

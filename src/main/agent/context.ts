@@ -19,7 +19,7 @@ export interface AgentContext {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
-  /** Of the authenticated port; undefined: it is off. */
+  /** Certificate files of the authenticated port; undefined: the port is off. */
   serving: ServingFiles | undefined;
   /** Undefined: without --dynamic-config-dir. */
   configuration: NodeConfiguration | undefined;

@@ -8,7 +8,7 @@ import { type Pod } from "../../shared/api/pod.js";
 
 export interface PodTree {
   kind: "volume" | "log" | "other";
-  /** Of the volume or the container. */
+  /** Name of the volume or the container. */
   name: string;
   path: string;
   /** Does the root itself count? */

@@ -6,7 +6,7 @@ import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runti
 /** containerd's reason for a container whose start failed. */
 const START_FAILED = "StartError";
 
-/** Of these containers those that never ran, where another of their name did. */
+/** Returns the containers that never ran, where another container of the same name did. */
 export function failedStartsBesideRuns(containers: readonly ContainerStatus[]): Set<ContainerStatus> {
   const nameOf = ({ metadata }: ContainerStatus): string => metadata?.name ?? "";
   const exited = containers.filter(({ state }) => state === ContainerState.CONTAINER_EXITED);

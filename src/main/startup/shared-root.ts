@@ -41,7 +41,7 @@ async function makeShared(path: string, log: Logger): Promise<void> {
   log.info({ rootDir: path }, `made ${path} a shared mount`);
 }
 
-/** Of each mount, where it is and whether mounts on it reach its peers: the optional field "shared:N". */
+/** Each mount's place, and whether mounts on it reach its peers: the optional field "shared:N". */
 function mountTable(text: string): { mountPoint: string; shared: boolean }[] {
   return text
     .split("\n")

@@ -1,4 +1,4 @@
-// What is known of the pods of this node: events, workers, observed states, records, allocations. It is made before
+// The state of the pods of this node: events, workers, observed states, records, allocations. It is made before
 // everything that reads it. PodSync, which acts on it, is made last.
 
 import { join } from "node:path";

@@ -130,7 +130,8 @@ export class LogThread implements ThreadLogs {
   }
 
   /**
-   * The same, blocking: for a process that is about to end. Without a log thread the caller writes the lines itself.
+   * Flushes and blocks until it is done, for a process that is about to end. Without a log thread the caller writes
+   * the lines itself.
    */
   flushNow(deadlineMs: number): boolean {
     const { clock } = this.options;

@@ -43,7 +43,7 @@ export interface ThreadContextOptions {
   tracing?: TracingConfig | undefined;
   /** Gate NativeHistograms; off by default. */
   nativeHistograms?: boolean;
-  /** Code that is being loaded; absent: nobody waits for its end. */
+  /** Code that is being loaded; absent: its end is not awaited. */
   loads?: CodeLoads;
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { VolumeOperationName, VolumeMetrics } from "./metrics.js";
 import type { VolumeDoer, DoneBy } from "./plugin.js";
 
-/** Of volumes that pods have as devices. */
+/** Operations on volumes that pods have as devices, by the operation on a file system. */
 const BLOCK: Partial<Record<VolumeOperationName, VolumeOperationName>> = {
   volume_mount: "map_volume",
   volume_unmount: "unmap_volume",

@@ -9,7 +9,7 @@ export function containersOf({ initContainers, containers }: Containers): Contai
   return initContainers === undefined ? containers : [...initContainers, ...containers];
 }
 
-/** The same, then ephemeral containers. */
+/** All containers of a pod: those of `containersOf`, then ephemeral containers. */
 export function allContainersOf(spec: PodSpec): Container[] {
   return spec.ephemeralContainers === undefined
     ? containersOf(spec)

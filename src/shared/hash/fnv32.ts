@@ -4,7 +4,7 @@
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** Of a text that comes in pieces. */
+/** The hash of a text that comes in pieces. */
 export class Fnv32 {
   private hash = OFFSET;
 

@@ -8,12 +8,12 @@ const EACH = new RegExp(UNPRINTABLE.source, "g");
 const RUNS = new RegExp(`${UNPRINTABLE.source}+`, "g");
 const EACH_BUT_LINES = new RegExp(`(?![\\n\\t])${UNPRINTABLE.source}`, "g");
 
-/** One line: what is unprintable, line ends too, becomes a space. */
+/** One line: unprintable characters and line ends become spaces. */
 export function oneLine(text: string): string {
   return text.replace(RUNS, " ").trim();
 }
 
-/** What is unprintable is written as "\x07"; line ends and tabs, too. */
+/** Writes unprintable characters, line ends and tabs as "\x07". */
 export const escaped = (text: string): string => text.replace(EACH, escapeOne);
 
 /** Like `escaped`, but line ends and tabs stay. */

@@ -49,7 +49,7 @@ export class HeapRest {
   }
 }
 
-/** Of the thread that calls it. */
+/** Makes the HeapRest of the calling thread. */
 export function heapRest(): HeapRest {
   let last = performance.eventLoopUtilization();
   return new HeapRest({

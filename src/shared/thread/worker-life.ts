@@ -31,7 +31,7 @@ export interface WorkerContext<Init, Upcalls extends object> {
   readonly outbox: RingBuffers;
   /** Main's methods for this thread; each call has a deadline of DEFAULT_CALL_DEADLINE_MS. */
   readonly upcalls: Remote<Upcalls>;
-  /** The same with another deadline, ms. */
+  /** Main's methods with another deadline, ms. */
   readonly upcallsWithin: (deadlineMs: number) => Remote<Upcalls>;
   readonly log: Logger;
   readonly clock: Clock;

@@ -79,11 +79,11 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   spareHandshakesPerSecond: 50,
 };
 /**
- * Of HTTP/2, on one connection with an authorised request or a verified certificate: Go's limit, which API servers
- * know.
+ * Concurrent HTTP/2 streams of a connection with an authorised request or a verified certificate: Go's limit, which API
+ * servers know.
  */
 const MAX_STREAMS = 250;
-/** Of a stranger's: as many as wait on a connection of HTTP/1.1. */
+/** Concurrent HTTP/2 streams of an unauthenticated connection; equals the pipeline limit of HTTP/1.1. */
 const STRANGER_STREAMS = 16;
 /** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
 const MAX_SESSION_MEMORY = 1;

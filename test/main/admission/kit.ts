@@ -6,7 +6,7 @@ import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
 import type { Pod, PodSpec, ResourceList } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 
-/** For an admission beside which nobody waits. */
+/** For an admission without waiting pods. */
 export const alone: AdmissionTurn = { leave: (wait) => wait() };
 
 export function admissionNode(fields: Partial<AdmissionNode> = {}): AdmissionNode {

@@ -7,7 +7,7 @@ import { NODE_NAME, OneThreadWorld } from "../../support/one-thread/agent.js";
 import { stepUntilSettled } from "../../support/one-thread/virtual-time.js";
 import { manifest } from "../../support/sources-kit.js";
 
-/** Of a stand-alone node without ports, in the order of their start. */
+/** Components of a stand-alone node without ports, in the order of their start. */
 const COMPONENTS = [
   "the connection to the runtime",
   "the tasks pool",

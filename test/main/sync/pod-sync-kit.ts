@@ -38,7 +38,7 @@ export interface SyncNode {
   world: RuntimeWorld;
   /** "LISTENER.METHOD: POD what", in order. */
   received: string[];
-  /** Of these listeners, in order; consecutive repetitions once. */
+  /** What these listeners received, in order; consecutive repetitions once. */
   receivedBy: (...listeners: string[]) => string[];
   change: (kind: PodChange["kind"], pod: Pod) => void;
   until: (what: string, condition: () => boolean) => Promise<void>;

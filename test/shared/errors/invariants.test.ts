@@ -15,7 +15,7 @@ import { SteppedClock } from "../../support/stepped-clock.js";
 const RECORD = new Uint8Array(4);
 const broken = (rule: string) => ({ name: "InvariantError", message: `invariant broken: ${rule}` });
 
-test("invariant() names what was expected, and does nothing where it holds", () => {
+test("invariant() throws with the expectation, and does nothing where the condition holds", () => {
   invariant(true, "never seen");
   assert.throws(() => invariant(false, "a pod has a name"), broken("a pod has a name"));
   assert.ok(new InvariantError("x") instanceof Error);

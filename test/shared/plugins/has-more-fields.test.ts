@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasMoreFields } from "../../../src/shared/plugins/has-more-fields.js";
 
-test("each field counts, of every kind, and what is inside a message does not", () => {
+test("fields of every kind count, and fields of nested messages do not", () => {
   // A varint, a fixed64, a message of four bytes, a fixed32.
   const fields = Buffer.from([
     0x08, 0x96, 0x01, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0x1a, 4, 0x0a, 0, 0x0a, 0, 0x25, 0, 0, 0, 0,

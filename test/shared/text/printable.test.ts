@@ -12,7 +12,7 @@ describe("a text of others", () => {
     assert.equal(oneLine(ATTACK), "a [2Jb READY=1 c gpj.exe d é 漢 🙂");
   });
 
-  test("shows what is unprintable, line ends too", () => {
+  test("shows unprintable characters and line ends as escapes", () => {
     assert.equal(escaped(ATTACK), "a\\x1b[2Jb\\x0d\\x0aREADY=1\\x09c\\x00\\x85\\u202egpj.exe\\u2028d é 漢 🙂");
   });
 

@@ -31,7 +31,8 @@ export interface WorldOptions {
 }
 
 /**
- * What is around the agent: clock, runtime, API server, folder. It outlives an agent that stops; another one may start.
+ * The agent's surroundings: clock, runtime, API server, folder. They outlive an agent that stops; another one may
+ * start.
  */
 export class OneThreadWorld implements AsyncDisposable {
   readonly clock = new SteppedClock(Date.now());
@@ -105,7 +106,7 @@ export class OneThreadWorld implements AsyncDisposable {
       configuration: undefined,
       cluster: this.api === undefined ? undefined : { settings, startedAtMs: clock.now(), giveUp },
     });
-    // Its user handles a failure; until then it is none that nobody handles.
+    // The test awaits `agent` later; a rejection before that is not unhandled.
     agent.catch(() => undefined);
     return { agent, threads, gaveUp };
   }

@@ -17,7 +17,7 @@ const PATIENCE_MS = 120_000;
  */
 const WAITS_MS = 300;
 
-/** Steps until the condition holds. Rejects with what was waited for. */
+/** Steps until the condition holds. Rejects with the name of the condition. */
 export async function stepUntil(clock: SteppedClock, what: string, condition: () => boolean): Promise<void> {
   const files = new FileRequests();
   const end = performance.now() + PATIENCE_MS;

@@ -60,7 +60,7 @@ describe("client certificates", () => {
     match(server.lines[0]?.line ?? "", /no credentials/);
   });
 
-  test("are not needed for the response that no node serves a path; of all others nothing is told without them", async () => {
+  test("are not needed for a 404 of a path that no node serves, and are needed for all other responses", async () => {
     await open({ init: authentication() });
     const ask = async (path: string): Promise<number> => (await server.ask(path)).status;
     const unknown = [

@@ -21,8 +21,7 @@ export interface ConfigIo {
   /** All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. Throws. */
   listFiles(dir: string): string[];
   /**
-   * Of the ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and
-   * origins.
+   * The ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and origins.
    */
   readonly configMap?: { readonly path: string; readonly text: string };
 }

@@ -80,7 +80,7 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   /** Reads its checkpoint. `pods`: those that are known now; what others had is free again. */
   start(pods: () => Iterable<Pod>): Promise<void>;
   hints(pod: Pod, container: Container): ResourceHints;
-  /** Of the pod as a whole, for topologyManagerScope pod. */
+  /** Hints for the whole pod, for topologyManagerScope pod. */
   podHints(pod: Pod): ResourceHints;
   /**
    * Allocates the container's requests, within `affinity` if given, or holds them for it until `finish`. Idempotent: a
@@ -95,7 +95,7 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
    * @throws AllocationError; or the signal's reason
    */
   finish?(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** The pod is refused: what is held for it, and not allocated, is free. */
+  /** Frees the resources that are held for a refused pod and not allocated. */
   cancel?(podUid: string): void;
   /**
    * Before each grant: allocates requests of an admitted pod's container that have no entry, if that is safe.

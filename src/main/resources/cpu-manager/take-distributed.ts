@@ -49,7 +49,7 @@ function evenShares(topology: CpuTopology, free: CpuSet, count: number, groupSiz
   return best?.shares;
 }
 
-/** The same number of groups from each, and one more from those with most room until it is enough. */
+/** Takes equally many groups from each NUMA node, then one more from those with most room until they suffice. */
 function sharesOf(
   chosen: readonly number[],
   room: ReadonlyMap<number, number>,

@@ -51,7 +51,7 @@ export class DeviceAllocator {
     return this.held.of(podUid).length > 0;
   }
 
-  /** The plugins allocate what is held for the pod, in the order of its containers. @throws DevicePluginError */
+  /** Plugins allocate the devices held for the pod, in the order of its containers. @throws DevicePluginError */
   async finish(pod: Pod, signal: AbortSignal): Promise<void> {
     const containers = new Map(containersOf(pod.spec).map((container) => [container.name, container]));
     for (const held of this.held.of(pod.metadata.uid)) {
@@ -72,7 +72,7 @@ export class DeviceAllocator {
     }
   }
 
-  /** What is held for the pod is free. */
+  /** Frees the devices that are held for the pod. */
   cancel(podUid: string): void {
     this.held.forget(podUid);
   }

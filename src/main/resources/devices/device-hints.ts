@@ -17,7 +17,7 @@ export interface HintInput {
 
 /** Devices that are near the same nodes. There are few such groups, and perhaps tens of thousands of devices. */
 interface Group {
-  /** Of the candidates. */
+  /** NUMA nodes among the candidates that the devices are near. */
   nodes: ReadonlySet<number>;
   all: number;
   available: number;

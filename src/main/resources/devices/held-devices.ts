@@ -48,7 +48,7 @@ export class HeldDevices {
     return own === -1 ? all : all.slice(0, own);
   }
 
-  /** Of all containers but this one. */
+  /** Device ids that are held for any container but `except`. */
   taken(resource: string, except?: { podUid: string; container: string }): Set<string> {
     const taken = new Set<string>();
     for (const request of [...this.pods.values()].flat()) {

@@ -13,8 +13,8 @@ export interface ConfigText {
 export interface ConfigFiles {
   readonly config?: ConfigText;
   /**
-   * Of the ConfigMap that `config` is from; absent: from the node's own file. Not part of the digest: only texts and
-   * their names are.
+   * The ConfigMap that holds `config`; absent: the node's own file holds it. The digest covers only texts and their
+   * names, not this.
    */
   readonly configMap?: ConfigMapReference;
   /** In the order in which they are merged. */

@@ -1,10 +1,7 @@
-// Patches changed pod statuses to the API server. Urgent changes come first, and only the newest status of a pod is
-// sent. There is one call per pod, and a few calls run at once. Deletes the object of a pod that the server is
-// deleting, once the pod is terminated.
-//
+// Patches changed pod statuses to the API server: urgent ones first, only the newest of a pod, a few pods at once.
+// Deletes the object of a pod that the server is deleting, once the pod is terminated.
 // Invariants:
-// - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken
-//   back.
+// - The newest status of every pod is sent in the end, however long the server is away; no verdict is revoked.
 // - A pod object is deleted only after the request for its deletion, its final phase and the pod's termination.
 // - While the server does not respond there is one call at a time, with a back-off.
 

@@ -30,7 +30,7 @@ export function mirrorPod(pod: Pod, node: MirrorNode): Pod {
   };
 }
 
-/** Of this very definition, owned by this node, and not on its way out. */
+/** True if the mirror pod has this very definition, belongs to this node, and is not being deleted. */
 export function isMirrorOf(mirror: Pod, pod: Pod, node: MirrorNode): boolean {
   const { annotations, ownerReferences = [], deletionTimestamp } = mirror.metadata;
   if (deletionTimestamp !== undefined || podFullName(mirror) !== podFullName(pod)) return false;

@@ -12,7 +12,7 @@ interface DownwardFilesRequest {
   pod: Pod;
   items: readonly DownwardAPIVolumeFile[] | undefined;
   defaultMode: number;
-  /** Of this node. */
+  /** Allocatable resources of this node. */
   nodeAllocatable: ResourceList;
 }
 

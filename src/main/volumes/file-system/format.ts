@@ -21,7 +21,7 @@ const FORMAT_MS = 3_600_000;
 const LOOK_MS = 120_000;
 /** Exit status of blkid: it recognises no content on the device. */
 const NOTHING_FOUND = 2;
-/** Of fsck, a bit: errors are left. */
+/** Bit of fsck's exit status: errors are left. */
 const ERRORS_LEFT = 4;
 
 type Run = typeof runReading;

@@ -52,7 +52,7 @@ function mustAskToClose(headers: Headers): boolean {
   return headers.get("Upgrade") === "" || !hasToken(connection, "upgrade");
 }
 
-/** As it is sent; undefined for what is no host. */
+/** The Host as it is sent; undefined for a text that is not a host. */
 export function hostOf(host: string): string | undefined {
   const ascii = isAscii(host) ? host : asciiHost(fromBytes(host));
   if (!HOST.test(ascii)) return undefined;

@@ -51,8 +51,8 @@ export class ContainerLogs {
   }
 
   /**
-   * Of a running container. One whose log is not followed, since this thread has just started or failed to, is followed
-   * from here on.
+   * Reopens the log of a running container. A log that is not followed, because this thread has just started or could
+   * not follow it, is followed from here on.
    */
   async reopen(container: LoggedContainer): Promise<void> {
     this.follow(container);

@@ -44,7 +44,7 @@ type RuleFor<T> = T extends Message
 /** What an object must hold beyond the types of its fields. */
 export interface Rule<M extends Message = Message> {
   kind?: never;
-  /** Of the field's values, below lists and maps. */
+  /** Rules of the fields' values, below lists and maps. */
   fields?: { readonly [F in FieldOf<M>]?: RuleFor<Bare<Fields[M][F]>> };
   required?: readonly FieldOf<M>[];
   /** The only fields that a manifest may have. */
@@ -63,7 +63,7 @@ export interface Rule<M extends Message = Message> {
 /** Rules by message, wherever it stands. `any`: nothing below the object is read by the kubelet. */
 export type Rules = { readonly [M in Message]?: AnyType | Rule<M> };
 
-/** Of messages without their names, as the code below reads them. */
+/** A rule without its message's name, as the code below reads it. */
 type AnyRule = AnyType | (Omit<Rule, "fields"> & { fields?: Readonly<Record<string, FieldType | AnyRule>> });
 
 /** The generated types of a message, by field. */

@@ -23,7 +23,7 @@ interface Row {
 const [first = "", ...others] = facts("configz.jsonl");
 const { configz } = JSON.parse(first) as { configz: Fields };
 
-/** Of the recorded start, and paths of the machine. */
+/** Configuration of the recorded start, and paths of the machine. */
 const HEAD = [
   "authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}",
   "authorization: {mode: AlwaysAllow}",
@@ -32,7 +32,7 @@ const HEAD = [
 /** Upstream shows the paths of the certificate that it made. */
 const OF_THE_MACHINE = ["tlsCertFile", "tlsPrivateKeyFile", "resolvConf"];
 
-/** As JSON, without what is the machine's. */
+/** The fields as JSON, without those of the machine. */
 function ofUpstream(fields: Fields): Fields {
   const all = JSON.parse(JSON.stringify(fields)) as Fields;
   return Object.fromEntries(Object.entries(all).filter(([name]) => !OF_THE_MACHINE.includes(name)));

@@ -33,7 +33,7 @@ export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefin
 }
 
 /**
- * Of a volume that the pod names itself: the persistent volume that it might be. undefined as above.
+ * Returns the persistent volume that stands for a volume which the pod names itself. undefined as above.
  * @throws VolumeError
  */
 export function migratedInline(pod: Pod, volume: Volume): PersistentVolume | undefined {

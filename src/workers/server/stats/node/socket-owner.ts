@@ -5,7 +5,7 @@ import { type ReadText, listKernelDirectories, listOpenFiles } from "../../../..
 
 /** Flag of a listening socket in /proc/net/unix (__SO_ACCEPTCON). */
 const LISTENS = "00010000";
-/** Of containerd's processes the daemon alone; cri-o, cri-dockerd. */
+/** Names of runtime daemons: containerd without its shims, cri-o, cri-dockerd. */
 const RUNTIME = /containerd$|cri/;
 
 /** undefined: no process listens there, or it is not visible from here. */

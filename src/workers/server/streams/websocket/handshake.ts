@@ -6,7 +6,8 @@ import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { HandshakeError } from "./offer.js";
 
 /**
- * Of a message, which is held whole: bytes. Clients built on client-go send 32 KiB at most. More is closed with 1009.
+ * Most bytes of a message, which is held whole. Clients built on client-go send 32 KiB at most. A longer one closes the
+ * connection with 1009.
  */
 export const MAX_MESSAGE = 1024 * 1024;
 
