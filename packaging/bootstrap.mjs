@@ -35,9 +35,12 @@ export async function prepare({ environment = true, bundle = true } = {}) {
   }
 }
 
+/** Errors of programs whose message is complete for the user. */
+const COMPLETE = ["SetupProblem", "CommandFailed", "SourceError", "ContractError"];
+
 /** Prints one line for a known reason, the stack for a defect, and ends with status 1. */
 export function fail(error) {
-  const known = error instanceof CannotStart || error?.name === "SetupProblem";
+  const known = error instanceof CannotStart || COMPLETE.includes(error?.name);
   console.error(`nodelet: ${known ? error.message : (error?.stack ?? error)}`);
   process.exit(1);
 }
