@@ -2,10 +2,13 @@
 // environment. SIGUSR2 then makes the kubelet read the file <rootDir>/nodelet/fault, which holds one line `<fault>
 // <thread>`:
 //
-// terminate pleg the supervisor ends the thread, as a crash would hang server the thread enters a busy loop throw-timer
-// main an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise throw-in cri-reply
-// main the next pass through a handler of that kind throws (shared/faults/fault-points.ts) heap pleg the thread fills
-// its heap up to the limit hang main main itself enters a busy loop, from which only SIGKILL delivers
+// - `terminate pleg`: the supervisor ends the thread, as a crash would.
+// - `hang server`: the thread enters a busy loop; main does with `hang main`, and only SIGKILL ends it then.
+// - `throw-timer main`: an error that no caller catches, in a timer; `throw-tick`: in a callback; `reject`: in a
+//   promise.
+// - `throw-in cri-reply main`: the next pass through a handler of that kind throws (shared/faults/fault-points.ts).
+// - `heap pleg`: the thread fills its heap up to the limit.
+//
 // Invariant: without the variable no handler is installed and nothing here has any effect.
 
 import { readFile } from "node:fs/promises";
@@ -27,34 +30,14 @@ export interface FaultHookDeps {
   log: Logger;
 }
 
-/** Returns a function that removes the hook. */
-export function hookFaults({ rootDir, threads, clock, log }: FaultHookDeps): () => void {
-  const main = mainThread(clock, log);
-  return installFaultHook({
-    rootDir,
-    names: THREADS,
-    thread: (name) => (name === "main" ? main : threads.breakable(name)),
-    log,
-  });
-}
-
 const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${point}` as const)];
 
-interface FaultHookOptions {
-  rootDir: string;
-  /** Every thread that may be named. */
-  names: readonly string[];
-  /** undefined: the thread does not exist yet. */
-  thread: (name: string) => Breakable | undefined;
-  log: Logger;
-}
-
 /** Installs the hook if the environment variable is set; returns a function that removes it. */
-function installFaultHook(options: FaultHookOptions, environment: NodeJS.ProcessEnv = process.env): () => void {
-  if (environment["NODELET_FAULTS"] !== "1") return () => undefined;
-  const { log } = options;
+export function hookFaults(deps: FaultHookDeps): () => void {
+  if (process.env["NODELET_FAULTS"] !== "1") return () => undefined;
+  const { log } = deps;
   const onSignal = (): void => {
-    order(options).catch((error: unknown) => log.error({ err: error }, "the ordered fault was not committed"));
+    order(deps).catch((error: unknown) => log.error({ err: error }, "the ordered fault was not committed"));
   };
   process.on("SIGUSR2", onSignal);
   log.warn("NODELET_FAULTS=1: SIGUSR2 injects faults into threads; for tests only");
@@ -69,13 +52,13 @@ function mainThread(clock: Clock, log: Logger): Breakable {
   };
 }
 
-async function order({ rootDir, names, thread: threadOf, log }: FaultHookOptions): Promise<void> {
+async function order({ rootDir, threads, clock, log }: FaultHookDeps): Promise<void> {
   const path = join(rootDir, "nodelet", "fault");
   const words = (await readFile(path, "utf8")).trim().split(" ");
   const name = words.pop() ?? "";
   const fault = words.join(" ");
-  const thread = threadOf(name);
-  if (thread === undefined) throw new Error(`${path} names no thread of ${names.join(", ")}: ${quote(name)}`);
+  const thread = name === "main" ? mainThread(clock, log) : threads.breakable(name);
+  if (thread === undefined) throw new Error(`${path} names no thread of ${THREADS.join(", ")}: ${quote(name)}`);
   log.warn({ fault, thread: name }, `injecting fault: ${fault} ${name}`);
   const thrown = THROWN.find((one) => one === fault);
   if (thrown !== undefined) {
