@@ -50,7 +50,10 @@ export async function startCgroupMaintenance(deps: CgroupMaintenanceDeps): Promi
   const { memoryQos, cgroupRoot, cgroupDriver, cgroupsPerQOS, kubeletCgroups, systemCgroups } = settings.cgroups;
   const root = parseCgroupRoot(cgroupRoot, cgroupDriver);
   const enforcer = new AllocatableEnforcer({
-    ...{ cgroups, events, clock, log },
+    cgroups,
+    events,
+    clock,
+    log,
     enforcement: enforcementOf(capacity, await pidCapacity(), reservedOf(settings.resources), {
       ...settings.resources,
       cgroupsPerQOS,

@@ -103,7 +103,8 @@ export class EvictionThread implements EvictionThreadPort {
       codec: evictionRecordCodec,
       onRecord: (record) => owner.onRecord(record),
       unreadable: "cannot handle a record of the eviction thread; restarting the thread",
-      ...{ clock, log },
+      clock,
+      log,
     });
     // In one message: with a part of the pods the thread would evict the wrong one. Running pods alone are in it.
     await this.deltas.join(() =>

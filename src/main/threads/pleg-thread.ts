@@ -92,7 +92,8 @@ export class PlegThread {
         if (whole !== undefined) owner.onPlegRecord(whole);
       },
       unreadable: "cannot handle a record of the pleg thread; restarting the thread",
-      ...{ clock, log },
+      clock,
+      log,
     });
     const sent = thread.within(SNAPSHOT_MS).setWatches(owner.watches());
     this.joined = true;

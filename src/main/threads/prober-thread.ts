@@ -119,7 +119,8 @@ export class ProbeThread<Name extends ProbeThreadName, Control extends ProberCon
       codec: probeRecordCodec,
       onRecord: (record) => owner.onProbeRecord(record),
       unreadable: `cannot handle a record of the ${this.name} thread; restarting the thread`,
-      ...{ clock, log },
+      clock,
+      log,
     });
     await this.deltas.join(
       () => this.control.setPods([]),
