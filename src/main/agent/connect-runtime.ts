@@ -13,8 +13,7 @@ export function connectRuntime({ settings, registry, clock }: AgentContext): Cri
     endpoint: runtime.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: runtime.runtimeRequestTimeoutMs,
     clock,
-    onCall: ({ operation, durationMs, error }) =>
-      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+    onCall: operations.recordCall,
     concurrency: criConcurrency(cpuCount),
     listStreaming: runtime.criListStreaming,
     podUids: () => podUidsIn(rootDir),

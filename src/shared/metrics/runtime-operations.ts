@@ -6,11 +6,12 @@ export interface RuntimeCall {
   /** Upstream's operation_type: "run_podsandbox", "create_container", "list_containers", … */
   operation: string;
   durationMs: number;
-  error: boolean;
+  /** Absent: the call succeeded. */
+  error?: Error;
 }
 
 export interface RuntimeOperationsMetrics {
-  recordCall(call: RuntimeCall): void;
+  recordCall: (call: RuntimeCall) => void;
 }
 
 export function runtimeOperationsMetrics(registry: ThreadRegistry): RuntimeOperationsMetrics {
@@ -35,7 +36,7 @@ export function runtimeOperationsMetrics(registry: ThreadRegistry): RuntimeOpera
     recordCall({ operation, durationMs, error }) {
       total.inc({ operation_type: operation });
       duration.observe({ operation_type: operation }, durationMs / 1000);
-      if (error) errors.inc({ operation_type: operation });
+      if (error !== undefined) errors.inc({ operation_type: operation });
     },
   };
 }

@@ -16,8 +16,7 @@ export function connectRuntime(options: {
   const { operations, ...rest } = options;
   const client = createCriClient({
     ...rest,
-    onCall: ({ operation, durationMs, error }) =>
-      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+    onCall: operations.recordCall,
   });
   return {
     listContainerStats: (_request, callOptions) => client.listContainerStats({}, callOptions),

@@ -25,8 +25,7 @@ export const startImageGc: StartWorker<ImageGcControl, ImageGcInit, ImageGcUpcal
       runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
       listStreaming: init.listStreaming,
       clock,
-      onCall: ({ operation, durationMs, error }) =>
-        operations.recordCall({ operation, durationMs, error: error !== undefined }),
+      onCall: operations.recordCall,
     });
   const images = clientOf(init.imageEndpoint);
   const runtime = init.runtimeEndpoint === init.imageEndpoint ? images : clientOf(init.runtimeEndpoint);

@@ -31,8 +31,7 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
     podUids: () => podUidsOf(init.podsDir),
     onParts: lists.onParts,
     clock,
-    onCall: ({ operation, durationMs, error }) =>
-      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+    onCall: operations.recordCall,
   });
   const outbox = new QueueWriter(
     new RingProducer(context.outbox),

@@ -9,7 +9,7 @@ import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../shared/cri/errors.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
-import { runtimeOperationsMetrics, type RuntimeCall } from "../../shared/metrics/runtime-operations.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
@@ -62,10 +62,8 @@ export class ExecProbes {
   private async connect(): Promise<CriClient> {
     const { endpoint, runtimeRequestTimeoutMs, clock, registry } = this.options;
     const { createCriClient } = await import("../../shared/cri/client.js");
-    const operations = runtimeOperationsMetrics(registry);
-    const onCall = ({ operation, durationMs, error }: Omit<RuntimeCall, "error"> & { error?: Error }): void =>
-      operations.recordCall({ operation, durationMs, error: error !== undefined });
-    return createCriClient({ endpoint, runtimeRequestTimeoutMs, clock, onCall });
+    const { recordCall } = runtimeOperationsMetrics(registry);
+    return createCriClient({ endpoint, runtimeRequestTimeoutMs, clock, onCall: recordCall });
   }
 }
 

@@ -46,8 +46,7 @@ export function deferredRuntime(options: RuntimeOptions): Deferred<CriClient> {
         runtimeRequestTimeoutMs,
         listStreaming,
         clock,
-        onCall: ({ operation, durationMs, error }) =>
-          operations.recordCall({ operation, durationMs, error: error !== undefined }),
+        onCall: operations.recordCall,
       });
     },
     end: (client) => client.close(),

@@ -110,8 +110,8 @@ describe("merging threads", () => {
 
 test("a metric made twice is one", async () => {
   const registry = new ThreadRegistry("main");
-  runtimeOperationsMetrics(registry).recordCall({ operation: "version", durationMs: 3, error: false });
-  runtimeOperationsMetrics(registry).recordCall({ operation: "version", durationMs: 20_000, error: true });
+  runtimeOperationsMetrics(registry).recordCall({ operation: "version", durationMs: 3 });
+  runtimeOperationsMetrics(registry).recordCall({ operation: "version", durationMs: 20_000, error: new Error("late") });
   const lines = await expose(registry);
   ok(lines.includes('kubelet_runtime_operations_total{operation_type="version"} 2'));
   ok(lines.includes('kubelet_runtime_operations_errors_total{operation_type="version"} 1'));
