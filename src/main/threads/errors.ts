@@ -5,7 +5,6 @@ import type { ThreadExit } from "../../shared/contracts/thread.js";
 /** The supervisor will not start the thread again. */
 export class ThreadGaveUpError extends Error {
   override readonly name = "ThreadGaveUpError";
-  readonly code = "THREAD_GAVE_UP";
   constructor(
     readonly exit: ThreadExit,
     readonly attempts: number,
@@ -20,11 +19,7 @@ export class ThreadGaveUpError extends Error {
 /** stop() came before the thread ran. */
 export class ThreadStoppedError extends Error {
   override readonly name = "ThreadStoppedError";
-  readonly code = "THREAD_STOPPED";
   constructor(thread: string) {
     super(`thread ${thread} was stopped before it was running`);
   }
 }
-
-export const isThreadStopped = (error: unknown): error is ThreadStoppedError =>
-  error instanceof Error && error.name === "ThreadStoppedError";

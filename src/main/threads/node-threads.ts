@@ -7,7 +7,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import type { Breakable } from "./breakable.js";
-import { isThreadStopped } from "./errors.js";
+import { ThreadStoppedError } from "./errors.js";
 import { MetricSources } from "./metric-sources.js";
 import { ServerThreads } from "./server-threads.js";
 import { SharedTexts } from "./shared-texts.js";
@@ -89,7 +89,7 @@ export class NodeThreads implements AsyncDisposable {
           if (!this.stopped) for (const { thread } of this.startedAs("last")) thread.startInBackground();
         },
         (error: unknown) => {
-          if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
+          if (!(error instanceof ThreadStoppedError)) log.error({ err: error }, "a thread of the node did not start");
         },
       )
       .finally(started);

@@ -12,7 +12,7 @@ import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
-import { isThreadStopped, ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
+import { ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
 import { RestartPolicy, type RestartOptions } from "./restart-policy.js";
 import type { SpawnWorker } from "./spawn-worker.js";
@@ -158,7 +158,8 @@ export class SupervisedThread<Control extends object> {
   /** Starts the thread; the caller does not wait for it. */
   startInBackground(): void {
     this.start().catch((error: unknown) => {
-      if (!isThreadStopped(error)) this.options.log.error({ err: error }, `the ${this.name} thread did not start`);
+      if (error instanceof ThreadStoppedError) return;
+      this.options.log.error({ err: error }, `the ${this.name} thread did not start`);
     });
   }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { pino } from "pino";
 import { waitFor } from "../../../packaging/standalone/wait.js";
-import { isThreadStopped, ThreadGaveUpError } from "../../../src/main/threads/errors.js";
+import { ThreadGaveUpError, ThreadStoppedError } from "../../../src/main/threads/errors.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
@@ -318,12 +318,12 @@ describe("a supervised thread", () => {
 
   test("can be stopped before it is ready, and while it waits for a restart", async () => {
     const early = supervise("never-ready");
-    const start = assert.rejects(early.thread.start(), isThreadStopped);
+    const start = assert.rejects(early.thread.start(), ThreadStoppedError);
     await early.thread.stop();
     await start;
     const restart = { baseMs: 600_000, maxMs: 600_000, jitter: 0, healthyAfterMs: 1, maxRestarts: 3 };
     const waiting = supervise("throw-at-start", { restart });
-    const rejected = assert.rejects(waiting.thread.start(), isThreadStopped);
+    const rejected = assert.rejects(waiting.thread.start(), ThreadStoppedError);
     await waiting.until(() => waiting.exits.length === 1);
     await waiting.thread.stop();
     await rejected;
