@@ -11,6 +11,7 @@ import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.
 import { errorCode } from "../../shared/errors/error-code.js";
 import { asError } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { lazily } from "../../shared/turns/lazily.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
 import { writeMappings, readMappings } from "./mapping-file.js";
@@ -31,7 +32,8 @@ export interface UserNamespacesDeps {
 
 export class UserNamespaces {
   private readonly slots = new IdSlots();
-  private loaded: Promise<IdRange> | undefined;
+  /** Reads the range of all pods, and the mappings on disk. */
+  private readonly load = lazily(() => this.readAll());
   /** Pods whose ids are being handed out: a second request for one joins the first. */
   private readonly underWay = new Map<string, Promise<IdRange>>();
 
@@ -78,15 +80,6 @@ export class UserNamespaces {
       this.slots.release(uid);
       throw error;
     }
-  }
-
-  /** Once; again after a failure, as its cause may have been put right. */
-  private load(): Promise<IdRange> {
-    this.loaded ??= this.readAll().catch((error: unknown) => {
-      this.loaded = undefined;
-      throw error;
-    });
-    return this.loaded;
   }
 
   private async readAll(): Promise<IdRange> {

@@ -5,6 +5,7 @@ import type { CriClient } from "../../../shared/cri/client.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { lazily } from "../../../shared/turns/lazily.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
 import type { EvictionSettings } from "../../command/views/eviction.js";
 import type { ResourceSettings } from "../../command/views/resources.js";
@@ -35,11 +36,7 @@ export interface ManagerDeps {
 
 /** Reads the machine's topology at the first call. */
 export function machineReading(): MachineReading {
-  let reading: ReturnType<MachineReading> | undefined;
-  return async () => {
-    reading ??= import("../topology/read-machine.js").then(({ readMachineTopology }) => readMachineTopology());
-    return await reading;
-  };
+  return lazily(async () => (await import("../topology/read-machine.js")).readMachineTopology());
 }
 
 /** In upstream's order: devices, CPUs, memory. */

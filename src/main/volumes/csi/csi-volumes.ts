@@ -1,6 +1,7 @@
 // CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that
 // wants such a volume, or the first one that an earlier kubelet left.
 
+import { lazily } from "../../../shared/turns/lazily.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
@@ -19,7 +20,13 @@ export class CsiVolumes {
   private readonly mounts: CsiMounts;
   private readonly maps: CsiMaps;
   private readonly ended = new AbortController();
-  private loading: Promise<void> | undefined;
+
+  /** Reads the volumes of the previous kubelet process from disk; unstages those that no pod uses. */
+  readonly load = lazily(async () => {
+    await this.context.users.load(this.context.rootDir);
+    this.staging.releaseUnused();
+    this.context.onInUse();
+  });
 
   constructor(options: CsiOptions) {
     const context = csiContext(options);
@@ -33,24 +40,6 @@ export class CsiVolumes {
     });
     this.mounts = new CsiMounts(context, this.staging);
     this.maps = new CsiMaps(context, this.staging);
-  }
-
-  /**
-   * Reads the volumes of the previous kubelet process from disk; unstages those that no pod uses. A failure is not
-   * cached.
-   */
-  load(): Promise<void> {
-    this.loading ??= this.context.users.load(this.context.rootDir).then(
-      () => {
-        this.staging.releaseUnused();
-        this.context.onInUse();
-      },
-      (error: unknown) => {
-        this.loading = undefined;
-        throw error;
-      },
-    );
-    return this.loading;
   }
 
   async setUpMount(request: MountRequest): Promise<HostPlace> {
