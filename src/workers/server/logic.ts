@@ -25,7 +25,7 @@ import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import type { Deferred } from "../../shared/turns/deferred.js";
+import { Deferred } from "../../shared/turns/deferred.js";
 import type { FileSystemFacts } from "../../shared/volume-calls/operations.js";
 import type { AdminRoutes, AdminServer } from "./admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
@@ -78,10 +78,8 @@ export class ServerLogic implements ServerControl {
   private admin: Promise<AdminServer | undefined> | undefined;
   /** The same. */
   private page: Promise<OpenPage | undefined> | undefined;
-  /** From the first request on. */
-  private manifests: Promise<ManifestAnswers> | undefined;
-  /** The same. */
-  private disks: Promise<NodeDisks> | undefined;
+  private readonly manifests: Deferred<ManifestAnswers>;
+  private readonly disks: Deferred<NodeDisks>;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
   private listedManifests: NodeManifests;
@@ -98,6 +96,21 @@ export class ServerLogic implements ServerControl {
     const [runtime, images] = this.runtimes();
     this.runtime = runtime;
     this.images = images;
+    this.manifests = new Deferred({
+      name: "answers about manifests",
+      when: "first use",
+      load: async () => {
+        const { ManifestAnswers } = await import("./manifests/answer.js");
+        return new ManifestAnswers({ pods: this.pods, call: deps.manifests, clock });
+      },
+      end: (answers) => answers.close(),
+    });
+    this.disks = new Deferred({
+      name: "the file systems of the node",
+      when: "first use",
+      load: async () => (await import("./node-disks.js")).NodeDisks.open(clock, log),
+      end: (disks) => disks.close(),
+    });
     this.stats = new Stats({
       init: init.stats,
       nodeName: init.nodeName,
@@ -134,7 +147,7 @@ export class ServerLogic implements ServerControl {
   }
 
   async stop(): Promise<void> {
-    (await this.manifests?.catch(() => undefined))?.close();
+    await this.manifests.stop();
     await Promise.all([
       this.secure?.then((server) => server?.close()),
       this.admin?.then((server) => server?.close()),
@@ -143,7 +156,7 @@ export class ServerLogic implements ServerControl {
       this.healthz?.close(),
     ]);
     await this.stats.close();
-    (await this.disks?.catch(() => undefined))?.close();
+    await this.disks.stop();
     await Promise.all([this.runtime.stop(), this.images.stop()]);
   }
 
@@ -244,7 +257,7 @@ export class ServerLogic implements ServerControl {
         upcalls,
         threads,
         api,
-        ...(init.secure.manifestApi && { manifests: () => this.manifestAnswers() }),
+        ...(init.secure.manifestApi && { manifests: () => this.manifests.get() }),
         runtime: this.runtime,
         ...(init.page?.secure === true && page !== undefined && { pageRoutes: page.routes }),
         registry: this.registry,
@@ -287,7 +300,7 @@ export class ServerLogic implements ServerControl {
       threads,
       clock,
       log,
-      ...(admin.handlers.manifestApi && { manifests: () => this.manifestAnswers() }),
+      ...(admin.handlers.manifestApi && { manifests: () => this.manifests.get() }),
       runtime: this.runtime,
       images: () => this.images.get(),
       status: this.statusDeps(admin),
@@ -311,9 +324,7 @@ export class ServerLogic implements ServerControl {
   }
 
   private async disk(path: string): Promise<FileSystemFacts> {
-    const { clock, log } = this.deps;
-    this.disks ??= import("./node-disks.js").then(({ NodeDisks }) => NodeDisks.open(clock, log));
-    return (await this.disks).facts(path);
+    return (await this.disks.get()).facts(path);
   }
 
   /** Never rejects: without it the ports go on. */
@@ -338,19 +349,6 @@ export class ServerLogic implements ServerControl {
       log.error({ err: error }, "the status page could not be opened");
       return undefined;
     }
-  }
-
-  private manifestAnswers(): Promise<ManifestAnswers> {
-    this.manifests ??= this.loadManifestAnswers().catch((error: unknown) => {
-      this.manifests = undefined;
-      throw error;
-    });
-    return this.manifests;
-  }
-
-  private async loadManifestAnswers(): Promise<ManifestAnswers> {
-    const { ManifestAnswers } = await import("./manifests/answer.js");
-    return new ManifestAnswers({ pods: this.pods, call: this.deps.manifests, clock: this.deps.clock });
   }
 
   private probeScrape(): Scrape {

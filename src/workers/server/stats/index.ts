@@ -4,6 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
 import { queryOf, type Target } from "../../../shared/http/target.js";
+import { Deferred } from "../../../shared/turns/deferred.js";
 import type { Answer, Route } from "../answer.js";
 import { writePage } from "../compress.js";
 import { wantBody } from "../http1/bodies.js";
@@ -16,16 +17,23 @@ import type { NodeReadings } from "./readings.js";
 import type { StatsServiceDeps, PageBytes, StatsService } from "./stats-service.js";
 
 export class Stats {
-  private service: Promise<StatsService> | undefined;
+  private readonly service: Deferred<StatsService>;
 
-  constructor(private readonly deps: StatsServiceDeps) {}
+  constructor(private readonly deps: StatsServiceDeps) {
+    this.service = new Deferred({
+      name: "the stats of node and pods",
+      when: "first use",
+      load: async () => (await import("./stats-service.js")).StatsService.open(deps),
+      end: (service) => service.close(),
+    });
+  }
 
   routes(): Route[] {
     const summary: Answer = async (request, response, { target }) => {
       try {
         // First: a body without a listener is discarded.
         const core = await wantsCore(request, target);
-        const service = await this.open();
+        const service = await this.service.get();
         replyText(response, await service.summary(!core), "application/json");
       } catch (error) {
         if (!(error instanceof Error)) throw error;
@@ -54,17 +62,18 @@ export class Stats {
 
   /** The present usage of pods and containers, for the status page. Rejects when cgroups cannot be read. */
   async usage(): Promise<NodeReadings> {
-    return (await this.open()).usage();
+    return (await this.service.get()).usage();
   }
 
-  async close(): Promise<void> {
-    await (await this.service?.catch(() => undefined))?.close();
+  close(): Promise<void> {
+    return this.service.stop();
   }
 
   /** @param failed the page of a node that cannot be read */
   private page(make: (service: StatsService) => Promise<PageBytes>, failed: () => Page): Answer {
     return async (request, response) => {
-      const page = await this.open()
+      const page = await this.service
+        .get()
         .then(make)
         .catch((error: unknown) => {
           this.deps.log.error({ err: error }, "cannot read the resource usage of the node and its pods");
@@ -72,13 +81,6 @@ export class Stats {
         });
       await writePage(request, response, page, EXPOSITION_CONTENT_TYPE);
     };
-  }
-
-  private open(): Promise<StatsService> {
-    this.service ??= import("./stats-service.js").then(({ StatsService }) => StatsService.open(this.deps));
-    // One that could not be opened is tried again by the next request.
-    this.service.catch(() => (this.service = undefined));
-    return this.service;
   }
 }
 
