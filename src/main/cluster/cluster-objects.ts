@@ -27,8 +27,8 @@ export interface ClusterObjectsOptions {
   follow: Follow;
   clock: Clock;
   log: Logger;
-  /** configMapAndSecretChangeDetectionStrategy. */
   claims: PodClaims;
+  /** configMapAndSecretChangeDetectionStrategy. */
   strategy: "Watch" | "Cache" | "Get";
   syncFrequencyMs: number;
   /** The gate of this name. */

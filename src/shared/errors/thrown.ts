@@ -1,5 +1,4 @@
-// JavaScript can throw any value. These functions turn a thrown value into an Error or its message, and know the codes
-// of system errors.
+// JavaScript can throw any value. These functions turn a thrown value into an Error or its message.
 
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

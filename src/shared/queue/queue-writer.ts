@@ -72,8 +72,8 @@ export class QueueWriter<T> {
 
   /**
    * Never blocks. The record is in the ring or pending when it returns.
-   * @throws QueueError (record dropped), QueueError (back-pressure limit, record dropped),
-   *   RingClosedError (writer or consumer closed, record dropped), or the codec's error.
+   * @throws QueueError (record too large, or back-pressure limit), RingClosedError (writer or consumer closed), or the
+   *   codec's error; the record is dropped.
    */
   push(value: T): void {
     this.counts.pushed++;
