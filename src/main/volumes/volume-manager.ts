@@ -11,6 +11,7 @@ import type { Volume } from "../../shared/api/volume.js";
 import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { moduleLogger } from "../../shared/log/logger.js";
+import { lazily } from "../../shared/turns/lazily.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { factsOf } from "../model/error-facts.js";
 import { VolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";
@@ -75,7 +76,10 @@ export class PluginVolumeManager implements VolumeManager {
   private readonly refresher: Refresher;
   /** The newest definition of pods whose volumes' content may change. */
   private readonly refreshed = new Map<string, Pod>();
-  private reconciled: Promise<void> | undefined;
+  /** Until it once went well, nothing is set up and nothing deleted. */
+  private readonly reconcileOnce = lazily(async () => {
+    for (const volume of await reconcile(this.options)) this.actual.setUp(volume);
+  });
   private listener: (uid: string) => void = () => undefined;
 
   constructor(
@@ -227,19 +231,6 @@ export class PluginVolumeManager implements VolumeManager {
 
   private pluginOf(volume: Volume): VolumePlugin | undefined {
     return this.plugins.find(({ source }) => volume[source] !== undefined && volume[source] !== null);
-  }
-
-  /** A failure is not remembered: until it once went well, nothing is set up and nothing deleted. */
-  private async reconcileOnce(): Promise<void> {
-    this.reconciled ??= reconcile(this.options).then((found) => {
-      for (const volume of found) this.actual.setUp(volume);
-    });
-    try {
-      await this.reconciled;
-    } catch (error) {
-      this.reconciled = undefined;
-      throw error;
-    }
   }
 
   private planned(pod: Pod): WantedVolume[] {
