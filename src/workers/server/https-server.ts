@@ -12,6 +12,7 @@ import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../shared/clock/clock.js";
 import { faultPoint } from "../../shared/faults/fault-points.js";
 import { MAX_HEAD_BYTES } from "../../shared/http/server/request-reader.js";
+import { lazily } from "../../shared/turns/lazily.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import { ClientGates } from "./clients/client-gates.js";
 import { HandshakeQueue, type QueueLimits } from "./clients/handshake-queue.js";
@@ -242,7 +243,7 @@ function takeListener(server: Server, event: "connection" | "secureConnection"):
 }
 
 class Http2Side {
-  private server: Promise<Http2Server> | undefined;
+  private readonly server = lazily(() => this.load());
   private readonly sessions = new Set<Http2Connection>();
 
   constructor(
@@ -252,8 +253,7 @@ class Http2Side {
   ) {}
 
   accept(socket: TLSSocket): void {
-    this.server ??= this.load();
-    this.server.then(
+    this.server().then(
       ownedBy(socket, (server: Http2Server) => void server.emit("connection", socket)),
       () => socket.destroy(),
     );
