@@ -7,13 +7,14 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriClient } from "../../shared/cri/client.js";
+import { deferredCriClient } from "../../shared/cri/deferred-client.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../shared/cri/errors.js";
 import { OperatorError } from "../../shared/errors/operator-error.js";
-import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
 import { quote } from "../../shared/text/quote.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
 
 export interface ExecOptions {
   endpoint: string;
@@ -23,9 +24,11 @@ export interface ExecOptions {
 }
 
 export class ExecProbes {
-  private client: Promise<CriClient> | undefined;
+  private readonly client: Deferred<CriClient>;
 
-  constructor(private readonly options: ExecOptions) {}
+  constructor({ endpoint, runtimeRequestTimeoutMs, clock, registry }: ExecOptions) {
+    this.client = deferredCriClient({ endpoint, runtimeRequestTimeoutMs, clock, registry });
+  }
 
   /** `deadline` is the container's time-out and the runtime's patience together. */
   async run(
@@ -34,7 +37,7 @@ export class ExecProbes {
     timeoutMs: number,
     deadline: ProbeDeadline,
   ): Promise<RunResult> {
-    const cri = await (this.client ??= this.connect());
+    const cri = await this.client.get();
     const request = { containerId, cmd: command, timeout: BigInt(Math.ceil(timeoutMs / 1000)) };
     try {
       const { exitCode, stdout, stderr } = await untilCalledOff(deadline, (signal) =>
@@ -55,15 +58,8 @@ export class ExecProbes {
     }
   }
 
-  async close(): Promise<void> {
-    (await this.client)?.close();
-  }
-
-  private async connect(): Promise<CriClient> {
-    const { endpoint, runtimeRequestTimeoutMs, clock, registry } = this.options;
-    const { createCriClient } = await import("../../shared/cri/client.js");
-    const { recordCall } = runtimeOperationsMetrics(registry);
-    return createCriClient({ endpoint, runtimeRequestTimeoutMs, clock, onCall: recordCall });
+  close(): Promise<void> {
+    return this.client.stop();
   }
 }
 

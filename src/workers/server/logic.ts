@@ -18,8 +18,8 @@ import type {
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
 import type { CriClient } from "../../shared/cri/client.js";
+import { deferredCriClient } from "../../shared/cri/deferred-client.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
@@ -38,7 +38,6 @@ import type { NodeDisks } from "./node-disks.js";
 import { PodList } from "./pod-list.js";
 import { processMetrics, processStartTime } from "./process-metrics.js";
 import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js";
-import { deferredRuntime } from "./runtime.js";
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
 import { HealthSlis } from "./slis.js";
@@ -207,14 +206,13 @@ export class ServerLogic implements ServerControl {
 
   private runtimes(): [runtime: Deferred<CriClient>, images: Deferred<CriClient>] {
     const { endpoint, imageEndpoint, requestTimeoutMs, listStreaming } = this.deps.init.runtime;
-    const operations = runtimeOperationsMetrics(this.registry);
     const to = (address: string): Deferred<CriClient> =>
-      deferredRuntime({
+      deferredCriClient({
         endpoint: address,
         runtimeRequestTimeoutMs: requestTimeoutMs,
         listStreaming,
         clock: this.deps.clock,
-        operations,
+        registry: this.registry,
       });
     const runtime = to(endpoint);
     return [runtime, imageEndpoint === endpoint ? runtime : to(imageEndpoint)];
