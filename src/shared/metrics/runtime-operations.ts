@@ -2,7 +2,7 @@
 
 import { exponentialBuckets, type ThreadRegistry } from "./thread-registry.js";
 
-export interface RuntimeCall {
+interface RuntimeCall {
   /** Upstream's operation_type: "run_podsandbox", "create_container", "list_containers", … */
   operation: string;
   durationMs: number;
