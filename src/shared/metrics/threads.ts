@@ -10,7 +10,7 @@ export interface QueueTotals {
   coalesced: number;
   dropped: number;
   /** Records waiting now. */
-  depth: number;
+  pending: number;
 }
 
 /** Publishes a queue's totals at each snapshot. Exactly one end of a queue calls this, or its figures double. */
@@ -28,13 +28,13 @@ export function watchQueue(registry: ThreadRegistry, queue: string, read: () => 
     labels,
   );
   const depth = registry.gauge("nodelet_queue_depth", "Number of records pending in a queue", labels);
-  let seen: QueueTotals = { pushed: 0, coalesced: 0, dropped: 0, depth: 0 };
+  let seen: QueueTotals = { pushed: 0, coalesced: 0, dropped: 0, pending: 0 };
   registry.onSnapshot(() => {
     const totals = read();
     pushed.inc({ queue }, Math.max(0, totals.pushed - seen.pushed));
     coalesced.inc({ queue }, Math.max(0, totals.coalesced - seen.coalesced));
     dropped.inc({ queue }, Math.max(0, totals.dropped - seen.dropped));
-    depth.set({ queue }, totals.depth);
+    depth.set({ queue }, totals.pending);
     seen = { ...totals };
   });
 }

@@ -33,7 +33,7 @@ export function runProbes({ name, context, registry, runAction }: ProbeThreadOpt
     },
     { name: "probe records", clock },
   );
-  watchQueue(registry, `${name}→main`, () => ({ ...queue.stats(), depth: queue.stats().pending }));
+  watchQueue(registry, `${name}→main`, () => queue.stats());
   board.followQueue(() => queue.stats().pending);
   const prober = new Prober({
     clock,

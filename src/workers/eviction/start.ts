@@ -31,7 +31,7 @@ export const startEviction: StartWorker<EvictionControl, EvictionInit, EvictionU
     { kind: "backpressure", limit: PENDING_LIMIT },
     { name: "eviction→main", clock },
   );
-  watchQueue(registry, "eviction→main", () => ({ ...queue.stats(), depth: queue.stats().pending }));
+  watchQueue(registry, "eviction→main", () => queue.stats());
   board.followQueue(() => queue.stats().pending);
   const mounts = await readCgroupMounts();
   const eviction = buildEvictionService({

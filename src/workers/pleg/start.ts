@@ -39,7 +39,7 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
     { kind: "backpressure", limit: MAX_WAITING_RECORDS },
     { name: "pleg records", clock },
   );
-  watchQueue(registry, "pleg→main", () => ({ ...outbox.stats(), depth: outbox.stats().pending }));
+  watchQueue(registry, "pleg→main", () => outbox.stats());
   context.board.followQueue(() => outbox.stats().pending);
   const pleg = new Pleg(init, {
     cri,

@@ -156,11 +156,11 @@ test("pods and node carry upstream's names", async () => {
 
 test("queue totals become counters, depth a gauge", async () => {
   const registry = new ThreadRegistry("main");
-  const totals = { pushed: 5, coalesced: 1, dropped: 0, depth: 2 };
+  const totals = { pushed: 5, coalesced: 1, dropped: 0, pending: 2 };
   watchQueue(registry, "pleg", () => totals);
   await expose(registry);
   totals.pushed = 8;
-  totals.depth = 0;
+  totals.pending = 0;
   const lines = await expose(registry);
   ok(lines.includes('nodelet_queue_pushed_total{queue="pleg"} 8'));
   ok(lines.includes('nodelet_queue_coalesced_total{queue="pleg"} 1'));
