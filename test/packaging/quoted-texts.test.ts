@@ -19,7 +19,7 @@ const NOT_MESSAGES = new Set([
     "workers/server/manifests/watch.ts",
   ],
   ...["workers/server/manifests/answer.ts", "shared/text/quote.ts", "shared/log/text-line.ts", "shared/http/bytes.ts"],
-  ...["main/resources/devices/register-plugin.ts", "main/model/plugin-handler.ts"],
+  "main/model/plugin-handler.ts",
 ]);
 /** The texts are this program's own: words, numbers, quantities, addresses, constants. */
 const OWN_WORDS = new Set([
@@ -30,6 +30,7 @@ const OWN_WORDS = new Set([
   ],
   ...["workers/eviction/messages.ts", "workers/peers/grpc.ts", "shared/yaml/parser.ts", "shared/text/nearest-name.ts"],
   ...["shared/api/client/connection/dial.ts", "shared/cri/verbs.ts", "shared/cri/caller.ts"],
+  "main/resources/devices/register-plugin.ts",
 ]);
 
 test("a message quotes texts of others with quote()", () => {

@@ -3,7 +3,7 @@
 // help.ts.) Never stops at the first mistake: all problems come back together.
 
 import { nearestName } from "../../shared/text/nearest-name.js";
-import { quote } from "../../shared/text/quote.js";
+import { quoteStart } from "../../shared/text/quote.js";
 import type { Flag } from "./flags/flag.js";
 import { accepted, readValue, together, typeOf, writeValue } from "./flags/kinds.js";
 import { REMOVED_FLAGS, removedMessage } from "./flags/removed.js";
@@ -95,7 +95,7 @@ interface Reading {
 function takeLong(reading: Reading, arg: string): void {
   const { name, text } = split(arg.slice(2));
   if (name === "" || name.startsWith("-")) {
-    problem(reading, `${quoted(arg)} is not a flag; write --name or --name=value`);
+    problem(reading, `${quoteStart(arg)} is not a flag; write --name or --name=value`);
     return;
   }
   const flag = reading.known.byName.get(name);
@@ -152,7 +152,7 @@ function takeValue(reading: Reading, name: string, flag: Flag, text: string | un
   if (flag.kind === "ip" && value === "") return;
   const decoded = readValue(flag.kind, value);
   if (decoded === undefined) {
-    const what = flag.secret === true ? "the value" : quoted(value);
+    const what = flag.secret === true ? "the value" : quoteStart(value);
     problem(reading, `${shown}: ${what} is not ${accepted(flag.kind)}`);
   } else if (name === "help") {
     line.help = decoded === true;
@@ -174,7 +174,7 @@ function takeVersion(reading: Reading, value: string): void {
     const example = `${KUBERNETES_VERSION}-name`;
     problem(
       reading,
-      `--version: ${quote(value)} cannot be reported: it must be ${KUBERNETES_VERSION}, or more, as ${example}`,
+      `--version: ${quoteStart(value)} cannot be reported: it must be ${KUBERNETES_VERSION}, or more, as ${example}`,
     );
   }
 }
@@ -198,11 +198,6 @@ function noteDeprecated(line: CommandLine, text: string): void {
   if (!line.deprecations.includes(text)) line.deprecations.push(text);
 }
 
-/** Cut where it would bury the message. */
-function quoted(text: string): string {
-  return JSON.stringify(text.length > 120 ? `${text.slice(0, 100)}…` : text);
-}
-
 function unknownFlag({ known }: Reading, shown: string, name: string): string {
   const near = known.byName.has(name) ? name : nearestName(name, known.byName.keys());
   return `unknown flag ${shown}${near === undefined ? "; see --help for all flags" : `; did you mean ${dashed(near)}?`}`;
@@ -213,5 +208,5 @@ function unknownCommand({ argv, known }: Reading, at: number): string {
   const before = /^--([^=]+)$/.exec(argv[at - 1] ?? "")?.[1]?.replaceAll("_", "-") ?? "";
   const meant = known.byName.get(before)?.kind === "bool" && readValue("bool", word) !== undefined;
   const advice = meant ? `write --${before}=${word}` : "the kubelet accepts only flags; see --help";
-  return `unknown command ${quoted(word)}: ${advice}`;
+  return `unknown command ${quoteStart(word)}: ${advice}`;
 }

@@ -1,7 +1,7 @@
 // The reason why a plugin is not registered. The message goes to the plugin and to the log.
 
 import { dnsSubdomain } from "../../shared/api/manifest/formats.js";
-import { quote } from "../../shared/text/quote.js";
+import { quoteStart } from "../../shared/text/quote.js";
 
 /** Longest text of a plugin that an error repeats. */
 const LONGEST_QUOTE = 200;
@@ -16,6 +16,6 @@ export class PluginRefusedError extends Error {
 export function requireDriverName(kind: "CSI" | "DRA", name: string): void {
   if (name.length <= LONGEST_NAME && dnsSubdomain(name.toLowerCase()) === undefined) return;
   throw new PluginRefusedError(
-    `the name ${quote(name.slice(0, LONGEST_QUOTE))} of a ${kind} driver is invalid: give a DNS name of at most ${LONGEST_NAME} characters`,
+    `the name ${quoteStart(name, LONGEST_QUOTE)} of a ${kind} driver is invalid: give a DNS name of at most ${LONGEST_NAME} characters`,
   );
 }

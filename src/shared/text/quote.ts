@@ -36,6 +36,11 @@ export function quote(text: string): string {
   return `"${replaceAscii(text, ASCII_ESCAPES).replace(EACH_BEYOND_ASCII, escapeOne)}"`;
 }
 
+/** The start of a text of any length, in double quotes. */
+export function quoteStart(text: string, longest = 100): string {
+  return quote(text.length > longest ? `${text.slice(0, longest)}…` : text);
+}
+
 function escapeOne(character: string): string {
   const short = SHORT[character];
   if (short !== undefined) return short;

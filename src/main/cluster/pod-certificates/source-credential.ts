@@ -13,6 +13,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { quote } from "../../../shared/text/quote.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
 import type { PodCredential } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -101,7 +102,7 @@ export class SourceCredential {
     if (state.phase === "refused") {
       const { how, reason, message } = state;
       throw new PodCertificateError(
-        `PodCertificateRequest was permanently ${how.toLowerCase()}: reason=${quoted(reason)} message=${quoted(message)}`,
+        `PodCertificateRequest was permanently ${how.toLowerCase()}: reason=${quote(reason)} message=${quote(message)}`,
       );
     }
     throw new PodCertificateError(`credential bundle is not issued yet${problem === undefined ? "" : `: ${problem}`}`);
@@ -138,7 +139,7 @@ export class SourceCredential {
       events.pod(this.pod, {
         type: "Warning",
         reason: how,
-        message: `${reason}: ${text}, reason=${quoted(reason)}, message=${quoted(message)}`,
+        message: `${reason}: ${text}, reason=${quote(reason)}, message=${quote(message)}`,
       });
     }
     this.answerWaiting();
@@ -243,9 +244,4 @@ export class SourceCredential {
   private get about(): { uid: string; source: string; signerName: string } {
     return { uid: this.pod.metadata.uid, source: this.what, signerName: this.source.signerName };
   }
-}
-
-/** As Go's %q quotes text without special characters. */
-function quoted(text: string): string {
-  return JSON.stringify(text);
 }

@@ -1,6 +1,6 @@
 // The cgroup tree, node allocatable and swap, and the limits of the kernel's cgroup version.
 
-import { quote } from "../../../shared/text/quote.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import type { ConfigView, HostFacts } from "./rule.js";
@@ -12,7 +12,10 @@ export function* cgroups(config: ConfigView, host: HostFacts): Iterable<Violatio
   // A derived root does not count: systemCgroups must be relative to a configured cgroupRoot.
   const root = config.isSet("cgroupRoot") ? (config.get("cgroupRoot") ?? "") : "";
   if (systemCgroups !== "" && root === "") {
-    yield { path: "systemCgroups", message: `${quote(systemCgroups)} requires cgroupRoot; set it, for example to "/"` };
+    yield {
+      path: "systemCgroups",
+      message: `${quoteStart(systemCgroups)} requires cgroupRoot; set it, for example to "/"`,
+    };
   }
   yield* quotaPeriod(config);
   if (host.cgroupVersion !== 1) return;

@@ -1,6 +1,7 @@
 // Checks that many rules share: bounds, known values and the fields that take them. Their messages give the value and
 // the allowed values.
 
+import { quoteStart } from "../../../shared/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { FieldPath, FieldValue } from "../fields/fields.js";
 import type { Violation } from "../violation.js";
@@ -49,12 +50,7 @@ export function* oneOf(config: ConfigView, path: PathOf<string>, known: readonly
 
 export function notOneOf(value: string, known: readonly string[]): string {
   const names = known.map((name) => (name === "" ? '""' : name));
-  return `${quote(value)} is not ${names.length > 1 ? `${names.slice(0, -1).join(", ")} or ` : ""}${names.at(-1) ?? ""}`;
-}
-
-/** A value from outside, safe in one line of a report. */
-export function quote(value: string): string {
-  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
+  return `${quoteStart(value)} is not ${names.length > 1 ? `${names.slice(0, -1).join(", ")} or ` : ""}${names.at(-1) ?? ""}`;
 }
 
 /** A given value that only has a meaning while a gate is on. */

@@ -1,9 +1,10 @@
 // Logs of containers: directory and rotation.
 
 import { posix } from "path/posix";
+import { quoteStart } from "../../../shared/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
-import { inRange, quote } from "./check.js";
+import { inRange } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
 import type { ConfigView } from "./rule.js";
 
@@ -22,11 +23,11 @@ export function* containerLogs(config: ConfigView): Iterable<Violation> {
   const size = config.get("containerLogMaxSize") ?? "";
   const quantity = readQuantity(size);
   if (quantity === undefined) {
-    yield { path: "containerLogMaxSize", message: `${quote(size)} is not a quantity such as 10Mi` };
+    yield { path: "containerLogMaxSize", message: `${quoteStart(size)} is not a quantity such as 10Mi` };
   } else if (quantity.nanos < 0n) {
-    yield { path: "containerLogMaxSize", message: `${quote(size)} is not a quantity above 0` };
+    yield { path: "containerLogMaxSize", message: `${quoteStart(size)} is not a quantity above 0` };
   } else if (quantity.nanos === 0n) {
-    const message = `${quote(size)} is not a quantity above 0: every log is rotated at each check`;
+    const message = `${quoteStart(size)} is not a quantity above 0: every log is rotated at each check`;
     yield { path: "containerLogMaxSize", message, isTolerated: true };
   }
   const problem = directoryProblem(config.get("podLogsDir") ?? "");
@@ -35,8 +36,10 @@ export function* containerLogs(config: ConfigView): Iterable<Violation> {
 
 function directoryProblem(directory: string): string | undefined {
   if (directory === "") return "is empty; the default is /var/log/pods";
-  if (!directory.startsWith("/")) return `${quote(directory)} is not an absolute path`;
+  if (!directory.startsWith("/")) return `${quoteStart(directory)} is not an absolute path`;
   const clean = posix.normalize(directory).replace(/(.)\/$/, "$1");
-  if (clean !== directory) return `${quote(directory)} is not a normalized path; write ${clean}`;
-  return /^[\x00-\x7f]*$/.test(directory) ? undefined : `${quote(directory)} contains a character that is not ASCII`;
+  if (clean !== directory) return `${quoteStart(directory)} is not a normalized path; write ${clean}`;
+  return /^[\x00-\x7f]*$/.test(directory)
+    ? undefined
+    : `${quoteStart(directory)} contains a character that is not ASCII`;
 }

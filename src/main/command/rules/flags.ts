@@ -2,9 +2,9 @@
 
 import { isIP, isIPv4 } from "node:net";
 import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { DockerFlags } from "../docker-flags.js";
 import type { Violation } from "../violation.js";
-import { quote } from "./check.js";
 import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./self-labels.js";
 
 export interface CheckedFlags {
@@ -36,13 +36,13 @@ function* docker({
 }: DockerFlags): Iterable<Violation> {
   const { runtime, networkPlugin } = given;
   if (runtime !== "remote" && runtime !== "docker") {
-    yield { path: "--container-runtime", message: `${quote(runtime)} is not remote or docker` };
+    yield { path: "--container-runtime", message: `${quoteStart(runtime)} is not remote or docker` };
   }
   if (networkPlugin !== "cni" && networkPlugin !== "none" && networkPlugin !== "") {
-    yield { path: "--network-plugin", message: `${quote(networkPlugin)} is not cni or none; kubenet was removed` };
+    yield { path: "--network-plugin", message: `${quoteStart(networkPlugin)} is not cni or none; kubenet was removed` };
   }
   if (!/^(unix:\/\/\/.|tcp:\/\/[^/]+:\d+$)/.test(endpoint)) {
-    yield { path: "--docker-endpoint", message: `${quote(endpoint)} is not unix:///path or tcp://host:port` };
+    yield { path: "--docker-endpoint", message: `${quoteStart(endpoint)} is not unix:///path or tcp://host:port` };
   }
   if (imagePullProgressDeadlineMs <= 0) {
     yield { path: "--image-pull-progress-deadline", message: "must be greater than 0" };
@@ -53,7 +53,7 @@ function* docker({
 function* cloudProvider({ cloudProvider: name }: CheckedFlags): Iterable<Violation> {
   if (name === "" || name === "external") return;
   const message =
-    `cloud provider ${quote(name)} was specified, but built-in cloud providers are disabled; ` +
+    `cloud provider ${quoteStart(name)} was specified, but built-in cloud providers are disabled; ` +
     "set --cloud-provider=external and run the cloud controller manager of your provider";
   yield { path: "--cloud-provider", message };
 }
@@ -69,10 +69,10 @@ function* nodeLabels(labels: Readonly<Record<string, string>>): Iterable<Violati
   for (const [key, value] of Object.entries(labels)) {
     const keyProblem = qualifiedName(key);
     const valueProblem = labelValue(value);
-    if (keyProblem !== undefined) yield { path, message: `the key ${quote(key)} is not ${keyProblem}` };
+    if (keyProblem !== undefined) yield { path, message: `the key ${quoteStart(key)} is not ${keyProblem}` };
     else if (!mayLabelItself(key)) yield { path, message: foreignLabel(key) };
     if (valueProblem !== undefined) {
-      yield { path, message: `the value ${quote(value)} of ${quote(key)} is not ${valueProblem}` };
+      yield { path, message: `the value ${quoteStart(value)} of ${quoteStart(key)} is not ${valueProblem}` };
     }
   }
 }
@@ -96,7 +96,7 @@ function* nodeIPs(text: string, cloudProvider: string): Iterable<Violation> {
   const addresses = given.filter((one) => isIP(one) !== 0);
   for (const one of given) {
     if (isIP(one) === 0)
-      yield { path, message: `${quote(one)} is not an IP address; it is ignored`, isTolerated: true };
+      yield { path, message: `${quoteStart(one)} is not an IP address; it is ignored`, isTolerated: true };
   }
   if (addresses.length > 2) {
     yield {

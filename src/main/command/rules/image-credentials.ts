@@ -1,8 +1,9 @@
 // Rules of image pull credential verification: policy and allowlist.
 
 import { parseImageName } from "../../../shared/api/image-name.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { Violation } from "../violation.js";
-import { needsGate, notOneOf, quote } from "./check.js";
+import { needsGate, notOneOf } from "./check.js";
 import type { ConfigView } from "./rule.js";
 
 const GATE = "KubeletEnsureSecretPulledImages";
@@ -26,7 +27,7 @@ export function* imageCredentials(config: ConfigView): Iterable<Violation> {
   for (const [index, entry] of allowlist.entries()) {
     const problem = allowlistProblem(entry);
     if (problem !== undefined) {
-      yield { path: `${ALLOWLIST}[${index}]`, message: `${quote(entry)} ${problem}` };
+      yield { path: `${ALLOWLIST}[${index}]`, message: `${quoteStart(entry)} ${problem}` };
     }
   }
 }

@@ -1,8 +1,9 @@
 // Rules of single fields: rates, counts, scores, the crash loop back-off, tracing, the container runtime and user ids.
 
+import { quoteStart } from "../../../shared/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
-import { inRange, notNegative, needsGate, quote } from "./check.js";
+import { inRange, notNegative, needsGate } from "./check.js";
 import type { ConfigView } from "./rule.js";
 import { parseTracingEndpoint, TRACING_SCHEMES } from "./tracing-endpoint.js";
 
@@ -52,7 +53,7 @@ export function* tracing(config: ConfigView): Iterable<Violation> {
   if (endpoint !== "" && parseTracingEndpoint(endpoint) === undefined) {
     yield {
       path: "tracing.endpoint",
-      message: `${quote(endpoint)} is not host:port or a URL with the scheme ${TRACING_SCHEMES.join(", ")}`,
+      message: `${quoteStart(endpoint)} is not host:port or a URL with the scheme ${TRACING_SCHEMES.join(", ")}`,
     };
   }
 }

@@ -1,8 +1,9 @@
 // The kubelet's own log, and the logs of containers.
 
+import { quoteStart } from "../../../shared/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
-import { isInt32, needsGate, quote } from "./check.js";
+import { isInt32, needsGate } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
 import type { ConfigView } from "./rule.js";
 
@@ -27,7 +28,7 @@ function* vmodule(config: ConfigView): Iterable<Violation> {
   const patterns = config.get("logging.vmodule") ?? [];
   const format = config.get("logging.format") ?? "text";
   if (patterns.length > 0 && format !== "text") {
-    yield { path: "logging.vmodule", message: `works only with logging.format: text, not with ${quote(format)}` };
+    yield { path: "logging.vmodule", message: `works only with logging.format: text, not with ${quoteStart(format)}` };
   }
   for (const [index, { filePattern, verbosity }] of patterns.entries()) {
     const path = `logging.vmodule[${index}]`;
@@ -36,7 +37,7 @@ function* vmodule(config: ConfigView): Iterable<Violation> {
     else if (/[=,]/.test(filePattern)) {
       yield {
         path: `${path}.filePattern`,
-        message: `${quote(filePattern)} contains "=" or ",", which are not allowed in a pattern`,
+        message: `${quoteStart(filePattern)} contains "=" or ",", which are not allowed in a pattern`,
       };
     }
     if (!isInt32(verbosity)) yield { path: `${path}.verbosity`, message: `${verbosity} ${VERBOSITY}` };
@@ -50,6 +51,6 @@ function* options(config: ConfigView, format: (typeof OPTIONS)[number]): Iterabl
   if (config.get(split) === true && !alpha) yield needsGate(split, "LoggingAlphaOptions");
   const text = config.get(buffer) ?? "0";
   const size = readQuantity(text);
-  if (size === undefined) yield { path: buffer, message: `${quote(text)} is not a quantity such as 64Ki` };
+  if (size === undefined) yield { path: buffer, message: `${quoteStart(text)} is not a quantity such as 64Ki` };
   else if (size.nanos !== 0n && !alpha) yield needsGate(buffer, "LoggingAlphaOptions");
 }

@@ -9,9 +9,9 @@ import {
 } from "../../../shared/api/eviction-threshold.js";
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import { parseDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
-import { quote } from "./check.js";
 import { parsePercentage } from "./parse-percentage.js";
 import { readQuantity } from "./parse-reserved.js";
 import type { ConfigView } from "./rule.js";
@@ -87,7 +87,7 @@ function readMap<T>(
 function unknownSignal(signal: string): string {
   const meant = nearestName(signal, EVICTION_SIGNALS);
   const advice = meant === undefined ? `known signals are ${EVICTION_SIGNALS.join(", ")}` : `did you mean ${meant}?`;
-  return `${quote(signal)} is not an eviction signal; ${advice}`;
+  return `${quoteStart(signal)} is not an eviction signal; ${advice}`;
 }
 
 function readThreshold(text: string): ThresholdValue | "off" | Problem {
@@ -95,30 +95,30 @@ function readThreshold(text: string): ThresholdValue | "off" | Problem {
   if (percent === 0 || percent === 100) return "off";
   if (percent !== undefined) {
     const fine = percent > 0 && percent < 100;
-    return fine ? { kind: "percent", percent } : new Problem(`${quote(text)} is not a percentage from 0% to 100%`);
+    return fine ? { kind: "percent", percent } : new Problem(`${quoteStart(text)} is not a percentage from 0% to 100%`);
   }
   const amount = readAmount(text);
   if (amount === undefined)
-    return new Problem(`${quote(text)} is neither a quantity such as 100Mi nor a percentage such as 10%`);
-  if (amount.units <= 0n) return new Problem(`${quote(text)} is not a quantity above 0; 0% turns the signal off`);
+    return new Problem(`${quoteStart(text)} is neither a quantity such as 100Mi nor a percentage such as 10%`);
+  if (amount.units <= 0n) return new Problem(`${quoteStart(text)} is not a quantity above 0; 0% turns the signal off`);
   return amount;
 }
 
 function readReclaim(text: string): ThresholdValue | Problem {
   const percent = parsePercentage(text);
   if (percent !== undefined) {
-    return percent > 0 ? { kind: "percent", percent } : new Problem(`${quote(text)} is not a percentage above 0%`);
+    return percent > 0 ? { kind: "percent", percent } : new Problem(`${quoteStart(text)} is not a percentage above 0%`);
   }
   const amount = readAmount(text);
   if (amount === undefined)
-    return new Problem(`${quote(text)} is neither a quantity such as 500Mi nor a percentage such as 5%`);
-  return amount.units < 0n ? new Problem(`${quote(text)} is not a quantity of 0 or more`) : amount;
+    return new Problem(`${quoteStart(text)} is neither a quantity such as 500Mi nor a percentage such as 5%`);
+  return amount.units < 0n ? new Problem(`${quoteStart(text)} is not a quantity of 0 or more`) : amount;
 }
 
 function readGrace(text: string): number | Problem {
   const ms = parseDuration(text);
-  if (ms === undefined) return new Problem(`${quote(text)} is not a duration such as 1m30s`);
-  return ms < 0 ? new Problem(`${quote(text)} is not a duration of 0 or more`) : ms;
+  if (ms === undefined) return new Problem(`${quoteStart(text)} is not a duration such as 1m30s`);
+  return ms < 0 ? new Problem(`${quoteStart(text)} is not a duration of 0 or more`) : ms;
 }
 
 function readAmount(text: string): (ThresholdValue & { kind: "quantity" }) | undefined {

@@ -1,8 +1,9 @@
 // Amounts in the configuration's text: reserved resources as in "cpu=500m,memory=1Gi", and percentages.
 
 import { parseQuantity, type ExactQuantity, InvalidQuantityError } from "../../../shared/api/quantity.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { Violation } from "../violation.js";
-import { notOneOf, quote } from "./check.js";
+import { notOneOf } from "./check.js";
 
 const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"] as const;
 type Reservable = (typeof RESERVABLE)[number];
@@ -20,8 +21,8 @@ export function parseReserved(
     const resource = RESERVABLE.find((known) => known === name);
     const quantity = readQuantity(text);
     if (resource === undefined) refuse(notOneOf(name, RESERVABLE));
-    else if (quantity === undefined) refuse(`${quote(text)} is not a quantity such as 500m, 2 or 1Gi`);
-    else if (quantity.nanos < 0n) refuse(`${quote(text)} is not a quantity of 0 or more`);
+    else if (quantity === undefined) refuse(`${quoteStart(text)} is not a quantity such as 500m, 2 or 1Gi`);
+    else if (quantity.nanos < 0n) refuse(`${quoteStart(text)} is not a quantity of 0 or more`);
     else resources[resource] = quantity;
   }
   return { resources, violations };

@@ -1,8 +1,9 @@
 // Taints and labels with which the node registers.
 
 import { isQualifiedName, labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { Violation } from "../violation.js";
-import { notOneOf, quote } from "./check.js";
+import { notOneOf } from "./check.js";
 import type { ConfigView } from "./rule.js";
 
 const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
@@ -11,10 +12,10 @@ export function* taints(config: ConfigView): Iterable<Violation> {
   for (const [index, taint] of (config.get("registerWithTaints") ?? []).entries()) {
     const path = `registerWithTaints[${index}]`;
     if (!isQualifiedName(taint.key)) {
-      yield { path: `${path}.key`, message: `${quote(taint.key)} is not ${qualifiedName(taint.key) ?? ""}` };
+      yield { path: `${path}.key`, message: `${quoteStart(taint.key)} is not ${qualifiedName(taint.key) ?? ""}` };
     }
     const problem = labelValue(taint.value);
-    if (problem !== undefined) yield { path: `${path}.value`, message: `${quote(taint.value)} is not ${problem}` };
+    if (problem !== undefined) yield { path: `${path}.value`, message: `${quoteStart(taint.value)} is not ${problem}` };
     if (taint.effect !== "" && !TAINT_EFFECTS.includes(taint.effect)) {
       yield { path: `${path}.effect`, message: notOneOf(taint.effect, TAINT_EFFECTS) };
     }

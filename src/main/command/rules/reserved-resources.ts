@@ -1,8 +1,8 @@
 // Rules of reserved resources: amounts, CPUs, memory of NUMA nodes.
 
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { Violation } from "../violation.js";
-import { quote } from "./check.js";
 import { parsePercentage } from "./parse-percentage.js";
 import { parseReserved, readQuantity } from "./parse-reserved.js";
 import type { ConfigView, HostFacts } from "./rule.js";
@@ -27,7 +27,7 @@ function* reservedCpus(config: ConfigView, host: HostFacts): Iterable<Violation>
   }
   const cpus = parseCpuList(text);
   if (cpus === undefined) {
-    yield { path, message: `${quote(text)} is not a list of CPUs such as 0-3,7` };
+    yield { path, message: `${quoteStart(text)} is not a list of CPUs such as 0-3,7` };
   } else if (host.onlineCpus !== undefined) {
     const online = new Set(host.onlineCpus);
     const missing = cpus.filter((cpu) => !online.has(cpu));
@@ -48,10 +48,10 @@ function* reservedMemory(config: ConfigView): Iterable<Violation> {
       const at = `${path}.limits[${resource}]`;
       const quantity = readQuantity(text);
       if (resource !== "memory" && !isHugePages(resource)) {
-        yield { path: at, message: `${quote(resource)} is not memory or hugepages-SIZE, such as hugepages-2Mi` };
+        yield { path: at, message: `${quoteStart(resource)} is not memory or hugepages-SIZE, such as hugepages-2Mi` };
       }
-      if (quantity === undefined) yield { path: at, message: `${quote(text)} is not a quantity such as 1Gi` };
-      else if (quantity.nanos <= 0n) yield { path: at, message: `${quote(text)} is not a quantity above 0` };
+      if (quantity === undefined) yield { path: at, message: `${quoteStart(text)} is not a quantity such as 1Gi` };
+      else if (quantity.nanos <= 0n) yield { path: at, message: `${quoteStart(text)} is not a quantity above 0` };
       const key = `${numaNode} ${resource}`;
       if (seen.has(key)) {
         yield { path: at, message: `${resource} of NUMA node ${numaNode} is reserved twice; merge the entries` };
@@ -71,9 +71,9 @@ function* qosReserved(config: ConfigView): Iterable<Violation> {
     const path = `qosReserved[${resource}]`;
     const percent = parsePercentage(text);
     if (resource !== "memory")
-      yield { path, message: `${quote(resource)} is not memory, the only resource that can be reserved` };
+      yield { path, message: `${quoteStart(resource)} is not memory, the only resource that can be reserved` };
     else if (percent === undefined || !Number.isInteger(percent) || percent < 0 || percent > 100) {
-      yield { path, message: `${quote(text)} is not a whole percentage from 0% to 100%` };
+      yield { path, message: `${quoteStart(text)} is not a whole percentage from 0% to 100%` };
     }
   }
 }

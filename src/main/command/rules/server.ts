@@ -1,8 +1,9 @@
 // Rules of the HTTP server of the kubelet: ports, addresses, TLS, system logs and hidden metrics.
 
 import { isIP } from "node:net";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { Violation } from "../violation.js";
-import { needsGate, quote, inRange } from "./check.js";
+import { needsGate, inRange } from "./check.js";
 import type { ConfigView } from "./rule.js";
 
 /** Metrics hidden in this release can be shown for one release more. */
@@ -22,7 +23,7 @@ export function* server(config: ConfigView): Iterable<Violation> {
   if (shown !== "" && shown !== PREVIOUS_RELEASE) {
     yield {
       path: "showHiddenMetricsForVersion",
-      message: `${quote(shown)} is not ${PREVIOUS_RELEASE}, the only release whose hidden metrics can be shown; leave it empty otherwise`,
+      message: `${quoteStart(shown)} is not ${PREVIOUS_RELEASE}, the only release whose hidden metrics can be shown; leave it empty otherwise`,
     };
   }
 }
@@ -40,7 +41,7 @@ export function* ports(config: ConfigView): Iterable<Violation> {
     if (value !== undefined && isIP(value) === 0) {
       yield {
         path,
-        message: `${quote(value)} is not an IP address; use 0.0.0.0 for all IPv4 addresses or :: for all addresses`,
+        message: `${quoteStart(value)} is not an IP address; use 0.0.0.0 for all IPv4 addresses or :: for all addresses`,
       };
     }
   }

@@ -2,8 +2,9 @@
 
 import { TLS_VERSIONS, TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { Violation } from "../violation.js";
-import { notOneOf, needsGate, quote } from "./check.js";
+import { notOneOf, needsGate } from "./check.js";
 import type { ConfigView } from "./rule.js";
 
 export function* tls(config: ConfigView): Iterable<Violation> {
@@ -26,7 +27,7 @@ function* ciphers(config: ConfigView): Iterable<Violation> {
     const meant = nearestName(name, TLS_CIPHERS.keys()) ?? "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
     yield {
       path: `${path}[${index}]`,
-      message: `${quote(name)} is not the name of a cipher suite; did you mean ${meant}?`,
+      message: `${quoteStart(name)} is not the name of a cipher suite; did you mean ${meant}?`,
     };
   }
   if (names.length > 0 && names.every((name) => TLS_CIPHERS.has(name) && TLS_CIPHERS.get(name) === undefined)) {

@@ -1,9 +1,10 @@
 // CPU, memory and topology managers.
 
 import { nearestName } from "../../../shared/text/nearest-name.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { GateName } from "../gates/table.js";
 import type { Violation } from "../violation.js";
-import { needsGate, quote } from "./check.js";
+import { needsGate } from "./check.js";
 import { parseReserved } from "./parse-reserved.js";
 import type { ConfigView } from "./rule.js";
 
@@ -45,7 +46,7 @@ function* cpuOptions(config: ConfigView): Iterable<Violation> {
     const gate = CPU_OPTIONS.get(name);
     if (!CPU_OPTIONS.has(name)) yield { path: at, message: unknownOption(name, [...CPU_OPTIONS.keys()]) };
     else if (gate !== undefined && !config.gate(gate)) yield needsGate(at, gate);
-    else if (!BOOL.test(text)) yield { path: at, message: `${quote(text)} is not true or false` };
+    else if (!BOOL.test(text)) yield { path: at, message: `${quoteStart(text)} is not true or false` };
   }
   for (const [one, other] of EXCLUDE_EACH_OTHER) {
     if (isOn(options[one]) && isOn(options[other]))
@@ -92,14 +93,14 @@ function* optionViolations(config: ConfigView): Iterable<Violation> {
     const at = `${path}[${name}]`;
     if (!TOPOLOGY_OPTIONS.includes(name)) yield { path: at, message: unknownOption(name, TOPOLOGY_OPTIONS) };
     else if (name === "prefer-closest-numa-nodes") {
-      if (!BOOL.test(text)) yield { path: at, message: `${quote(text)} is not true or false` };
+      if (!BOOL.test(text)) yield { path: at, message: `${quoteStart(text)} is not true or false` };
     } else if (!/^\+?\d{1,9}$/.test(text) || Number(text) < MIN_NUMA_LIMIT) {
-      yield { path: at, message: `${quote(text)} is not a whole number of at least ${MIN_NUMA_LIMIT}` };
+      yield { path: at, message: `${quoteStart(text)} is not a whole number of at least ${MIN_NUMA_LIMIT}` };
     }
   }
 }
 
 function unknownOption(name: string, known: readonly string[]): string {
   const meant = nearestName(name, known);
-  return `${quote(name)} is not a known option; ${meant === undefined ? `known options are ${known.join(", ")}` : `did you mean ${meant}?`}`;
+  return `${quoteStart(name)} is not a known option; ${meant === undefined ? `known options are ${known.join(", ")}` : `did you mean ${meant}?`}`;
 }

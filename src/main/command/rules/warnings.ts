@@ -2,8 +2,8 @@
 
 import { isIP } from "node:net";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import type { FieldPath } from "../fields/fields.js";
-import { quote } from "./check.js";
 import type { ConfigView } from "./rule.js";
 import { parseTracingEndpoint } from "./tracing-endpoint.js";
 
@@ -31,14 +31,14 @@ export function configWarnings(config: ConfigView): string[] {
 function* tracing(config: ConfigView): Iterable<string> {
   const endpoint = config.get("tracing.endpoint") ?? "";
   if (endpoint === "" || parseTracingEndpoint(endpoint)?.scheme !== "unix-abstract") return;
-  yield `tracing.endpoint ${quote(endpoint)}: Node's gRPC library cannot connect to abstract sockets; no traces are sent`;
+  yield `tracing.endpoint ${quoteStart(endpoint)}: Node's gRPC library cannot connect to abstract sockets; no traces are sent`;
 }
 
 function* cgroupPrefix(config: ConfigView): Iterable<string> {
   const own = config.get("kubeletCgroups") ?? "";
   const reserved = config.get("kubeReservedCgroup") ?? "";
   if (own === "" || reserved === "" || isBelow(own, reserved)) return;
-  yield `kubeletCgroups ${quote(own)} is not within kubeReservedCgroup ${quote(reserved)}: the kubelet's own usage would not count as reserved; move it below`;
+  yield `kubeletCgroups ${quoteStart(own)} is not within kubeReservedCgroup ${quoteStart(reserved)}: the kubelet's own usage would not count as reserved; move it below`;
 }
 
 function isBelow(path: string, parent: string): boolean {
@@ -74,6 +74,6 @@ function* withoutEffect(config: ConfigView): Iterable<string> {
     yield "qosReserved has no effect while the feature gate QOSReserved is off";
   }
   for (const address of config.get("clusterDNS") ?? []) {
-    if (isIP(address) === 0) yield `clusterDNS: ${quote(address)} is not an IP address; it is ignored`;
+    if (isIP(address) === 0) yield `clusterDNS: ${quoteStart(address)} is not an IP address; it is ignored`;
   }
 }

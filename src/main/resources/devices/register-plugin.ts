@@ -3,6 +3,7 @@
 
 import { basename } from "node:path";
 import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";
+import { quoteStart } from "../../../shared/text/quote.js";
 import { type PluginHandler } from "../../model/plugin-handler.js";
 import { PluginRefusedError } from "../../model/plugin-refused.js";
 import type { Endpoints } from "./endpoints.js";
@@ -35,12 +36,12 @@ export async function registerPlugin(
 ): Promise<void> {
   if (version !== VERSION) {
     throw new DevicePluginError(
-      `requested API version "${quoted(version)}" is not supported by kubelet. Supported version is ["${VERSION}"]`,
+      `requested API version ${quoteStart(version, LONGEST_QUOTE)} is not supported by kubelet. Supported version is ["${VERSION}"]`,
     );
   }
   if (!isExtendedResourceName(resourceName)) throw new DevicePluginError(invalidName(resourceName));
   if (!isSocketName(endpoint)) {
-    const what = `the endpoint "${quoted(endpoint)}" of ${resourceName} is no name of a socket in ${directory}`;
+    const what = `the endpoint ${quoteStart(endpoint, LONGEST_QUOTE)} of ${resourceName} is no name of a socket in ${directory}`;
     throw new DevicePluginError(what);
   }
   try {
@@ -73,15 +74,11 @@ export function devicePluginHandler(endpoints: Pick<Endpoints, "register" | "der
 }
 
 function invalidName(name: string): string {
-  return `the ResourceName "${quoted(name)}" is invalid`;
+  return `the ResourceName ${quoteStart(name, LONGEST_QUOTE)} is invalid`;
 }
 
 /** Longest text of a plugin that an error or the log repeats. */
-const LONGEST_QUOTE = 300;
-
-export function quoted(text: string): string {
-  return text.slice(0, LONGEST_QUOTE);
-}
+export const LONGEST_QUOTE = 300;
 
 /** Longest name of a file on Linux. */
 const LONGEST_NAME = 255;

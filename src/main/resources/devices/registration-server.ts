@@ -6,7 +6,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { bindGrpc } from "../../../shared/plugins/bind-grpc.js";
 import { RegistrationService, type RegisterRequest } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
 import { callText } from "./plugin-port.js";
-import { OWN_SOCKET, quoted } from "./register-plugin.js";
+import { LONGEST_QUOTE, OWN_SOCKET } from "./register-plugin.js";
 
 /** A request has a name, a version and the name of a socket. */
 const SERVER_OPTIONS = { "grpc.max_receive_message_length": 16 * 1024, "grpc.max_concurrent_streams": 64 };
@@ -25,8 +25,8 @@ export async function serveRegistration(
   const server = new Server(SERVER_OPTIONS);
   server.addService(RegistrationService, {
     register(call: { request: RegisterRequest }, answer: (error: object | null, reply?: object) => void) {
-      const resourceName = quoted(call.request.resourceName);
-      const endpoint = quoted(call.request.endpoint);
+      const resourceName = call.request.resourceName.slice(0, LONGEST_QUOTE);
+      const endpoint = call.request.endpoint.slice(0, LONGEST_QUOTE);
       register(call.request, ending.signal).then(
         () => {
           log.info({ resource: resourceName, endpoint }, `device plugin ${resourceName} is registered`);
