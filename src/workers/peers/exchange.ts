@@ -60,7 +60,7 @@ async function exchangeOnce({ request, signal, peers, headOnly = false }: Exchan
 
 function sendPlain(raw: Socket, peers: Guard, text: string, reply: PendingReply): void {
   const source = new GuardedSource(raw, peers, true, new Http1Reply(reply));
-  reply.start(() => source.close());
+  reply.owns(() => source.close());
   raw.write(text, "latin1");
 }
 
@@ -73,18 +73,15 @@ async function sendSecure(
   reply: PendingReply,
 ): Promise<void> {
   const stream = new GuardedStream(raw, peers);
-  reply.start(() => stream.destroy());
+  reply.owns(() => stream.destroy());
   const { secure } = await tls();
   const { socket, explain } = secure(stream, host);
-  reply.start(() => {
-    stream.destroy();
-    socket.destroy();
-  });
+  reply.owns(() => socket.destroy());
   const reader = new Http1Reply(reply);
   socket.once("secureConnect", () => {
     if (socket.alpnProtocol === "h2") {
       http2().then(
-        ({ sendHttp2 }) => sendHttp2({ stream, socket, request, reply }),
+        ({ sendHttp2 }) => sendHttp2({ socket, request, reply }),
         (error: unknown) => reply.fail(asError(error)),
       );
       return;

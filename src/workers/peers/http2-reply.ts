@@ -22,7 +22,6 @@ import { MAX_HEAD_BYTES } from "../../shared/http/client/reply-reader.js";
 import { FrameCounter } from "./frame-counter.js";
 import { FramedStream } from "./framed-stream.js";
 import { CONNECTION_BYTES } from "./guarded-source.js";
-import type { GuardedStream } from "./guarded-stream.js";
 import { BodyError, ExchangeError, RefusedError, type PendingReply } from "./pending-reply.js";
 
 /** What HPACK adds to the length of a field (RFC 7541, section 4.1). */
@@ -35,14 +34,12 @@ const FIRST_STREAM = 1;
 type Head = IncomingHttpHeaders & IncomingHttpStatusHeader;
 
 export interface Http2Request {
-  /** Below TLS. */
-  stream: GuardedStream;
   socket: TLSSocket;
   request: GetRequest;
   reply: PendingReply;
 }
 
-export function sendHttp2({ stream, socket, request, reply }: Http2Request): void {
+export function sendHttp2({ socket, request, reply }: Http2Request): void {
   const frames = new FrameCounter({ bytes: CONNECTION_BYTES, dataFrames: OUTPUT_LIMIT_BYTES });
   const framed = new FramedStream(socket, (piece) => frames.read(piece));
   const session = connect(`https://${request.url.host}`, {
@@ -51,9 +48,7 @@ export function sendHttp2({ stream, socket, request, reply }: Http2Request): voi
     maxHeaderListPairs: MAX_PAIRS,
     maxReservedRemoteStreams: 0,
   });
-  reply.start(() => {
-    stream.destroy();
-    socket.destroy();
+  reply.owns(() => {
     framed.destroy();
     session.destroy();
   });

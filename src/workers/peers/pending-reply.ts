@@ -33,7 +33,8 @@ export class RefusedError extends ExchangeError {}
 export class PendingReply {
   /** The head of the response is here. */
   hasHead = false;
-  private close: () => void = () => undefined;
+  /** End the parts of the connection. */
+  private readonly closers: (() => void)[] = [];
   private settled = false;
   private readonly onAbort = (): void => this.reject(new ExchangeError(TIMED_OUT_AT_HEADERS), TIMED_OUT_IN_BODY);
 
@@ -50,11 +51,11 @@ export class PendingReply {
     return this.settled;
   }
 
-  /** `close` ends the connection, at once if the response is settled already. */
-  start(close: () => void): void {
-    this.close = close;
+  /** `close` ends a part of the connection when the response is settled, at once if it is settled already. */
+  owns(close: () => void): void {
     if (this.settled) close();
-    else if (this.signal.aborted) this.onAbort();
+    else this.closers.push(close);
+    if (this.signal.aborted) this.onAbort();
   }
 
   fail(error: Error): void {
@@ -72,7 +73,7 @@ export class PendingReply {
     if (this.settled) return;
     this.settled = true;
     this.signal.removeEventListener("abort", this.onAbort);
-    this.close();
+    for (const close of this.closers) close();
     this.done(outcome);
   }
 }
