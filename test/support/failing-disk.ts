@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { waitFor } from "../../packaging/standalone/wait.js";
 import { errorCode } from "../../src/shared/errors/error-code.js";
 
 const run = promisify(execFile);
@@ -22,19 +22,11 @@ export class FailingDisk implements AsyncDisposable {
   }
 
   async fail(how: DiskFailure): Promise<void> {
-    if (how === "read-only") {
-      while (!(await this.remountedReadOnly())) await systemClock.sleep(2);
-    } else await fill(this.filler);
-  }
-
-  /** False while a file is open for writing: a state may still be on its way to the disk. */
-  private async remountedReadOnly(): Promise<boolean> {
-    try {
-      await run("mount", ["-o", "remount,ro", this.folder]);
-      return true;
-    } catch (error) {
-      if (error instanceof Error && error.message.includes("is busy")) return false;
-      throw error;
+    if (how === "full") await fill(this.filler);
+    else {
+      // The kernel refuses while a file is open for writing: a state may still be on its way to the disk.
+      const remount = (): Promise<true> => run("mount", ["-o", "remount,ro", this.folder]).then(() => true);
+      await waitFor(remount, { what: `${this.folder} to be read-only`, intervalMs: 2 });
     }
   }
 
