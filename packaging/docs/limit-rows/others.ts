@@ -206,6 +206,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/dockershim/server.ts: MAX_REQUEST_BYTES",
     "src/workers/dockershim/server.ts: MAX_REQUEST_FIELDS",
     "src/workers/dockershim/server.ts: MAX_RESPONSE_BYTES",
+    "src/workers/dockershim/server.ts: MAX_STREAMS",
     "src/workers/dockershim/server.ts: MAX_UNREAD",
     "src/workers/dockershim/shim.ts: MAX_LEFT_OUT",
     "src/workers/dockershim/streaming/channel-connection.ts: MAX_MESSAGE",

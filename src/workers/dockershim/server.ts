@@ -31,8 +31,12 @@ const KEEPALIVE_MS = 60_000;
 const KEEPALIVE_ANSWER_MS = 20_000;
 /** Connections at the same time. The kubelet has a few. */
 const MAX_CONNECTIONS = 4096;
-
-/** Of one stream. */
+/**
+ * Streams at the same time. The kubelet has one of events, and some of lists. A list that its caller does not read
+ * stays in memory until the stream ends.
+ */
+export const MAX_STREAMS = 32;
+/** Messages of one stream. */
 const MAX_UNREAD = 1000;
 
 export interface CriServerOptions {
@@ -47,6 +51,8 @@ export interface CriServerOptions {
 
 export class CriServer {
   private readonly sockets = new Set<Socket>();
+  /** Those whose last message has not been sent, too. */
+  private openStreams = 0;
   private readonly grpc = new Server({
     "grpc.enable_channelz": 0,
     "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
@@ -138,6 +144,13 @@ export class CriServer {
       };
     }
     return (call) => {
+      if (this.openStreams >= MAX_STREAMS) {
+        const text = `${MAX_STREAMS} streams are open, and no more are served: end one of them`;
+        call.emit("error", toStatus(new Fault("RESOURCE_EXHAUSTED", text)));
+        return;
+      }
+      this.openStreams++;
+      call.once("close", () => this.openStreams--);
       const gaveUp = new AbortController();
       call.on("cancelled", () => gaveUp.abort(new Fault("DEADLINE_EXCEEDED", `the caller of ${method} gave up`)));
       const send = (response: unknown): void => {
