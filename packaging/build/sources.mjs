@@ -18,9 +18,9 @@ const BUNDLER = [
 ];
 
 /**
- * The inputs of the build of the project in `root`. `files`: version of each source by its path; `transpiler` and
- * `bundle`: hashes of all that these two steps read beside. The bundle has a code cache, so it also depends on V8
- * (docs/adr/0057).
+ * The inputs of the build of the project in `root`.
+ * `files`: version of each source by its path; `transpiler` and `bundle`: hashes of all that these two steps read
+ * beside. The bundle has a code cache, so it also depends on V8 (docs/adr/0057).
  */
 export function sourceState(root) {
   const names = FOLDERS.flatMap((folder) => sourcesBelow(root, folder));

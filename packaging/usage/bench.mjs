@@ -4,8 +4,10 @@ import { CannotStart } from "../build/cannot-start.mjs";
 import { readWords } from "./words.mjs";
 
 /**
- * In the order in which they run. onlyByName: takes long, or needs more than containerd: runs only when it is named.
- * comparable: uses only what other kubelets have, too, so that --against can run it with one.
+ * In the order in which they run.
+ *
+ * - onlyByName: takes long, or needs more than containerd: runs only when it is named.
+ * - comparable: uses only what other kubelets have, too, so that --against can run it with one.
  */
 const SECTIONS = [
   { name: "queue", about: "records between threads, beside a plain MessagePort" },

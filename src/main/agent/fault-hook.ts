@@ -1,13 +1,14 @@
 // Faults for tests that break a thread inside the real process. They exist only with NODELET_FAULTS=1 in the
-// environment. SIGUSR2 then makes the kubelet read the file <rootDir>/nodelet/fault, which holds one line `<fault>
-// <thread>`:
+// environment. SIGUSR2 then makes the kubelet read the file <rootDir>/nodelet/fault, which holds one line
+// `<fault> <thread>`:
 //
-// - `terminate pleg`: the supervisor ends the thread, as a crash would.
-// - `hang server`: the thread enters a busy loop; main does with `hang main`, and only SIGKILL ends it then.
-// - `throw-timer main`: an error that no caller catches, in a timer; `throw-tick`: in a callback; `reject`: in a
-//   promise.
-// - `throw-in cri-reply main`: the next pass through a handler of that kind throws (shared/faults/fault-points.ts).
-// - `heap pleg`: the thread fills its heap up to the limit.
+//   terminate pleg      the supervisor ends the thread, as a crash would
+//   hang server         the thread enters a busy loop
+//   throw-timer main    an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise
+//   throw-in cri-reply main
+//                       the next pass through a handler of that kind throws (shared/faults/fault-points.ts)
+//   heap pleg           the thread fills its heap up to the limit
+//   hang main           main itself enters a busy loop, from which only SIGKILL delivers
 //
 // Invariant: without the variable no handler is installed and nothing here has any effect.
 

@@ -1,7 +1,8 @@
 /**
  * A sysctl name with dots between its parts: the first separator decides which form a name has. In the form with
  * slashes a dot belongs to a part, such as the interface "eth0.100": "net/ipv4/conf/eth0.100/x" is
- * "net.ipv4.conf.eth0/100.x". Source: https://man7.org/linux/man-pages/man5/sysctl.d.5.html
+ * "net.ipv4.conf.eth0/100.x".
+ * Source: https://man7.org/linux/man-pages/man5/sysctl.d.5.html
  */
 export function dottedSysctl(name: string): string {
   const separator = /[./]/.exec(name)?.[0];

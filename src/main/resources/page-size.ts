@@ -1,5 +1,6 @@
 // The size of the kernel's memory pages: 4 KiB on x86-64, up to 64 KiB on arm64. The kernel keeps byte values of
-// cgroups in whole pages. Source: https://man7.org/linux/man-pages/man3/getauxval.3.html (AT_PAGESZ)
+// cgroups in whole pages.
+// Source: https://man7.org/linux/man-pages/man3/getauxval.3.html (AT_PAGESZ)
 
 import { readFile } from "fs/promises";
 

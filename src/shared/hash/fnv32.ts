@@ -1,5 +1,6 @@
 // 32-bit FNV-1a of a text's UTF-8: what upstream puts into its checkpoints and container hashes. A checksum, no
-// protection. Source: draft-eastlake-fnv
+// protection.
+// Source: draft-eastlake-fnv
 
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;

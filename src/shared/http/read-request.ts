@@ -1,7 +1,7 @@
 // Reads the head of a request, once, before anything else looks at it. HTTP/1's head was read by
 // server/request-reader.ts, as Go's server does. HTTP/2's is read here: another scheme, a malformed method, authority
-// or path, and a Host header of another host are refused. Source: https://pkg.go.dev/net/http#Server, RFC 9112 section
-// 3.2, RFC 9113 section 8.3
+// or path, and a Host header of another host are refused.
+// Source: https://pkg.go.dev/net/http#Server, RFC 9112 section 3.2, RFC 9113 section 8.3
 
 import type { IncomingMessage } from "node:http";
 import type { IncomingHttpHeaders } from "node:http2";

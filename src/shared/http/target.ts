@@ -1,7 +1,8 @@
 // The target of a request, parsed once into the value that is authorised, routed, logged and handled.
 // Invariant: nothing decodes the path a second time. A target that is neither origin form ("/pods?x=y") nor a plain URL
 // of this server is no target, nor is one with a fragment, a control character, a blank, or an escape that is none. A
-// path that is no UTF-8 names nothing. Source: https://www.rfc-editor.org/rfc/rfc9112#section-3.2
+// path that is no UTF-8 names nothing.
+// Source: https://www.rfc-editor.org/rfc/rfc9112#section-3.2
 
 import { fromBytes } from "./bytes.js";
 import { parseHost, type Host } from "./host.js";

@@ -1,5 +1,6 @@
 // The preset dictionary of SPDY/3's header compression: data of the protocol, of which both sides must have the same
-// bytes. Source: draft-mbelshe-httpbis-spdy-00, section 2.6.10.1.
+// bytes.
+// Source: draft-mbelshe-httpbis-spdy-00, section 2.6.10.1.
 
 const WORDS =
   "options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow " +

@@ -1,6 +1,7 @@
 // Names and labels of docker's containers, as dockershim of Kubernetes 1.23 and cri-dockerd write them. So a node can
-// change between them. Source: https://github.com/kubernetes/kubernetes/tree/release-1.23/pkg/kubelet/dockershim
-// (naming.go, helpers.go). Pure.
+// change between them.
+// Source: https://github.com/kubernetes/kubernetes/tree/release-1.23/pkg/kubelet/dockershim (naming.go, helpers.go).
+// Pure.
 
 import type { ContainerMetadata, PodSandboxMetadata } from "../../shared/cri/gen/runtime.v1.js";
 import { Fault } from "./fault.js";

@@ -1,6 +1,6 @@
 // The response to what Node's parser refuses, or does not get in time. Node writes one and destroys the socket at once.
-// Under TLS the response is lost then if an earlier record, such as a session ticket, is still on its way. Source:
-// https://nodejs.org/api/http.html#event-clienterror
+// Under TLS the response is lost then if an earlier record, such as a session ticket, is still on its way.
+// Source: https://nodejs.org/api/http.html#event-clienterror
 
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";

@@ -1,5 +1,6 @@
 // The configuration as Go's encoder writes upstream's struct: a zero value is left out, unless its field is a pointer
-// or has no `omitempty`. Source: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+// or has no `omitempty`.
+// Source: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 
 import type { FieldPath } from "../fields/fields.js";
 import { isZero } from "./field-values.js";

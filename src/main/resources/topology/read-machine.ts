@@ -1,7 +1,8 @@
 // Reads the machine's topology from sysfs: CPUs, cores, sockets, cache groups and NUMA nodes; where the kernel has no
 // such folders (virtual machines, sandboxes), from /proc. Invariant: only CPUs that are online count, each in exactly
-// one core, socket, cache group and NUMA node. Source: https://docs.kernel.org/admin-guide/cputopology.html,
-// sysfs-devices-node and sysfs-devices-system-cpu of its ABI
+// one core, socket, cache group and NUMA node.
+// Source: https://docs.kernel.org/admin-guide/cputopology.html, sysfs-devices-node and sysfs-devices-system-cpu of its
+// ABI
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

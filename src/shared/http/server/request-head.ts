@@ -2,7 +2,8 @@
 // where the body ends.
 // Invariant: there is one reading of a body's end. Transfer-Encoding wins over Content-Length, and after a request with
 // both, or with a coding that its version does not have, the connection ends: a proxy before this server may have read
-// it differently. Source: https://pkg.go.dev/net/http#Server, RFC 9112 sections 3.2 and 6
+// it differently.
+// Source: https://pkg.go.dev/net/http#Server, RFC 9112 sections 3.2 and 6
 
 import { quoteBytes, trimBlanks } from "../bytes.js";
 import { canonicalName } from "../client/headers.js";

@@ -1,6 +1,7 @@
 // A WebSocket whose messages begin with their channel: v4.channel.k8s.io and its older forms. The kubelet translates v5
 // into SPDY before it calls a runtime (docs/adr/0036). Invariant: channels end with their connection; a message is at
-// most 1 MiB. Source: https://github.com/kubernetes/apimachinery/blob/master/pkg/util/httpstream/wsstream/conn.go
+// most 1 MiB.
+// Source: https://github.com/kubernetes/apimachinery/blob/master/pkg/util/httpstream/wsstream/conn.go
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";

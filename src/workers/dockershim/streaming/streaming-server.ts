@@ -1,8 +1,8 @@
 // The HTTP server whose URLs exec, attach and port-forward answer with. It listens on loopback from the first of them
 // on.
 // Invariant: a URL works once, within a minute; without one, nothing is served. Connections are at most 1000, each with
-// its deadlines. Source:
-// https://github.com/kubernetes/kubernetes/tree/master/staging/src/k8s.io/kubelet/pkg/cri/streaming
+// its deadlines.
+// Source: https://github.com/kubernetes/kubernetes/tree/master/staging/src/k8s.io/kubelet/pkg/cri/streaming
 
 import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
