@@ -21,7 +21,7 @@ const nodeTerm = (values: typeof str): Rule<"NodeSelectorTerm"> => ({
   },
 });
 
-export const AFFINITY_RULES: Rules = {
+export const affinityRules = (): Rules => ({
   Affinity: { keptWhole: true },
   LabelSelector: { fields: { matchLabels: text(labelValue) } },
   LabelSelectorRequirement: {
@@ -48,4 +48,4 @@ export const AFFINITY_RULES: Rules = {
     keptWhole: true,
   },
   WeightedPodAffinityTerm: { fields: { weight }, required: ["weight", "podAffinityTerm"] },
-};
+});

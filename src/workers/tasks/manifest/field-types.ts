@@ -31,7 +31,7 @@ export type FieldType =
 
 export interface ObjectType {
   kind: "object";
-  fields: Readonly<Record<string, FieldType>>;
+  fields: ReadonlyMap<string, FieldType>;
   required: readonly string[];
   /** Known to the API but not kept (metadata.managedFields, status): dropped without a warning. */
   dropped: readonly string[];
@@ -65,7 +65,7 @@ export const later = (of: FieldType, version: string): FieldType => ({ kind: "la
 export const list = (of: FieldType): FieldType => ({ kind: "list", of });
 export const map = (of: FieldType): FieldType => ({ kind: "map", of });
 export const object = (
-  fields: Readonly<Record<string, FieldType>>,
+  fields: ReadonlyMap<string, FieldType>,
   required: readonly string[] = [],
   dropped: readonly string[] = [],
   zeros: ObjectType["zeros"] = {},

@@ -20,10 +20,10 @@ import {
   searchDomain,
   sysctlName,
 } from "../../../shared/api/manifest/formats.js";
-import { AFFINITY_RULES } from "./affinity-schema.js";
-import { any, int, int64, object, oneOf, str, text } from "./field-types.js";
+import { affinityRules } from "./affinity-schema.js";
+import { any, int, int64, object, oneOf, str, text, type FieldType, type ObjectType } from "./field-types.js";
 import { Structs, type Rule, type Rules } from "./struct.js";
-import { VOLUME_RULES } from "./volume-schema.js";
+import { volumeRules } from "./volume-schema.js";
 
 const PORT = int(1, 65535);
 const ID = int(0);
@@ -58,14 +58,6 @@ const metadata: Rule<"ObjectMeta"> = {
     finalizers: text(finalizerName),
   },
   required: ["name"],
-  without: [
-    "resourceVersion",
-    "generation",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "managedFields",
-    "selfLink",
-  ],
   // Set by an API server: a manifest may carry them (an exported pod). With them an API server refuses the mirror pod,
   // or the pod would end.
   dropped: [
@@ -78,9 +70,9 @@ const metadata: Rule<"ObjectMeta"> = {
   ],
 };
 
-const RULES: Rules = {
-  ...AFFINITY_RULES,
-  ...VOLUME_RULES,
+const rules = (): Rules => ({
+  ...affinityRules(),
+  ...volumeRules(),
   AppArmorProfile: profile,
   ConfigMapEnvSource: objectRef,
   ConfigMapKeySelector: keyRef,
@@ -199,18 +191,22 @@ const RULES: Rules = {
     required: ["name", "mountPath"],
   },
   WindowsSecurityContextOptions: any,
-};
+});
 
 function signal(value: string): string | undefined {
   const named = /^SIG[A-Z]+[0-9]*$|^SIGRTM(?:IN\+|AX-)[0-9]{1,2}$/.test(value);
   return named ? undefined : "a signal name such as SIGTERM";
 }
 
-const structs = new Structs(RULES);
+/** A v1 Pod. `status` is dropped: the kubelet computes it. Only the type stays in memory, and not its rules. */
+export const podSchema = podType(new Structs(rules()));
 
-/** A v1 Pod. `status` is dropped: the kubelet computes it. */
-export const podSchema = object(
-  { apiVersion: str, kind: str, metadata: structs.object("ObjectMeta"), spec: structs.object("PodSpec") },
-  ["metadata", "spec"],
-  ["status"],
-);
+function podType(structs: Structs): ObjectType {
+  const fields = new Map<string, FieldType>([
+    ["apiVersion", str],
+    ["kind", str],
+    ["metadata", structs.object("ObjectMeta")],
+    ["spec", structs.object("PodSpec")],
+  ]);
+  return object(fields, ["metadata", "spec"], ["status"]);
+}

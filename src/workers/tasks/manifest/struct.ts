@@ -67,8 +67,8 @@ export type Rules = { readonly [M in Message]?: AnyType | Rule<M> };
 type AnyRule = AnyType | (Omit<Rule, "fields"> & { fields?: Readonly<Record<string, FieldType | AnyRule>> });
 
 /** The generated types of a message, by field. */
-export function typesOf(message: Message): Readonly<Record<string, string>> {
-  return Object.fromEntries(FIELDS[message].split(", ").map((field) => field.split(" ") as [string, string]));
+export function typesOf(message: Message): ReadonlyMap<string, string> {
+  return new Map(FIELDS[message].split(", ").map((field) => field.split(" ") as [string, string]));
 }
 
 const FIELD = /^(\[\]|\{\})?([A-Za-z0-9]+)([?*]?)(?:@(.+))?$/;
@@ -79,7 +79,7 @@ export class Structs {
   constructor(private readonly rules: Rules) {}
 
   object(message: Message): ObjectType {
-    return this.struct(message, this.rules[message] as AnyRule | undefined) as ObjectType;
+    return this.ofMessage(message) as ObjectType;
   }
 
   private ofMessage(message: Message): FieldType {
@@ -95,18 +95,19 @@ export class Structs {
     if (rule.kind !== undefined) return rule;
     const { fields = {}, required = [], only, without = [], dropped = [], zeroKept = [], written = [] } = rule;
     const table = typesOf(message);
-    const names = (only ?? Object.keys(table)).filter((name) => !(without as readonly string[]).includes(name));
-    const types: Record<string, FieldType> = {};
+    const absent: readonly string[] = [...without, ...dropped];
+    const names = (only ?? [...table.keys()]).filter((name) => !absent.includes(name));
+    const types = new Map<string, FieldType>();
     const zeros: Record<string, string | number | Readonly<Record<string, never>>> = {};
     for (const name of names) {
-      const [, mark, type = "", form = "", release] = FIELD.exec(table[name] ?? "") ?? [];
+      const [, mark, type = "", form = "", release] = FIELD.exec(table.get(name) ?? "") ?? [];
       const leaf = this.leaf(type, mark, fields[name]);
       const isRequired = (required as readonly string[]).includes(name);
       const isWritten = (form === "" && mark === undefined) || (written as readonly string[]).includes(name);
       const keepsZero = form !== "?" || (zeroKept as readonly string[]).includes(name);
       const keepsEmpty = form === "*" || (isWritten && !isRequired);
       const one = mark === undefined ? withForm(leaf, keepsEmpty, keepsZero) : mark === "[]" ? list(leaf) : map(leaf);
-      types[name] = release === undefined ? one : later(one, release);
+      types.set(name, release === undefined ? one : later(one, release));
       const zero = zeroOf(leaf);
       if (isWritten && !isRequired && zero !== undefined) zeros[name] = zero;
     }

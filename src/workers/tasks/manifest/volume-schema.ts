@@ -51,7 +51,7 @@ const claimTemplate: Rule<"PersistentVolumeClaimTemplate"> = {
   written: ["metadata"],
 };
 
-export const VOLUME_RULES: Rules = {
+export const volumeRules = (): Rules => ({
   AWSElasticBlockStoreVolumeSource: any,
   AzureDiskVolumeSource: any,
   AzureFileVolumeSource: any,
@@ -125,7 +125,7 @@ export const VOLUME_RULES: Rules = {
   SecretProjection: projectedObject,
   SecretVolumeSource: { ...files, required: ["secretName"] },
   ServiceAccountTokenProjection: {
-    fields: { expirationSeconds: SECONDS, path, user: USER },
+    fields: { expirationSeconds: SECONDS, path },
     required: ["path"],
     without: ["user"],
     keptWhole: true,
@@ -133,10 +133,10 @@ export const VOLUME_RULES: Rules = {
   StorageOSVolumeSource: any,
   Volume: { fields: { name: text(dnsLabel) }, required: ["name"] },
   VsphereVirtualDiskVolumeSource: any,
-};
+});
 
 /** Field names of every volume source. Of two sources the API refuses the one that is later here. */
 export const volumeSourceNames: readonly string[] = [
   "emptyDir",
-  ...Object.keys(typesOf("Volume")).filter((name) => name !== "name" && name !== "emptyDir"),
+  ...[...typesOf("Volume").keys()].filter((name) => name !== "name" && name !== "emptyDir"),
 ];

@@ -187,7 +187,7 @@ function walkMap(
 function walkObject(type: ObjectType, value: Record<string, unknown>, path: FieldPath, report: Report): object {
   const kept: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
-    const field = Object.hasOwn(type.fields, key) ? type.fields[key] : undefined;
+    const field = type.fields.get(key);
     if (field === undefined) {
       if (!type.dropped.includes(key)) warnUnknown(type, key, path, report);
       continue;
@@ -199,7 +199,7 @@ function walkObject(type: ObjectType, value: Record<string, unknown>, path: Fiel
   for (const [name, zero] of Object.entries(type.zeros)) kept[name] ??= zero;
   for (const name of type.required) {
     if (kept[name] === undefined || kept[name] === "")
-      report.required([...path, name], requiredText(type.fields[name]));
+      report.required([...path, name], requiredText(type.fields.get(name)));
   }
   return kept;
 }
@@ -225,7 +225,7 @@ function requiredText(type: FieldType | undefined): string {
 }
 
 function warnUnknown(type: ObjectType, key: string, path: FieldPath, report: Report): void {
-  const hint = didYouMean(key, Object.keys(type.fields));
+  const hint = didYouMean(key, [...type.fields.keys()]);
   report.warn([...path, key], `unknown field, ignored${hint === undefined ? "" : ` (${hint})`}`, true);
 }
 

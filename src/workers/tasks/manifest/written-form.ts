@@ -18,8 +18,10 @@ export function writtenForm(type: FieldType, value: unknown): unknown {
     case "object": {
       if (!isRecord(value)) return undefined;
       if (type.keptWhole === true) return withoutNulls(value);
-      const known = Object.entries(value).filter(([name]) => Object.hasOwn(type.fields, name));
-      return mapped(Object.fromEntries(known), (item, name) => writtenForm(type.fields[name] ?? type, item));
+      return mapped(value, (item, name) => {
+        const field = type.fields.get(name);
+        return field === undefined ? undefined : writtenForm(field, item);
+      });
     }
     default:
       return plain(value);
