@@ -59,18 +59,7 @@ export function formatMessages(messages: readonly Message[]): string {
     .flatMap(({ name, fields }) =>
       [...fields]
         .sort((a, b) => a.number - b.number)
-        .map((one) => [
-          name,
-          one.number,
-          one.name,
-          one.json,
-          one.kind,
-          one.type,
-          one.form,
-          one.enum,
-          one.gate,
-          one.release,
-        ]),
+        .map((one) => COLUMNS.map((column) => (column === "message" ? name : one[column]))),
     );
   return tableText(COLUMNS, rows);
 }
@@ -92,9 +81,15 @@ export function parseMessages(text: string): Message[] {
     let target = found.get(message);
     if (target === undefined) found.set(message, (target = { name: message, fields: [] }));
     target.fields.push({
-      ...{ number: Number(number), name, json, type, enum: enumName, gate, release },
+      number: Number(number),
+      name,
+      json,
+      type,
       kind: oneOf(kind, ["one", "list", "map"]),
       form: oneOf(form, FORMS),
+      enum: enumName,
+      gate,
+      release,
     });
   }
   return [...found.values()];

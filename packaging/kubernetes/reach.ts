@@ -23,11 +23,19 @@ export function reachable({ messages }: Contract, root: string): Message[] {
   return [...found.values()];
 }
 
+/** Full names of the objects, in the order of roots.ts. */
+export function objectNames(): string[] {
+  return ROOTS.flatMap(({ package: name, kinds }) => kinds.map((kind) => `${name}.${kind}`));
+}
+
 /** Full names of the roots, in the order of roots.ts. */
 export function rootNames(): string[] {
-  return [
-    ...new Set([...ROOTS.flatMap(({ package: name, kinds }) => kinds.map((kind) => `${name}.${kind}`)), ...PARTS]),
-  ];
+  return [...new Set([...objectNames(), ...PARTS])];
+}
+
+/** Without its package. */
+export function shortOf(name: string): string {
+  return name.slice(name.indexOf(".") + 1);
 }
 
 /** Short names by full ones. Special lists of strings are one message, whatever their package calls them. */
@@ -40,7 +48,7 @@ export function shortNames(contract: Contract): Map<string, string> {
       names.set(message.name, "ExtraValue");
       continue;
     }
-    const short = message.name.slice(message.name.indexOf(".") + 1);
+    const short = shortOf(message.name);
     const name = taken.has(short) ? message.name : short;
     taken.add(name);
     names.set(message.name, name);

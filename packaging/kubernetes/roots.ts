@@ -74,6 +74,23 @@ export const ROOTS: readonly RootGroup[] = [
 export const PARTS: readonly string[] = ["meta.WatchEvent", "meta.ListMeta"];
 
 /**
+ * Messages that Go writes by code of their own, so that their structs have no tags of fields, and JSON has no objects;
+ * and their types (src/shared/api/scalars.ts has the named ones).
+ */
+export const SPECIAL: ReadonlyMap<string, string> = new Map([
+  ["quantity.Quantity", "Quantity"],
+  ["intstr.IntOrString", "IntOrString"],
+  ["meta.Time", "Time"],
+  ["meta.MicroTime", "MicroTime"],
+  ["meta.FieldsV1", "unknown"],
+  ["runtime.RawExtension", "unknown"],
+  ["authentication.AttestationValue", "string[]"],
+  ["authentication.ExtraValue", "string[]"],
+  ["authorization.ExtraValue", "string[]"],
+  ["certificates.ExtraValue", "string[]"],
+]);
+
+/**
  * String types whose known values the kubelet only passes on: newer servers send others. The generated types have them
  * as texts.
  */

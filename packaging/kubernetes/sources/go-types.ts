@@ -55,12 +55,12 @@ function fieldsOf(body: string): Map<number, GoField> {
       const [, own, marks = "", type = "", json = "", number] = found;
       const [name = "", ...options] = json.split(",");
       fields.set(Number(number), {
-        ...{
-          json: name,
-          inline: options.includes("inline") || (own === undefined && name === ""),
-          omitsEmpty: options.includes("omitempty"),
-        },
-        ...{ isPointer: marks.startsWith("*"), type: type.replace(/^.*\./, ""), gates },
+        json: name,
+        inline: options.includes("inline") || (own === undefined && name === ""),
+        omitsEmpty: options.includes("omitempty"),
+        isPointer: marks.startsWith("*"),
+        type: type.replace(/^.*\./, ""),
+        gates,
       });
     }
     gates = [];

@@ -2,7 +2,8 @@
 // version and another one.
 
 import type { Contract, Enum, Field, Message } from "../contract.js";
-import { PACKAGES, PARTS, ROOTS, type Package } from "../roots.js";
+import { isScalar, rootNames } from "../reach.js";
+import { PACKAGES, SPECIAL, type Package } from "../roots.js";
 import { readGoTypes, type GoField } from "./go-types.js";
 import { readProto, type ProtoField } from "./proto-file.js";
 
@@ -13,20 +14,6 @@ export type ReadFile = (repository: Package["repository"], path: string) => Prom
 export class SourceError extends Error {
   override readonly name = "SourceError";
 }
-
-/** Messages that Go writes by code of their own, so that their structs have no tags of fields. */
-const SPECIAL = new Set([
-  ...[
-    "quantity.Quantity",
-    "intstr.IntOrString",
-    "meta.Time",
-    "meta.MicroTime",
-    "meta.FieldsV1",
-    "runtime.RawExtension",
-  ],
-  ...["authentication.ExtraValue", "authentication.AttestationValue"],
-  ...["authorization.ExtraValue", "certificates.ExtraValue"],
-]);
 
 /** All messages of one version. @throws SourceError */
 export async function readVersion(read: ReadFile): Promise<Contract> {
@@ -60,9 +47,9 @@ export async function readVersion(read: ReadFile): Promise<Contract> {
 export function joinVersions(pinned: Contract, other: Contract, release: string): Contract {
   const messages = new Map<string, Message>();
   const enums = new Map<string, Enum>();
-  const wanted = [...ROOTS.flatMap(({ package: name, kinds }) => kinds.map((kind) => `${name}.${kind}`)), ...PARTS];
+  const wanted = rootNames();
   for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
-    if (messages.has(name) || SCALARS.has(name)) continue;
+    if (messages.has(name) || isScalar(name)) continue;
     const own = pinned.messages.get(name)?.fields ?? [];
     const theirs = other.messages.get(name)?.fields ?? [];
     if (own.length + theirs.length === 0) throw new SourceError(`no version has the message ${name}`);
@@ -80,8 +67,6 @@ export function joinVersions(pinned: Contract, other: Contract, release: string)
   }
   return { messages, enums };
 }
-
-const SCALARS = new Set(["string", "bool", "int32", "int64", "bytes"]);
 
 function fieldOf(packageName: string, message: string, proto: ProtoField, go: GoField | undefined): Field {
   const common = { number: proto.number, name: proto.name, kind: proto.kind, type: typeOf(packageName, proto.type) };
@@ -112,7 +97,7 @@ const PREFIXES: readonly [prefix: string, name: string][] = [
 
 function typeOf(packageName: string, absolute: string): string {
   const written = absolute.replace(/^\./, "");
-  if (SCALARS.has(written)) return written;
+  if (isScalar(written)) return written;
   for (const [prefix, name] of PREFIXES)
     if (written.startsWith(prefix)) return `${name}.${written.slice(prefix.length)}`;
   const api = /^k8s\.io\.api\.(\w+)\.\w+\.(\w+)$/.exec(written);

@@ -2,7 +2,7 @@
 // (src/workers/tasks/manifest/struct.ts has the form).
 
 import type { Contract, Field } from "../contract.js";
-import { isScalar, reachable } from "../reach.js";
+import { isScalar, reachable, shortOf } from "../reach.js";
 import { HEADER } from "./header.js";
 
 const FILE = "src/workers/tasks/manifest/gen/fields.ts";
@@ -54,8 +54,4 @@ function entry({ json, kind, type, form, release }: Field): Entry {
   const forms: Partial<Record<Field["form"], string>> = { omitempty: "?", pointer: "*", "pointer-always": "*" };
   const name = isScalar(type) ? type : shortOf(type);
   return [json, `${mark}${name}${kind === "one" ? (forms[form] ?? "") : ""}${release === "" ? "" : `@${release}`}`];
-}
-
-function shortOf(name: string): string {
-  return name.slice(name.indexOf(".") + 1);
 }

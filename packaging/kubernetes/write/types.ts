@@ -2,25 +2,12 @@
 // lists. A root has apiVersion, kind and metadata.
 
 import type { Contract, Enum, Field, Message } from "../contract.js";
-import { reachable, rootNames } from "../reach.js";
-import { OPEN_ENUMS, PACKAGES, ROOTS } from "../roots.js";
+import { objectNames, reachable, rootNames, shortOf } from "../reach.js";
+import { OPEN_ENUMS, PACKAGES, SPECIAL } from "../roots.js";
 import { HEADER } from "./header.js";
 
 const FOLDER = "src/shared/api/gen";
 
-/** Messages that are no objects in JSON; src/shared/api/scalars.ts has the named ones. */
-const SPECIAL: Readonly<Record<string, string>> = {
-  "quantity.Quantity": "Quantity",
-  "intstr.IntOrString": "IntOrString",
-  "meta.Time": "Time",
-  "meta.MicroTime": "MicroTime",
-  "meta.FieldsV1": "unknown",
-  "runtime.RawExtension": "unknown",
-  "authentication.AttestationValue": "string[]",
-  "authentication.ExtraValue": "string[]",
-  "authorization.ExtraValue": "string[]",
-  "certificates.ExtraValue": "string[]",
-};
 const SCALARS: Readonly<Record<string, string>> = {
   string: "string",
   bool: "boolean",
@@ -28,7 +15,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   int64: "number",
   bytes: "string",
 };
-const OBJECTS = new Set(ROOTS.flatMap(({ package: name, kinds }) => kinds.map((kind) => `${name}.${kind}`)));
+const OBJECTS = new Set(objectNames());
 const TYPED = ["apiVersion?: string", "kind?: string"];
 /** Go writes the zero value of these as null. */
 const NULLABLE = ["meta.Time", "meta.MicroTime"];
@@ -37,7 +24,7 @@ export function typeFiles(contract: Contract): [path: string, text: string][] {
   const messages = new Set(rootNames().flatMap((root) => reachable(contract, root)));
   return PACKAGES.flatMap(({ name }): [string, string][] => {
     const prefix = `${name}.`;
-    const own = [...messages].filter((one) => one.name.startsWith(prefix) && SPECIAL[one.name] === undefined);
+    const own = [...messages].filter((one) => one.name.startsWith(prefix) && !SPECIAL.has(one.name));
     const enums = [...contract.enums.values()].filter(
       (one) => one.name.startsWith(prefix) && !OPEN_ENUMS.includes(one.name),
     );
@@ -90,11 +77,7 @@ function fieldText(own: string, field: Field): string {
 }
 
 function typeName(own: string, type: string): string {
-  const known = SCALARS[type] ?? SPECIAL[type];
+  const known = SCALARS[type] ?? SPECIAL.get(type);
   if (known !== undefined) return known;
   return type.startsWith(`${own}.`) ? shortOf(type) : type;
-}
-
-function shortOf(name: string): string {
-  return name.slice(name.indexOf(".") + 1);
 }

@@ -36,11 +36,16 @@ function table(name: string, about: string, messages: readonly Message[], names:
   return `${HEADER}// ${about}\nexport const ${name}: Readonly<Record<string, string>> = {\n${lines.join("")}};\n`;
 }
 
-function row({ number, name, json, type, kind, form }: Field, names: ReadonlyMap<string, string>): string {
-  const wire = SCALARS[type] ?? names.get(type) ?? "";
-  if (form === "inline") return `${number} ${name} .${wire}`;
-  const isScalar = type !== "bytes" && SCALARS[type] !== undefined;
-  return `${number} ${json} ${MARKS[kind]}${wire}${form === "omitempty" && kind === "one" && isScalar ? "?" : ""}`;
+function row(field: Field, names: ReadonlyMap<string, string>): string {
+  const { number, name, json, type, kind, form } = field;
+  if (form === "inline") return `${number} ${name} .${wireType(field, names)}`;
+  const dropsEmpty = form === "omitempty" && kind === "one" && type !== "bytes" && SCALARS[type] !== undefined;
+  return `${number} ${json} ${wireType(field, names)}${dropsEmpty ? "?" : ""}`;
+}
+
+/** The field's type with its mark, as a table has it. */
+export function wireType({ kind, type }: Field, names: ReadonlyMap<string, string>): string {
+  return `${MARKS[kind]}${SCALARS[type] ?? names.get(type) ?? ""}`;
 }
 
 /** apiVersion/kind of an object, and its message. */
