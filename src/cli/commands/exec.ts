@@ -6,7 +6,7 @@ import { whyNotRunning } from "../exec/not-running.js";
 import { execIn } from "../exec/session.js";
 import { remark } from "../output/terminal.js";
 import { findPod, fullName, podsOf } from "../pods/find.js";
-import { choiceOfContainer, containerName } from "../pods/pod-paths.js";
+import { takenContainer } from "../pods/pod-paths.js";
 
 export interface ExecOptions {
   namespace?: string;
@@ -23,9 +23,7 @@ export async function execCommand(
   { namespace, container: wanted, stdin = false, tty = false }: ExecOptions,
 ): Promise<number> {
   const pod = findPod(await podsOf(client), named, namespace);
-  const container = containerName(pod, wanted);
-  const choice = choiceOfContainer(pod, wanted);
-  if (choice !== undefined) remark(choice);
+  const container = takenContainer(pod, wanted, remark);
   const terminal = tty && stdin && process.stdin.isTTY;
   const onStart = (resize: (columns: number, rows: number) => void): void => {
     if (terminal) process.stdin.setRawMode(true);

@@ -6,7 +6,7 @@ import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
 import { remark } from "../output/terminal.js";
 import { findPod, podsOf } from "../pods/find.js";
-import { choiceOfContainer, containerName, podPath } from "../pods/pod-paths.js";
+import { podPath, takenContainer } from "../pods/pod-paths.js";
 
 export interface LogOptions {
   namespace?: string;
@@ -22,9 +22,8 @@ export interface LogOptions {
 export async function logsCommand({ client }: Context, named: string, options: LogOptions): Promise<ExitCode> {
   const query = logQuery(options);
   const pod = findPod(await podsOf(client), named, options.namespace);
-  const path = `/containerLogs/${podPath(pod)}/${encodeURIComponent(containerName(pod, options.container))}`;
-  const choice = choiceOfContainer(pod, options.container);
-  if (choice !== undefined) remark(choice);
+  const container = takenContainer(pod, options.container, remark);
+  const path = `/containerLogs/${podPath(pod)}/${encodeURIComponent(container)}`;
   const response = await client.open(`${path}?${query.toString()}`);
   await pipeline(response, process.stdout, { end: false });
   return EXIT.fine;

@@ -9,12 +9,16 @@ export function podPath({ metadata }: Pod): string {
   return `${encodeURIComponent(metadata.namespace)}/${encodeURIComponent(metadata.name)}`;
 }
 
-/** As kubectl says which container it took, where others were possible; undefined: the pod has only one. */
-export function choiceOfContainer(pod: Pod, named: string | undefined): string | undefined {
+/**
+ * The container that is meant. Where others were possible, says which one was taken, as kubectl does.
+ * @throws CliError for one that the pod has not
+ */
+export function takenContainer(pod: Pod, named: string | undefined, say: (line: string) => void): string {
   const { spec, metadata } = pod;
-  const chosen = containerName(pod, named);
-  if (named !== undefined || metadata.annotations?.[DEFAULT_CONTAINER] === chosen || spec.containers.length < 2) return;
-  return `Defaulted container "${chosen}" out of: ${spec.containers.map(({ name }) => name).join(", ")}`;
+  const taken = containerName(pod, named);
+  if (named === undefined && metadata.annotations?.[DEFAULT_CONTAINER] !== taken && spec.containers.length > 1)
+    say(`Defaulted container "${taken}" out of: ${spec.containers.map(({ name }) => name).join(", ")}`);
+  return taken;
 }
 
 /**
