@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { cgroupProcesses, removeCgroups } from "./cgroups.js";
 import { CommandFailed } from "./exec.js";
 import { unmountBelow } from "./mounts.js";
+import { namesIn } from "./names-in.js";
 import { currentNetns, netnsExists, runInNetns } from "./netns.js";
 import { removePortmapRules } from "./portmap-rules.js";
 import { errnoOf } from "./problem.js";
@@ -145,13 +146,6 @@ async function removeCniResults(network: string): Promise<void> {
     sandboxes.some((id) => id !== undefined && id !== "" && name.includes(`-${id}-`)),
   );
   for (const name of ours) await unlink(join(CNI_RESULTS, name)).catch(ignoreMissing);
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  });
 }
 
 function ignoreAbsentFolder(error: unknown): [] {

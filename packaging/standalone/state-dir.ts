@@ -2,11 +2,12 @@
 // next one finds them by the folder's records and starts clean.
 // Invariant: a folder that is not ours is never emptied; a live run is never disturbed.
 
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cgroupProcesses, removeCgroups } from "./cgroups.js";
 import { readRecord, removeInstance } from "./instance.js";
 import { unmountBelow } from "./mounts.js";
+import { namesIn } from "./names-in.js";
 import { errnoOf, SetupProblem } from "./problem.js";
 import { isAlive, readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
 
@@ -35,10 +36,7 @@ export interface StateDir {
 
 /** Takes the folder. Throws SetupProblem when another run has it or it holds foreign files. */
 export async function claimStateDir(path: string, say: (line: string) => void): Promise<StateDir> {
-  const names = await readdir(path).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  });
+  const names = await namesIn(path);
   const old = await readRun(path);
   if (old !== undefined) {
     if (await isAlive(old.owner)) {

@@ -6,7 +6,8 @@ import { createHash } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { run } from "../../standalone/exec.js";
-import { errnoOf, SetupProblem } from "../../standalone/problem.js";
+import { namesIn } from "../../standalone/names-in.js";
+import { SetupProblem } from "../../standalone/problem.js";
 import { gzipped, put } from "../files.js";
 import { ARCHITECTURES, type Architecture } from "../pins.js";
 import { exportKey, sign } from "./signature.js";
@@ -60,13 +61,6 @@ export async function makeAptRepository({ packages, out, key, url, epoch }: AptR
   }
   if (url !== undefined) await put(join(out, "nodelet.sources"), sourceText(url, key !== undefined));
   return entries.length;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  });
 }
 
 interface Entry {
