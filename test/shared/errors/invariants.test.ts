@@ -65,7 +65,7 @@ test("a back-off without end is refused", () => {
   assert.throws(() => backoffMs({ initialMs: Infinity }, 1), broken("a wait is finite"));
 });
 
-test("work on many items needs a lane", async () => {
+test("work on many items needs room for one call at least", async () => {
   await assert.rejects(
     mapAtMost(0, ["a"], () => Promise.resolve()),
     broken("at least one call may be under way"),

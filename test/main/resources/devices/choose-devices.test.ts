@@ -40,7 +40,7 @@ test("the plugin receives the devices that must be included", () => {
   assert.deepEqual(request, { available: ["a", "b", "c", "d", "e"], mustInclude: ["e"], size: 3 });
 });
 
-test("too few: upstream's text", () => {
+test("too few devices are refused with upstream's text", () => {
   assert.throws(() => chooseDevices(input({ required: 3, available: ["a"], reusable: ["e"] })), {
     message: "requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1",
   });
