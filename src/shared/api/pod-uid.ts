@@ -2,6 +2,7 @@
 // a path would make the kubelet remove other files.
 
 import { OperatorError } from "../errors/operator-error.js";
+
 export function isSafePodUid(uid: string): boolean {
   return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(uid);
 }

@@ -1,6 +1,7 @@
 // Errors of a kubeconfig.
 
 import { OperatorError } from "../../../errors/operator-error.js";
+
 /** The file can't be used; the message names file, line and field, never a value that may be secret. */
 export class KubeconfigError extends OperatorError {
   override readonly name = "KubeconfigError";
