@@ -1,10 +1,10 @@
 // nodelet volumes: the volumes of the node's pods, their plugin and state, and how full they are.
 
 import type { PodFacts, VolumeFacts } from "../../shared/contracts/nodelet.js";
+import { mapAtMost } from "../../shared/turns/map-at-most.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { bytes, duration, until } from "../output/amounts.js";
-import { forEachLimited } from "../output/for-each-limited.js";
 import { print } from "../output/print.js";
 import { table, type Column } from "../output/table.js";
 import { fullName, podsOf } from "../pods/find.js";
@@ -39,7 +39,7 @@ export async function volumesCommand(
       (named === undefined || fullName(pod) === named || pod.metadata.name.startsWith(named)),
   );
   const volumes: PodVolume[] = [];
-  await forEachLimited(pods, AT_ONCE, async (pod) => {
+  await mapAtMost(AT_ONCE, pods, async (pod) => {
     const facts = await client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`);
     const measured = usage.pods.find(
       ({ podRef }) => podRef.name === pod.metadata.name && podRef.namespace === pod.metadata.namespace,

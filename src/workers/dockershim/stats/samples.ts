@@ -4,24 +4,17 @@
 import { totalmem } from "node:os";
 import type Docker from "dockerode";
 import type { Container, ContainerStats } from "../../../shared/cri/gen/runtime.v1.js";
+import { mapAtMost } from "../../../shared/turns/map-at-most.js";
 import { request } from "../engine/engine.js";
 import { isNotFound } from "../fault.js";
 import type { Shim } from "../shim.js";
 
 const AT_ONCE = 8;
 
-/** The results in no order; undefined ones are left out. */
+/** The results in order; undefined ones are left out. */
 export async function someAtOnce<T, R>(all: readonly T[], work: (one: T) => Promise<R | undefined>): Promise<R[]> {
-  const left = [...all];
-  const results: R[] = [];
-  const worker = async (): Promise<void> => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      const result = await work(next);
-      if (result !== undefined) results.push(result);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
+  const results = await mapAtMost(AT_ONCE, all, work);
+  return results.filter((one): one is R => one !== undefined);
 }
 
 /** undefined: the container was removed meanwhile. */
