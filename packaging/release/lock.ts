@@ -45,7 +45,11 @@ export async function lockedPackages(root: string, architecture: Architecture): 
     }
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     found.push({
-      ...{ path, name, version, integrity, license: entry.license ?? "NOASSERTION" },
+      path,
+      name,
+      version,
+      integrity,
+      license: entry.license ?? "NOASSERTION",
       native: entry.cpu !== undefined,
     });
   }

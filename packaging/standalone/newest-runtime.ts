@@ -54,7 +54,10 @@ export async function newestPrograms(cacheDir: string, step: NewestRuntime["step
   const folder = join(cacheDir, `containerd-${NEWEST_SUITE}`);
   const programs = join(folder, "usr", "bin");
   const unpacking = {
-    ...{ folder, program: join(programs, "containerd"), suite: NEWEST_SUITE, packages: PACKAGES },
+    folder,
+    program: join(programs, "containerd"),
+    suite: NEWEST_SUITE,
+    packages: PACKAGES,
     problem: { what: `${RUNTIME_VARIABLE}=newest`, remedy: "unset it to use the installed containerd" },
     prepare: (incoming: string) => bindToOwnLibrary(incoming, folder),
   };

@@ -83,7 +83,9 @@ export class Environment {
     const { netns, dir } = await this.run.place(name);
     const runtime = await this.startRuntime(kind, join(dir, "c"), netns, programs);
     const lane = new Lane({
-      ...{ kind, node, netns },
+      kind,
+      node,
+      netns,
       env: {
         ...env,
         ...(programs === undefined ? {} : { PATH: [programs, path].join(delimiter) }),
