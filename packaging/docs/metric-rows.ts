@@ -161,7 +161,7 @@ function mainThread(registry: NotingRegistry): void {
     podLevelMetrics(registry, resource, { podLevelResourceManagers: true });
   }
   restClientMetrics(registry, systemClock);
-  watchQueue(registry, "queue", () => ({ pushed: 0, coalesced: 0, dropped: 0, depth: 0 }));
+  watchQueue(registry, "queue", () => ({ pushed: 0, coalesced: 0, dropped: 0, pending: 0 }));
   const threads = threadMetrics(registry);
   threads.watchDroppedLines(() => new Map());
   threads.watchPodsBehind(() => []);
