@@ -33,7 +33,7 @@ const KEEPALIVE_ANSWER_MS = 20_000;
 const MAX_CONNECTIONS = 4096;
 /**
  * Streams at the same time. The kubelet has one of events, and some of lists. A list that its caller does not read
- * stays in memory until the stream ends.
+ * stays in memory until the stream ends. @internal
  */
 export const MAX_STREAMS = 32;
 /** Messages of one stream. */
