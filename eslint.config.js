@@ -120,11 +120,11 @@ export default tseslint.config(
     // Container logs, termination messages, hosts files, node logs, checkpoint archives, and what pods have on disk.
     files: [
       "src/shared/container-logs/**",
-      "src/main/collection/**",
-      "src/main/disk-usage/**",
-      "src/main/logs/**",
-      "src/main/status/**",
-      "src/main/runtime/**",
+      "src/main/pods/collection/**",
+      "src/main/pods/disk-usage/**",
+      "src/main/containers/logs/**",
+      "src/main/pods/status/**",
+      "src/main/containers/runtime/**",
       "src/main/volumes/fs-group/**",
       "src/main/volumes/host-path/**",
       "src/main/volumes/sub-path.ts",

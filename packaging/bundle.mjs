@@ -30,7 +30,7 @@ const threads = (await readdir(join(root, "src", "workers"), { recursive: true }
 const entries = [
   "main/kubelet",
   "cli/nodelet",
-  "main/startup/examine-child",
+  "main/process/examine-child",
   "workers/tasks/volume-helper",
   "workers/tasks/read-manifests",
   ...threads,
@@ -39,7 +39,7 @@ const entries = [
  * Files that every start imports dynamically, after its entry: each with what it needs, and with files that it imports
  * dynamically in every start. Their code is in one pack.
  */
-const starts = { "main/startup/run": ["main/startup/run", "main/agent/agent"] };
+const starts = { "main/process/run": ["main/process/run", "main/kubelet/agent"] };
 /** Packages that load native code or files at run time; `make install` copies them. */
 const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 

@@ -6,9 +6,9 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
-import { containerConfig } from "../../src/main/runtime/config/container-config.js";
-import { containerMounts } from "../../src/main/runtime/config/mounts.js";
-import { sandboxConfig } from "../../src/main/runtime/config/sandbox-config.js";
+import { containerConfig } from "../../src/main/containers/runtime/config/container-config.js";
+import { containerMounts } from "../../src/main/containers/runtime/config/mounts.js";
+import { sandboxConfig } from "../../src/main/containers/runtime/config/sandbox-config.js";
 import type { Container, Pod } from "../../src/shared/api/pod.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { cpus, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { AGENT_NICENESS } from "../../src/main/startup/process/process-limits.js";
+import { AGENT_NICENESS } from "../../src/main/process/unix/process-limits.js";
 import { PeersThread } from "../../src/main/threads/peers-thread.js";
 import { ProbeThreads } from "../../src/main/threads/probe-threads.js";
 import { ProberThread } from "../../src/main/threads/prober-thread.js";

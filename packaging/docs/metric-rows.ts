@@ -2,18 +2,18 @@
 // labels and help. A new function belongs in this list; test/packaging/reference.test.ts names the source files whose
 // metrics are missing.
 
-import { admissionMetrics } from "../../src/main/admission/metrics.js";
-import { watchLoopDelay } from "../../src/main/agent/loop-delay.js";
-import { watchNode } from "../../src/main/agent/node-metrics.js";
-import { countingMetrics, recordLosingSupport } from "../../src/main/agent/runtime-metrics.js";
+import { admissionMetrics } from "../../src/main/pods/admission/metrics.js";
+import { watchLoopDelay } from "../../src/main/kubelet/loop-delay.js";
+import { watchNode } from "../../src/main/kubelet/node-metrics.js";
+import { countingMetrics, recordLosingSupport } from "../../src/main/kubelet/runtime-metrics.js";
 import { watchPodCertificates } from "../../src/main/cluster/pod-certificates/metrics.js";
-import { eventMetrics } from "../../src/main/events/metrics.js";
-import { eventSinkMetrics } from "../../src/main/events/sink/metrics.js";
-import { evictionMetrics } from "../../src/main/eviction/metrics.js";
-import { credentialProviderMetrics } from "../../src/main/images/credential-providers/metrics.js";
-import { imageMetrics } from "../../src/main/images/metrics.js";
-import { pullRecordMetrics } from "../../src/main/images/pull-records/metrics.js";
-import { containerLogMetrics } from "../../src/main/logs/metrics.js";
+import { eventMetrics } from "../../src/main/pods/events/metrics.js";
+import { eventSinkMetrics } from "../../src/main/pods/events/sink/metrics.js";
+import { evictionMetrics } from "../../src/main/resources/eviction/metrics.js";
+import { credentialProviderMetrics } from "../../src/main/containers/images/credential-providers/metrics.js";
+import { imageMetrics } from "../../src/main/containers/images/metrics.js";
+import { pullRecordMetrics } from "../../src/main/containers/images/pull-records/metrics.js";
+import { containerLogMetrics } from "../../src/main/containers/logs/metrics.js";
 import { certificateMetrics } from "../../src/main/node/certificates/metrics.js";
 import { recordBuild, recordNode } from "../../src/main/node/metrics.js";
 import { pluginMetrics } from "../../src/main/node/plugins/plugin-manager.js";
@@ -28,11 +28,11 @@ import { deviceMetrics } from "../../src/main/resources/devices/metrics.js";
 import { draMetrics } from "../../src/main/resources/dra/metrics.js";
 import { memoryManagerMetrics } from "../../src/main/resources/memory-manager/metrics.js";
 import { topologyMetrics } from "../../src/main/resources/topology/metrics.js";
-import { manifestMetrics } from "../../src/main/sources/metrics.js";
-import { configMetrics } from "../../src/main/startup/dynamic-config/metrics.js";
-import { watchGates } from "../../src/main/startup/gate-metrics.js";
-import { podStatusMetrics } from "../../src/main/status/manager/metrics.js";
-import { podMetrics } from "../../src/main/sync/metrics.js";
+import { manifestMetrics } from "../../src/main/pods/sources/metrics.js";
+import { configMetrics } from "../../src/main/process/dynamic-config/metrics.js";
+import { watchGates } from "../../src/main/process/gate-metrics.js";
+import { podStatusMetrics } from "../../src/main/pods/status/manager/metrics.js";
+import { podMetrics } from "../../src/main/pods/sync/metrics.js";
 import { csiMetrics } from "../../src/main/volumes/csi/metrics.js";
 import { volumeMetrics } from "../../src/main/volumes/metrics.js";
 import { volumeStatsMetrics } from "../../src/main/volumes/persistent/metrics.js";

@@ -4,7 +4,7 @@
 //   // @headline Pods | A removed pod leaves nothing behind. | within its grace period
 //   // @promise Pods: A removed pod stops within its grace period, then is killed. Nothing is left: sandbox,
 //   //   container, cgroup, logs, links, directory.
-//   // @with test/main/sync/pod-worker.test.ts, test/main/status
+//   // @with test/main/pods/sync/pod-worker.test.ts, test/main/pods/status
 //
 // A headline is a row of SPECIFICATION.md: area, promise, goal. A promise is a row of docs/reference/promises.md, in
 // full; the file with the tag is its proof, together with the files and folders of the `@with` that follows it.

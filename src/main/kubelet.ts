@@ -4,18 +4,18 @@
 import { OperatorError } from "../shared/errors/operator-error.js";
 import { escapedLines } from "../shared/text/printable.js";
 import { loadSettings } from "./command/settings.js";
-import { commandIo } from "./startup/process/command-io.js";
+import { commandIo } from "./process/unix/command-io.js";
 
 const argv = process.argv.slice(2);
 
 async function main(): Promise<void> {
   const mayBeDynamic = argv.some((arg) => /^--dynamic[-_]config/.test(arg));
-  const start = mayBeDynamic ? await (await import("./startup/dynamic-start.js")).startDynamic(argv) : undefined;
+  const start = mayBeDynamic ? await (await import("./process/dynamic-start.js")).startDynamic(argv) : undefined;
   const request = await loadSettings(argv, start?.io ?? commandIo);
   if (request.action === "print") {
     (request.exitCode === 0 ? process.stdout : process.stderr).write(request.text);
     process.exitCode = request.exitCode;
-  } else process.exitCode = await (await import("./startup/run.js")).run(request.settings, start?.dynamic);
+  } else process.exitCode = await (await import("./process/run.js")).run(request.settings, start?.dynamic);
 }
 
 // Not at the top level: the bundle's modules are functions. Any other error is a defect: Node prints it and exits.

@@ -56,7 +56,7 @@ describe("a flame picture", () => {
   it("has one rectangle per function, and escapes names", () => {
     const picture = flamePicture(
       "main & others",
-      stacksOf(PROFILE, () => ({ name: "<anonymous>", room: "main/sync" })),
+      stacksOf(PROFILE, () => ({ name: "<anonymous>", room: "main/pods/sync" })),
     );
     assert.match(picture, /main &amp; others/);
     assert.match(picture, /&lt;anonymous&gt;/);
@@ -82,7 +82,7 @@ describe("labels of frames", () => {
     assert.equal(roomOf("open", ""), "native");
     assert.equal(roomOf("request", "node:http2"), "node");
     assert.equal(roomOf("parse", "file:///app/node_modules/@grpc/grpc-js/build/src/call.js"), "packages");
-    assert.equal(roomOf("pass", "file:///app/src/main/sync/pod-worker.js"), "main/sync");
+    assert.equal(roomOf("pass", "file:///app/src/main/sync/pod-worker.js"), "main/pods/sync");
   });
 
   it("leave out V8's root", () => {

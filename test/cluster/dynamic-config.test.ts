@@ -7,7 +7,7 @@
 //   also if a pod makes it readable and from no checkpoint; it is not read. No assignment stops changes of the node's
 //   own files.
 // @with test/workers/node-status/config-source/follow-config-source.test.ts,
-//   test/main/startup/dynamic-config/cluster-source.test.ts, test/main/startup/dynamic-config/cluster-property.test.ts
+//   test/main/process/dynamic-config/cluster-source.test.ts, test/main/process/dynamic-config/cluster-property.test.ts
 // @promise Configuration and manifests: Relabelling a ConfigMap or making it again begins no trial; condition,
 //   annotation, event and metrics have upstream's names; the node's own credentials suffice.
 

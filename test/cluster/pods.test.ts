@@ -1,12 +1,12 @@
 // Pods from the API server on a real runtime: what a user of the API sees of their lives.
 // @promise Cluster: A pod that the kubelet terminates (preemption, eviction, node shutdown) is Succeeded when all its
 //   containers exit with 0, else Failed with the reason; after its active deadline it is Failed.
-// @with test/main/status/pod-status.test.ts
+// @with test/main/pods/status/pod-status.test.ts
 // @promise Cluster: A pod's object is deleted only after its containers, volumes and cgroup; force deletion, shorter
 //   grace periods, the same name again, kubelets killed in between.
-// @with test/main/sync
+// @with test/main/pods/sync
 // @promise Cluster: Mirror pods never delay static pods, and are repaired.
-// @with test/main/status/mirror
+// @with test/main/pods/status/mirror
 // @promise Cluster: Objects travel in protobuf in both directions (contentType; patches in JSON); a server without
 //   protobuf (406, 415, or JSON answers) is used with JSON.
 // @with test/cluster/volumes.test.ts, test/shared/api/client/protobuf.test.ts

@@ -5,7 +5,7 @@
 // @with test/main/cluster/pod-certificates, test/cluster/api-contract-pod-certificates.test.ts
 // @promise Volumes: Volumes of API objects change in one step while the container runs; variables follow upstream's
 //   rules.
-// @with test/main/runtime/container-env.test.ts
+// @with test/main/containers/runtime/container-env.test.ts
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -2,7 +2,7 @@
 // @promise Failures: A call that hangs for one pod delays no other pod.
 // @promise Failures: A container or PodSandbox that the runtime refuses to remove three times keeps neither its pod's
 //   object nor its volumes; container GC tries again.
-// @with test/main/sync/pod-worker.test.ts
+// @with test/main/pods/sync/pod-worker.test.ts
 
 import assert from "node:assert/strict";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { makeSources } from "../../src/main/sources/start-sources.js";
+import { makeSources } from "../../src/main/pods/sources/start-sources.js";
 import { createTasksPool } from "../../src/main/threads/tasks-pool.js";
 import { ManifestError } from "../../src/shared/api/manifest/violation.js";
 import { systemClock } from "../../src/shared/clock/clock.js";

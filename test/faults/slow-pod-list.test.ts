@@ -1,7 +1,7 @@
 // The list of all pods of the node hangs, as one of thousands that have ended may take long. New pods start meanwhile,
 // a pod that was deleted while the kubelet was down ends when the whole list has come, and nothing ends before.
 // @promise Cluster: A new pod does not wait for the list of pods that have ended, however large it is.
-// @with test/main/sources/api-source.test.ts, test/hostile/large-pods.test.ts
+// @with test/main/pods/sources/api-source.test.ts, test/hostile/large-pods.test.ts
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -3,7 +3,7 @@
 // @headline Failures | A thread that exits, hangs or fills its heap is replaced. | no container restarts
 // @promise Failures: A server thread that exits repeatedly is restarted without a limit: process, watchdog and pods
 //   continue; only pleg may stop the process.
-// @with test/main/threads/thread-context.test.ts, test/main/startup/systemd/watchdog.test.ts
+// @with test/main/threads/thread-context.test.ts, test/main/process/systemd/watchdog.test.ts
 // @promise Failures: A thread that is terminated, hangs or is out of heap is replaced; no container restarts; exits
 //   are still detected.
 
@@ -153,7 +153,7 @@ describe("a server thread that ends more often than any cap", () => {
   });
 });
 
-/** The fault hook's two steps, see src/main/agent/thread-owner.ts. */
+/** The fault hook's two steps, see src/main/kubelet/thread-owner.ts. */
 async function order(node: TestNode, text: string): Promise<void> {
   const { pid } = node.kubelet;
   assert.ok(pid !== undefined, "the agent runs");

@@ -19,7 +19,7 @@ import type { LaneKind } from "./suites.js";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const KEPT = join(ROOT, ".cache", "failed-tests");
 /** Unit tests of programs as they are installed. */
-const WITH_BUNDLE = ["packaging/", "cli/", "main/startup/", "page/"];
+const WITH_BUNDLE = ["packaging/", "cli/", "main/process/", "page/"];
 /** So many files at most show each of their tests as it ends; those of `npm run test:hostile` always do. */
 const FEW_FILES = 3;
 

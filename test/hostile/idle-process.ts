@@ -2,7 +2,7 @@
 // running. It is measured as the kubelet measures main (`watchLoopDelay`).
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { AGENT_NICENESS, raisePriority } from "../../src/main/startup/process/process-limits.js";
+import { AGENT_NICENESS, raisePriority } from "../../src/main/process/unix/process-limits.js";
 
 const RESOLUTION_MS = 50;
 

@@ -1,14 +1,14 @@
 // Pods that this node rejects: their status, that nothing of them is created, and that a corrected one runs.
 // @promise Resources of the node: A rejected pod is Failed with upstream's reason, and no container of it is created;
 //   released resources are allocated again.
-// @with test/main/admission
+// @with test/main/pods/admission
 // @promise Resources of the node: A pod or a change that needs a feature which the node does not declare:
 //   PodFeatureUnsupported, FailedNodeDeclaredFeaturesCheck.
-// @with test/main/model/declared-features.test.ts, test/main/admission/resizes.test.ts
+// @with test/main/model/declared-features.test.ts, test/main/pods/admission/resizes.test.ts
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { appArmorProblem } from "../../src/main/admission/app-armor.js";
+import { appArmorProblem } from "../../src/main/pods/admission/app-armor.js";
 import type { PodSpec } from "../../src/shared/api/pod.js";
 import { waitFor } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";

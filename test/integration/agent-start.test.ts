@@ -6,7 +6,7 @@
 //   continue.
 // @promise Configuration and manifests: READY, STATUS, WATCHDOG, STOPPING; the log names a late thread, and the
 //   watchdog is not fed.
-// @with test/main/startup/systemd/watchdog.test.ts
+// @with test/main/process/systemd/watchdog.test.ts
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -4,7 +4,7 @@
 // @headline Pods | Pods of upstream's kubelet run on here. | no restart
 // @promise Cluster: Static pods of another kubelet keep their UID and containers when the node changes to this one.
 //   Volumes that the other kubelet mounted are unmounted with their pod.
-// @with test/main/sources/static-pod-uids.test.ts, test/main/volumes/reconcile.test.ts
+// @with test/main/pods/sources/static-pod-uids.test.ts, test/main/volumes/reconcile.test.ts
 
 import assert from "node:assert/strict";
 import { mkdir, rename, writeFile } from "node:fs/promises";

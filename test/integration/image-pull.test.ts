@@ -2,7 +2,7 @@
 // is pushed late, and local images that not every pod may use.
 // @promise Images and logs: Pulls: policies, order by rank, rate, back-off, events and metrics as upstream's; an abort
 //   ends a pull or its wait at once.
-// @with test/main/images
+// @with test/main/containers/images
 
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";

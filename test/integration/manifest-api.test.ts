@@ -2,7 +2,7 @@
 // clients.
 // @promise Configuration and manifests: Manifest API: a POST keeps all of its manifests or none, also with kill -9 in
 //   the middle; pods come back without network; of two writers with one ETag the second is refused.
-// @with test/main/sources/submitted
+// @with test/main/pods/sources/submitted
 // @promise Configuration and manifests: Manifest API: anonymous clients are refused; bodies beyond 10 MiB, slow ones,
 //   YAML bombs and garbage cost only their own request.
 // @with test/workers/tasks/decode-submitted.test.ts

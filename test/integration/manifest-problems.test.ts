@@ -3,7 +3,7 @@
 // @promise Configuration and manifests: Refused manifests of twelve kinds, shadowed and warned ones are shown by
 //   `nodelet pods`, `status` and `why`, on the page, as an event once per content and by a metric, until they are
 //   mended and after a restart.
-// @with test/main/sources/manifest-reporter.test.ts, test/cli/manifests/manifests.test.ts
+// @with test/main/pods/sources/manifest-reporter.test.ts, test/cli/manifests/manifests.test.ts
 
 import assert from "node:assert/strict";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";

@@ -3,7 +3,7 @@
 // @headline Pods | A pod past its deadline never runs again. | also after kill -9
 // @promise Pods: activeDeadlineSeconds terminates a pod with its grace period. The pod never runs again, also after
 //   kill -9 of the kubelet; the termination deadline is kept.
-// @with test/main/sync/pod-worker-time.test.ts
+// @with test/main/pods/sync/pod-worker-time.test.ts
 // @promise Pods: A terminated pod holds neither cgroup nor volume. Exit codes, termination messages and verdict stay,
 //   also after a restart of the kubelet.
 

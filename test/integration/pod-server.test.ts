@@ -2,7 +2,7 @@
 // @promise Server: /pods, /healthz, /metrics; 405 for debug endpoints.
 // @with test/workers/server
 // @promise Command and status page: A pod's timeline and the kept data of terminated pods are bounded.
-// @with test/main/timeline
+// @with test/main/pods/timeline
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -2,7 +2,7 @@
 // @headline Resources of the node | A resize survives a kill. | any point
 // @promise Resources of the node: CPU and memory of a running container change without a restart, in the kernel too;
 //   with a restart only if its policy requires one.
-// @with test/main/planner/plan-resize.test.ts
+// @with test/main/pods/planner/plan-resize.test.ts
 // @promise Resources of the node: A resize survives a kill of the kubelet at any point; state files are upstream's.
 // @with test/main/resources/allocation/allocations.test.ts
 

@@ -80,10 +80,10 @@ test("every path and every source or test file that a document names exists", ()
 });
 
 test("braces name several paths, and a full stop ends a path", () => {
-  assert.deepEqual(pathsIn("See test/main/{a,b/c}.test.ts and src/main/sync/plan*."), [
+  assert.deepEqual(pathsIn("See test/main/{a,b/c}.test.ts and src/main/pods/sync/plan*."), [
     "test/main/a.test.ts",
     "test/main/b/c.test.ts",
-    "src/main/sync/plan*",
+    "src/main/pods/sync/plan*",
   ]);
 });
 

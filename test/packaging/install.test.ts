@@ -12,7 +12,7 @@ import { uninstall } from "../../packaging/install/uninstall.js";
 import { isSetupProblem } from "../../packaging/standalone/problem.js";
 import { rootEntries } from "../../src/main/model/root-directory.js";
 import { LOGIND_CONF_DIR } from "../../src/main/node/shutdown/inhibit-delay.js";
-import { directoriesOf } from "../../src/main/startup/directories.js";
+import { directoriesOf } from "../../src/main/process/directories.js";
 
 const PACKAGE: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ bundle: { external: ["needed", "@a/scoped"] } }),

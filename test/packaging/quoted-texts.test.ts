@@ -10,7 +10,7 @@ const RAW = /(?<!\\)"\$\{[^{}`]+\}"/;
  * No messages: options of mounts, ETags, CSV, labels, SVG, HTML, JSON, shell. Or the text is quoted or checked before.
  */
 const NOT_MESSAGES = new Set([
-  ...["main/command/comma-list.ts", "main/sources/submitted/conditions.ts", "main/volumes/se-linux-mounts.ts"],
+  ...["main/command/comma-list.ts", "main/pods/sources/submitted/conditions.ts", "main/volumes/se-linux-mounts.ts"],
   ...["workers/server/merge-metrics.ts", "workers/server/stats/exposition/cadvisor-labels.ts"],
   ...["workers/server/stats/exposition/text.ts", "workers/server/timeline/timeline-svg.ts", "workers/server/reply.ts"],
   ...[
@@ -26,7 +26,7 @@ const OWN_WORDS = new Set([
   ...[
     "main/model/pod-events.ts",
     "main/resources/memory-manager/reserved-memory.ts",
-    "main/user-namespaces/id-range.ts",
+    "main/containers/user-namespaces/id-range.ts",
   ],
   ...["workers/eviction/messages.ts", "workers/peers/grpc.ts", "shared/yaml/parser.ts", "shared/text/nearest-name.ts"],
   ...["shared/api/client/connection/dial.ts", "shared/cri/verbs.ts", "shared/cri/caller.ts"],

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { WATCHDOG_LIMITS } from "../../src/main/startup/systemd/systemd.js";
+import { WATCHDOG_LIMITS } from "../../src/main/process/systemd/systemd.js";
 import { THREADS } from "../../src/main/threads/thread-context.js";
 import { rowOf, WORKERS } from "../../src/main/threads/thread-table.js";
 

@@ -12,7 +12,7 @@ export function isThreadExit({ msg }: AgentLogLine): boolean {
   return msg.startsWith("thread exited");
 }
 
-/** The fault hook's two steps, see src/main/agent/thread-owner.ts. */
+/** The fault hook's two steps, see src/main/kubelet/thread-owner.ts. */
 export async function orderFault(node: TestNode, text: string): Promise<void> {
   const { pid } = node.kubelet;
   assert.ok(pid !== undefined, "the agent runs");

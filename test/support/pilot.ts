@@ -7,8 +7,8 @@ import type { ProbeResult, ProbeResults } from "../../src/main/model/probe-resul
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
 import type { StartFailure } from "../../src/main/model/synced-pod.js";
-import { planPod } from "../../src/main/planner/plan.js";
-import { RestartMemory } from "../../src/main/planner/restart-memory.js";
+import { planPod } from "../../src/main/pods/planner/plan.js";
+import { RestartMemory } from "../../src/main/pods/planner/restart-memory.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import { ModelRuntime } from "./model-runtime.js";
 

@@ -6,8 +6,8 @@ import type { ResizeView } from "../../src/main/model/pod-resources.js";
 import type { ProbeResult } from "../../src/main/model/probe-results.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
-import { planPod } from "../../src/main/planner/plan.js";
-import { RestartMemory } from "../../src/main/planner/restart-memory.js";
+import { planPod } from "../../src/main/pods/planner/plan.js";
+import { RestartMemory } from "../../src/main/pods/planner/restart-memory.js";
 import type { Container, Pod } from "../../src/shared/api/pod.js";
 import {
   ContainerState,

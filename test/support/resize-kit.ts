@@ -1,6 +1,6 @@
 // Rules and counters of in-place resize for tests: those of a node without exclusive CPUs, memory or swap.
 
-import type { ResizesDeps } from "../../src/main/admission/resizes.js";
+import type { ResizesDeps } from "../../src/main/pods/admission/resizes.js";
 import type { ResizeRules } from "../../src/main/resources/allocation/resize-rules.js";
 
 export const defaultResizeRules: ResizeRules = {

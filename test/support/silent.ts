@@ -1,6 +1,6 @@
 // Collaborators that do nothing: events, traces, metrics and credentials for tests that do not look at them.
 
-import type { ImageCredentials } from "../../src/main/images/credentials.js";
+import type { ImageCredentials } from "../../src/main/containers/images/credentials.js";
 import type { EventRecorder } from "../../src/main/model/event-recorder.js";
 import type { PodTrace } from "../../src/main/model/pod-trace.js";
 import type { DeviceMetrics } from "../../src/main/resources/devices/metrics.js";

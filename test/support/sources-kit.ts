@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pino } from "pino";
-import type { SourcesOptions } from "../../src/main/sources/start-sources.js";
+import type { SourcesOptions } from "../../src/main/pods/sources/start-sources.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import type { Logger } from "../../src/shared/log/logger.js";
 

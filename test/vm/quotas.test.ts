@@ -5,7 +5,7 @@
 //   project. Its usage is the quota's, also after a restart, and a deleted but open file counts. Its removal removes
 //   its lines of /etc/projects and /etc/projid. On other file systems the kubelet walks the volumes, and logs the
 //   reason.
-// @with test/main/volumes/quotas, test/main/disk-usage
+// @with test/main/volumes/quotas, test/main/pods/disk-usage
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -1,14 +1,14 @@
 // Limits that an operator, a client or a program of the node can meet. The values are those of the code.
 
 import { SIZE_LIMIT as READ_CONFIG_SIZE_LIMIT } from "../../../src/main/command/config/read-config.js";
-import { QUEUE_LIMIT } from "../../../src/main/events/sink/event-sink.js";
-import { SIZE_LIMIT as LOAD_CONFIG_SIZE_LIMIT } from "../../../src/main/images/credential-providers/load-config.js";
-import { CREDENTIALS_FILE_LIMIT } from "../../../src/main/images/keyring/node-files.js";
+import { QUEUE_LIMIT } from "../../../src/main/pods/events/sink/event-sink.js";
+import { SIZE_LIMIT as LOAD_CONFIG_SIZE_LIMIT } from "../../../src/main/containers/images/credential-providers/load-config.js";
+import { CREDENTIALS_FILE_LIMIT } from "../../../src/main/containers/images/keyring/node-files.js";
 import { MAX_WATCHERS } from "../../../src/main/node/pods-api/server.js";
 import { MAX_DEVICES as DECODE_DEVICES_MAX_DEVICES } from "../../../src/main/resources/devices/decode-devices.js";
 import { MAX_DEVICES as DEVICE_HEALTH_MAX_DEVICES } from "../../../src/main/resources/dra/device-health.js";
 import { MAX_REPORT_BYTES } from "../../../src/main/resources/dra/driver-client.js";
-import { MAX_SUM_BYTES } from "../../../src/main/sync/pod-records.js";
+import { MAX_SUM_BYTES } from "../../../src/main/pods/sync/pod-records.js";
 import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
@@ -184,7 +184,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/events/sink/event-sink.ts", "QUEUE_LIMIT"],
+      of: ["src/main/pods/events/sink/event-sink.ts", "QUEUE_LIMIT"],
       value: QUEUE_LIMIT,
       unit: "events",
       what: "events that wait for the API server",
@@ -231,7 +231,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/images/keyring/node-files.ts", "CREDENTIALS_FILE_LIMIT"],
+      of: ["src/main/containers/images/keyring/node-files.ts", "CREDENTIALS_FILE_LIMIT"],
       value: CREDENTIALS_FILE_LIMIT,
       unit: "bytes",
       what: "a file of registry credentials (`config.json`, `.dockercfg`)",
@@ -240,7 +240,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/images/credential-providers/load-config.ts", "SIZE_LIMIT"],
+      of: ["src/main/containers/images/credential-providers/load-config.ts", "SIZE_LIMIT"],
       value: LOAD_CONFIG_SIZE_LIMIT,
       unit: "bytes",
       what: "configuration of credential providers",
@@ -249,7 +249,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/sync/pod-records.ts", "MAX_SUM_BYTES"],
+      of: ["src/main/pods/sync/pod-records.ts", "MAX_SUM_BYTES"],
       value: MAX_SUM_BYTES,
       unit: "bytes",
       what: "the kubelet's own records of all pods",

@@ -1,12 +1,12 @@
 // Limits that a pod can meet: its manifest, its probes and its logs. The values are those of the code.
 
-import { LARGEST_COMPRESSED } from "../../../src/main/logs/log-rotation.js";
+import { LARGEST_COMPRESSED } from "../../../src/main/containers/logs/log-rotation.js";
 import { MAX_SUBSTITUTED } from "../../../src/main/model/expand.js";
-import { MOST_REPEATED_PORTS } from "../../../src/main/runtime/config/sandbox-config.js";
-import { LONGEST_HOSTS } from "../../../src/main/runtime/container-files.js";
-import { LONGEST_FILE, LONGEST_VALUE } from "../../../src/main/runtime/env-files.js";
-import { MANIFEST_LIMIT } from "../../../src/main/sources/decode-job.js";
-import { TAIL_BYTES } from "../../../src/main/status/output-tail.js";
+import { MOST_REPEATED_PORTS } from "../../../src/main/containers/runtime/config/sandbox-config.js";
+import { LONGEST_HOSTS } from "../../../src/main/containers/runtime/container-files.js";
+import { LONGEST_FILE, LONGEST_VALUE } from "../../../src/main/containers/runtime/env-files.js";
+import { MANIFEST_LIMIT } from "../../../src/main/pods/sources/decode-job.js";
+import { TAIL_BYTES } from "../../../src/main/pods/status/output-tail.js";
 import { MAX_TEXT } from "../../../src/shared/api/image-name.js";
 import { TEXT_LIMIT } from "../../../src/shared/api/quantity.js";
 import { LONGEST_JSON_LINE } from "../../../src/shared/container-logs/json-record.js";
@@ -30,7 +30,7 @@ import type { LimitRows } from "./row.js";
 export const POD_LIMITS: LimitRows = {
   "Manifests and pods": [
     {
-      of: ["src/main/sources/decode-job.ts", "MANIFEST_LIMIT"],
+      of: ["src/main/pods/sources/decode-job.ts", "MANIFEST_LIMIT"],
       value: MANIFEST_LIMIT,
       unit: "bytes",
       what: "a manifest file, or the answer of `staticPodURL`",
@@ -84,7 +84,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none; the process does not start",
     },
     {
-      of: ["src/main/runtime/env-files.ts", "LONGEST_FILE"],
+      of: ["src/main/containers/runtime/env-files.ts", "LONGEST_FILE"],
       value: LONGEST_FILE,
       unit: "bytes",
       what: "a file of a `fileKeyRef`",
@@ -93,7 +93,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/runtime/env-files.ts", "LONGEST_VALUE"],
+      of: ["src/main/containers/runtime/env-files.ts", "LONGEST_VALUE"],
       value: LONGEST_VALUE,
       unit: "bytes",
       what: "a value of a `fileKeyRef`",
@@ -102,7 +102,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none; the process does not start",
     },
     {
-      of: ["src/main/runtime/container-files.ts", "LONGEST_HOSTS"],
+      of: ["src/main/containers/runtime/container-files.ts", "LONGEST_HOSTS"],
       value: LONGEST_HOSTS,
       unit: "bytes",
       what: "the node's `/etc/hosts` for a pod with `hostNetwork`",
@@ -111,7 +111,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/runtime/config/sandbox-config.ts", "MOST_REPEATED_PORTS"],
+      of: ["src/main/containers/runtime/config/sandbox-config.ts", "MOST_REPEATED_PORTS"],
       value: MOST_REPEATED_PORTS,
       unit: "ports",
       what: "port mappings of a pod that are sent with each of its containers, too",
@@ -120,7 +120,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none; runtimes map ports with the sandbox",
     },
     {
-      of: ["src/main/status/output-tail.ts", "TAIL_BYTES"],
+      of: ["src/main/pods/status/output-tail.ts", "TAIL_BYTES"],
       value: TAIL_BYTES,
       unit: "bytes",
       what: "the end of a log that `FallbackToLogsOnError` reads",
@@ -286,7 +286,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/logs/log-rotation.ts", "LARGEST_COMPRESSED"],
+      of: ["src/main/containers/logs/log-rotation.ts", "LARGEST_COMPRESSED"],
       value: LARGEST_COMPRESSED,
       unit: "bytes",
       what: "a rotated file that is compressed, or four times `containerLogMaxSize`",

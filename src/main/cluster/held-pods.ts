@@ -5,7 +5,7 @@
 
 import type { Pod } from "../../shared/api/pod.js";
 import { withTerminationMark } from "../../shared/api/termination-mark.js";
-import { isMirrorPod, type ApiView } from "../status/manager/api-view.js";
+import { isMirrorPod, type ApiView } from "../pods/status/manager/api-view.js";
 
 export class HeldPods {
   /** UIDs of pods of which nothing is left on the node, while their object is there. */

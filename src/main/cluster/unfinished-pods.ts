@@ -7,7 +7,7 @@ import { PODS } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import { Reflector } from "../../shared/api/client/reflector.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { PodFeed } from "../sources/api-source.js";
+import type { PodFeed } from "../pods/sources/api-source.js";
 
 export interface UnfinishedPodsDeps {
   client: ApiClient;

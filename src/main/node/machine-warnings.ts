@@ -8,8 +8,8 @@ import type { EventReason } from "../../shared/api/event-reasons.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { mount, unmount } from "../../shared/os/mount.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { resolvConfProblem } from "../network/resolv-conf-problem.js";
-import { parseResolvConf } from "../network/resolv-conf.js";
+import { resolvConfProblem } from "../containers/network/resolv-conf-problem.js";
+import { parseResolvConf } from "../containers/network/resolv-conf.js";
 import { swapDevices } from "./swap.js";
 
 export interface MachineSettings {

@@ -13,7 +13,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
-import type { EvictionThreadPort } from "../eviction/eviction.js";
+import type { EvictionThreadPort } from "../resources/eviction/eviction.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";

@@ -10,7 +10,7 @@ import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/n
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
-import type { Eviction } from "../eviction/eviction.js";
+import type { Eviction } from "../resources/eviction/eviction.js";
 
 export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;
 

@@ -104,7 +104,7 @@ export const THREAD_TABLE = {
     make: ({ context, facts, owner }: ThreadDeps<"image-gc">) =>
       new ImageGcThread({ context, init: imageGcInit(facts), owner }),
   },
-  // Made by src/main/startup/docker-runtime.ts, with --container-runtime=docker or --experimental-dockershim.
+  // Made by src/main/process/docker-runtime.ts, with --container-runtime=docker or --experimental-dockershim.
   dockershim: { heapMiB: 192, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
   // Made by src/main/node/start-node-status.ts once the node has its credentials.
   "node-status": { heapMiB: 96, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },

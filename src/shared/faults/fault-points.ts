@@ -1,5 +1,5 @@
 // Places in handlers where a test makes the next pass throw, to show how far the error reaches (docs/adr/0040).
-// Invariant: nothing here has any effect until a fault order arms a point (main/agent/thread-owner.ts).
+// Invariant: nothing here has any effect until a fault order arms a point (main/kubelet/thread-owner.ts).
 
 /** One per kind of handler that an event from outside of the thread enters. */
 export const FAULT_POINTS = [

@@ -1,5 +1,5 @@
 // Faults that a thread commits on itself by order, for tests of the supervisor that no outside program can cause.
-// Invariant: main sends the order only when the kubelet runs with NODELET_FAULTS=1 (main/agent/thread-owner.ts).
+// Invariant: main sends the order only when the kubelet runs with NODELET_FAULTS=1 (main/kubelet/thread-owner.ts).
 
 import type { Clock } from "../clock/clock.js";
 import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "../faults/fault-points.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { HeldPods } from "../../../src/main/cluster/held-pods.js";
-import { ApiView } from "../../../src/main/status/manager/api-view.js";
+import { ApiView } from "../../../src/main/pods/status/manager/api-view.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { terminationMark } from "../../../src/shared/api/termination-mark.js";
 import { pod as basePod } from "../../support/pods.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceFieldValue, volumeFieldValue } from "../../../src/main/model/downward.js";
-import { c, makePod } from "../status/fixtures.js";
+import { c, makePod } from "../pods/status/fixtures.js";
 
 test("fields in volumes: maps are sorted lines with values as Go quotes them", () => {
   const pod = makePod({}, { labels: { b: 'say "x"\n', a: "ü" }, annotations: { "k/y": "it's" } });

@@ -1,6 +1,6 @@
 // @promise Hostile tenants and clients: References and docker credentials are parsed in linear time over a megabyte of
 //   worst-case input; the growth by references is bounded.
-// @with test/main/images/keyring.test.ts
+// @with test/main/containers/images/keyring.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -4,7 +4,7 @@ import { podPhase, restartingAllReason } from "../../../src/main/model/phase.js"
 import type { PhaseInput } from "../../../src/main/model/phase.js";
 import type { ApiContainerStatus, PodPhase } from "../../../src/shared/api/pod-status.js";
 import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
-import { c, ended, exited, running, st, waiting } from "../status/fixtures.js";
+import { c, ended, exited, running, st, waiting } from "../pods/status/fixtures.js";
 
 type Row = [
   string,

@@ -5,7 +5,7 @@ import { mayStart, restartsAfterProbeKill } from "../../../src/main/model/restar
 import { needsNewSandbox } from "../../../src/main/model/sandbox-need.js";
 import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
 import { ContainerState as S, NamespaceMode, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { c, criContainer, criSandbox, makePod } from "../status/fixtures.js";
+import { c, criContainer, criSandbox, makePod } from "../pods/status/fixtures.js";
 
 test("container hash equals upstream's check value", () => {
   assert.equal(containerHash({ name: "test_container", image: "foo/image:v1" }), "8e45cbd0");

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
+import { evictionPodOf } from "../../../src/main/resources/eviction/eviction-pod.js";
 import { EvictionThread } from "../../../src/main/threads/eviction-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";

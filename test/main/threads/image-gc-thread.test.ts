@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { ImageLeases } from "../../../src/main/collection/image-leases.js";
+import { ImageLeases } from "../../../src/main/pods/collection/image-leases.js";
 import { ImageGcThread } from "../../../src/main/threads/image-gc-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";

@@ -1,7 +1,7 @@
 // Turns: one job at a time, owners in turn, and no job that waits is forgotten.
 // @promise Failures: Walks over a pod's directories send main a few hundred bytes per job, for any number of
 //   directories; pods take turns by jobs, and walks for usage take turns with those for fsGroup.
-// @with test/main/disk-usage, test/workers/tasks/tree-walk.test.ts
+// @with test/main/pods/disk-usage, test/workers/tasks/tree-walk.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -5,16 +5,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nodePortsHandler } from "../../../src/main/admission/predicates/host-ports.js";
+import { nodePortsHandler } from "../../../src/main/pods/admission/predicates/host-ports.js";
 import { newestOf } from "../../../src/main/model/observed-containers.js";
-import { containerMounts } from "../../../src/main/runtime/config/mounts.js";
-import { computePodStatus } from "../../../src/main/status/compute-pod-status.js";
-import { observedStatus } from "../../../src/main/status/container-state.js";
+import { containerMounts } from "../../../src/main/containers/runtime/config/mounts.js";
+import { computePodStatus } from "../../../src/main/pods/status/compute-pod-status.js";
+import { observedStatus } from "../../../src/main/pods/status/container-state.js";
 import { nestedMountPoints } from "../../../src/main/volumes/object-volume/nested-mount-points.js";
 import type { ContainerPort, Pod, VolumeMount } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { assertCpuBelow } from "../../support/thread-cpu.js";
-import { criContainer, observedPod, st } from "../status/fixtures.js";
+import { criContainer, observedPod, st } from "../pods/status/fixtures.js";
 
 const COUNT = 40_000;
 /** Quadratic work takes seconds. */

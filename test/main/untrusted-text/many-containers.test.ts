@@ -8,17 +8,17 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { resourceFieldValue } from "../../../src/main/model/downward.js";
 import { resourcesOf } from "../../../src/main/model/pod-resources.js";
-import { preStopsAhead } from "../../../src/main/planner/pre-stops-ahead.js";
-import { stepDecision } from "../../../src/main/planner/step-decision.js";
-import { nextToStop } from "../../../src/main/planner/stop-order.js";
+import { preStopsAhead } from "../../../src/main/pods/planner/pre-stops-ahead.js";
+import { stepDecision } from "../../../src/main/pods/planner/step-decision.js";
+import { nextToStop } from "../../../src/main/pods/planner/stop-order.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import {
   linuxContainerResources,
   type ContainerResourceOptions,
 } from "../../../src/main/resources/container-resources.js";
 import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
-import { Doer } from "../../../src/main/runtime/doer.js";
-import { definedContainer } from "../../../src/main/runtime/hooks/hook-target.js";
+import { Doer } from "../../../src/main/containers/runtime/doer.js";
+import { definedContainer } from "../../../src/main/containers/runtime/hooks/hook-target.js";
 import { containerNamed } from "../../../src/shared/api/per-spec.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import type {
@@ -28,8 +28,8 @@ import type {
 } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-import { app, never, podOf, runtimeOn, startStep } from "../runtime/runtime-kit.js";
-import { criContainer, observedPod } from "../status/fixtures.js";
+import { app, never, podOf, runtimeOn, startStep } from "../containers/runtime/runtime-kit.js";
+import { criContainer, observedPod } from "../pods/status/fixtures.js";
 
 /** Counts the reads of properties of all the objects that it has made. */
 class Counted {

@@ -125,7 +125,7 @@ describe("the table", () => {
       export class Reader { read(text: string) { return this.part(text); } private part(text: string) { return /a/.exec(text); } }
       export function other(count: number) { return count; }
     `;
-    const file = ts.createSourceFile("src/main/images/x.ts", source, ts.ScriptTarget.Latest, true);
+    const file = ts.createSourceFile("src/main/containers/images/x.ts", source, ts.ScriptTarget.Latest, true);
     assert.deepEqual(textFunctions([file]), ["x: Reader.read", "x: direct", "x: indirect"]);
   });
 });

@@ -7,8 +7,8 @@ import type { Job } from "../../harness/selection.js";
 
 const NAMES = [
   "cli/cp",
-  "main/sync/pod-records",
-  "main/sync/pod-worker",
+  "main/pods/sync/pod-records",
+  "main/pods/sync/pod-worker",
   "shared/queue/ring",
   "workers/server/streams",
 ];
@@ -17,9 +17,9 @@ const JOBS: Job[] = NAMES.map((name) => ({ name, suite: "unit", lane: "plain", t
 const ROWS: [what: string, changed: string[], order: number[]][] = [
   ["nothing changed", [], [0, 1, 2, 3, 4]],
   ["a test", ["test/shared/queue/ring.test.ts"], [3, 0, 1, 2, 4]],
-  ["its source, then its neighbours", ["src/main/sync/pod-worker.ts"], [2, 1, 0, 3, 4]],
+  ["its source, then its neighbours", ["src/main/pods/sync/pod-worker.ts"], [2, 1, 0, 3, 4]],
   ["a part of a source that is a folder", ["src/workers/server/streams/spdy.ts"], [4, 0, 1, 2, 3]],
-  ["a source without a test of its own", ["src/main/sync/lanes.ts"], [1, 2, 0, 3, 4]],
+  ["a source without a test of its own", ["src/main/pods/sync/lanes.ts"], [1, 2, 0, 3, 4]],
   ["a document", ["README.md"], [0, 1, 2, 3, 4]],
 ];
 

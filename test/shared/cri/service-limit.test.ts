@@ -2,7 +2,7 @@
 // and one whose calls wait for a network plugin.
 // @promise Pods: In a burst few PodSandboxes are created or stopped at once, as many as the processors serve; a
 //   critical pod's comes first.
-// @with test/shared/cri/concurrency.test.ts, test/main/runtime/create-sandbox.test.ts
+// @with test/shared/cri/concurrency.test.ts, test/main/containers/runtime/create-sandbox.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

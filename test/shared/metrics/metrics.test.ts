@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { recordBuild, recordNode } from "../../../src/main/node/metrics.js";
 import { cpuManagerMetrics } from "../../../src/main/resources/cpu-manager/metrics.js";
-import { podMetrics } from "../../../src/main/sync/metrics.js";
+import { podMetrics } from "../../../src/main/pods/sync/metrics.js";
 import { runtimeOperationsMetrics } from "../../../src/shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
 import { exponentialBuckets, ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";

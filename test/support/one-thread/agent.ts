@@ -5,11 +5,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildAgent, type RunningAgent } from "../../../src/main/agent/agent.js";
-import { nodeSettingsOf } from "../../../src/main/agent/node-settings.js";
+import { buildAgent, type RunningAgent } from "../../../src/main/kubelet/agent.js";
+import { nodeSettingsOf } from "../../../src/main/kubelet/node-settings.js";
 import { loadSettings, type Settings } from "../../../src/main/command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../../../src/main/node/certificates/certificate-files.js";
-import { directoriesOf, makeDirectories } from "../../../src/main/startup/directories.js";
+import { directoriesOf, makeDirectories } from "../../../src/main/process/directories.js";
 import { NodeThreads } from "../../../src/main/threads/node-threads.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { FakeApi } from "../../fake-api/fake-api.js";

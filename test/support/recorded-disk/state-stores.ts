@@ -2,14 +2,14 @@
 
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { RecordFiles } from "../../../src/main/images/pull-records/record-files.js";
-import { intentText, readIntent } from "../../../src/main/images/pull-records/record.js";
+import { RecordFiles } from "../../../src/main/containers/images/pull-records/record-files.js";
+import { intentText, readIntent } from "../../../src/main/containers/images/pull-records/record.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import { createCpuManager } from "../../../src/main/resources/cpu-manager/create-cpu-manager.js";
 import { DeviceManager } from "../../../src/main/resources/devices/device-manager.js";
 import { createMemoryManager } from "../../../src/main/resources/memory-manager/create.js";
-import { readMappings } from "../../../src/main/user-namespaces/mapping-file.js";
-import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
+import { readMappings } from "../../../src/main/containers/user-namespaces/mapping-file.js";
+import { UserNamespaces } from "../../../src/main/containers/user-namespaces/user-namespaces.js";
 import { readVolData, removeVolData, writeVolData } from "../../../src/main/volumes/csi/vol-data.js";
 import { usernsPath } from "../../../src/shared/api/pod-paths.js";
 import type { Pod } from "../../../src/shared/api/pod.js";

@@ -1,7 +1,7 @@
 // A pod's observations pass from the pleg thread to main as differences, through the binary form of their records.
 // @promise Hostile tenants and clients: A change of one container is one container in the records between threads, and
 //   no such record is longer than 64 KiB; starts of one pass have their pod inspected at a pace that fits its size.
-// @with test/main/sync/inspect-pace.test.ts
+// @with test/main/pods/sync/inspect-pace.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

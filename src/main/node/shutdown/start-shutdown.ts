@@ -7,8 +7,8 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodFailure } from "../../model/refusal.js";
-import type { PodTable } from "../../sync/pod-table.js";
-import type { PodWorkers } from "../../sync/pod-workers.js";
+import type { PodTable } from "../../pods/sync/pod-table.js";
+import type { PodWorkers } from "../../pods/sync/pod-workers.js";
 import type { EndingPods } from "./end-groups.js";
 import { LOGIND_CONF_DIR } from "./inhibit-delay.js";
 import { takeInhibitLock } from "./inhibit-lock.js";

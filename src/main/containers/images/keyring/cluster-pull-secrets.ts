@@ -1,0 +1,55 @@
+// imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. Invariant: no message
+// contains a part of one; a secret that can't be used counts as missing.
+
+import type { Secret } from "../../../../shared/api/objects.js";
+import type { Pod } from "../../../../shared/api/pod.js";
+import { messageOf } from "../../../../shared/errors/thrown.js";
+import type { Logger } from "../../../../shared/log/thread-log.js";
+import { type ClusterAccess } from "../../../model/cluster-access.js";
+import { joined } from "../../../model/joined-cluster.js";
+import { type DockerConfigForm, readDockerConfig } from "./docker-config.js";
+import { type PullSecrets, type PullSecret, secretNames } from "./pull-secrets.js";
+
+/** Type of the secret to the key and form of its configuration. */
+const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> = {
+  "kubernetes.io/dockerconfigjson": { key: ".dockerconfigjson", form: "config.json" },
+  "kubernetes.io/dockercfg": { key: ".dockercfg", form: "dockercfg" },
+};
+
+export class ClusterPullSecrets implements PullSecrets {
+  constructor(private readonly deps: { cluster: ClusterAccess; log: Logger }) {}
+
+  async forPod(pod: Pod, signal: AbortSignal): Promise<{ secrets: PullSecret[]; missing: string[] }> {
+    const names = secretNames(pod);
+    const found = await Promise.all(names.map((name) => this.read(pod.metadata.namespace, name, signal)));
+    return {
+      secrets: found.flatMap((secret) => secret ?? []),
+      missing: names.filter((_name, index) => found[index] === undefined),
+    };
+  }
+
+  private async read(namespace: string, name: string, signal: AbortSignal): Promise<PullSecret | undefined> {
+    try {
+      const secret = await joined(this.deps.cluster).secrets.get(namespace, name, signal);
+      return { uid: secret.metadata.uid ?? "", namespace, name, auths: this.authsOf(secret, `${namespace}/${name}`) };
+    } catch (error) {
+      signal.throwIfAborted();
+      this.warn(`${namespace}/${name}`, messageOf(error));
+      return undefined;
+    }
+  }
+
+  /** A secret of another type is there, and has nothing for us. @throws DockerConfigError */
+  private authsOf({ type = "", data = {} }: Secret, name: string): PullSecret["auths"] {
+    const { key, form } = FORMS[type] ?? {};
+    const text = key === undefined ? undefined : data[key];
+    if (form === undefined || text === undefined || text === "") return new Map();
+    const { auths, problems } = readDockerConfig(Buffer.from(text, "base64").toString("utf8"), form);
+    for (const problem of problems) this.warn(name, problem);
+    return auths;
+  }
+
+  private warn(name: string, problem: string): void {
+    this.deps.log.warn({ secret: name }, `ignoring part of image pull secret ${name}: ${problem}`);
+  }
+}

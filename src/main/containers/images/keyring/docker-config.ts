@@ -1,0 +1,81 @@
+// Registry credentials as docker keeps them: config.json ("auths" by registry; Secret type dockerconfigjson) and the
+// older .dockercfg (registries at the top; Secret type dockercfg).
+// Invariant: no message ever carries a part of such a text.
+
+import { AuthConfig } from "../../../../shared/cri/gen/runtime.v1.js";
+import { nestsDeeper } from "../../../../shared/text/nesting.js";
+import { quote } from "../../../../shared/text/quote.js";
+import { withoutTrailing } from "../../../../shared/text/without-trailing.js";
+
+/** Docker's own format has four levels; tools add fields. */
+const MAX_DEPTH = 32;
+
+export type DockerConfigForm = "config.json" | "dockercfg";
+
+/** The text is no docker configuration, or one of its entries is unusable. */
+export class DockerConfigError extends Error {
+  override readonly name = "DockerConfigError";
+}
+
+export interface DockerConfig {
+  /** By registry, as written: a host, a pattern, a URL. */
+  auths: ReadonlyMap<string, AuthConfig>;
+  /** Entries that can't be used, and why. */
+  problems: string[];
+}
+
+/** Throws DockerConfigError if the whole text is unusable. */
+export function readDockerConfig(text: string, form: DockerConfigForm): DockerConfig {
+  if (nestsDeeper(text, MAX_DEPTH)) throw new DockerConfigError(`it nests more than ${MAX_DEPTH} levels deep`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text.
+    throw new DockerConfigError("it is not JSON");
+  }
+  if (!isObject(value)) throw new DockerConfigError("it is not a JSON object");
+  const entries = form === "config.json" ? (value["auths"] ?? {}) : value;
+  if (!isObject(entries)) throw new DockerConfigError('"auths" is not an object');
+  const auths = new Map<string, AuthConfig>();
+  const problems: string[] = [];
+  for (const [registry, entry] of Object.entries(entries)) {
+    try {
+      auths.set(registry, authOf(entry));
+    } catch (error) {
+      if (!(error instanceof DockerConfigError)) throw error;
+      problems.push(`registry ${quote(registry)}: ${error.message}`);
+    }
+  }
+  return { auths, problems };
+}
+
+function authOf(entry: unknown): AuthConfig {
+  if (!isObject(entry)) throw new DockerConfigError("the entry is not an object");
+  const text = (name: string): string => {
+    const value = entry[name] ?? "";
+    if (typeof value !== "string") throw new DockerConfigError(`${quote(name)} is not a text`);
+    return value;
+  };
+  const [username, password] = text("auth") === "" ? [text("username"), text("password")] : decodeAuth(text("auth"));
+  return AuthConfig.fromPartial({
+    username,
+    password,
+    identityToken: text("identitytoken"),
+    registryToken: text("registrytoken"),
+  });
+}
+
+/** "auth" is base64 of user:password, padded or not; it wins over username and password. */
+function decodeAuth(auth: string): [username: string, password: string] {
+  if (!/^[A-Za-z0-9+/]+=*\s*$/.test(auth)) throw new DockerConfigError('"auth" is not base64');
+  // Some tools pad the decoded text with zero bytes.
+  const text = withoutTrailing(Buffer.from(auth, "base64").toString("utf8"), "\0");
+  const colon = text.indexOf(":");
+  if (colon < 0) throw new DockerConfigError('"auth" is not user:password in base64');
+  return [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

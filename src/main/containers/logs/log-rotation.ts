@@ -1,0 +1,334 @@
+// Keeps the logs of running containers within their limits. It checks their sizes as often as their growth requires and
+// rotates those that are full. The tasks pool compresses them.
+// Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for longer
+// than one call to the runtime may take; nothing runs after stop().
+
+import { basename, dirname, join } from "node:path";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { onLogFile } from "../../../shared/container-logs/own-log-link.js";
+import { Limiter } from "../../../shared/cri/limiter.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { NotRegularFileError, openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { LoopShare } from "../../../shared/turns/loop-share.js";
+import { CompressQueue, type RunCompress } from "./compress-queue.js";
+import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
+import { rotateLog } from "./rotate.js";
+import { type RunningLog } from "./running-logs.js";
+import { WriteWatch } from "./write-watch.js";
+
+export interface LogRotationSettings {
+  /** Bytes. */
+  containerLogMaxSize: number;
+  containerLogMaxFiles: number;
+  containerLogMaxWorkers: number;
+  containerLogMonitorIntervalMs: number;
+}
+
+export interface LogRotationDeps {
+  settings: LogRotationSettings;
+  running(): Iterable<RunningLog>;
+  /** CRI ReopenContainerLog. */
+  reopen(containerId: string, options: { deadlineMs: number; signal: AbortSignal }): Promise<unknown>;
+  compress: RunCompress;
+  counted: { rotation(result: "ok" | "failed"): void; compression(outcome: string): void };
+  clock: Clock;
+  log: Logger;
+}
+
+export interface LogUsage {
+  log: RunningLog;
+  bytes: number;
+}
+
+interface Entry {
+  log: RunningLog;
+  dueAt: number;
+  waitedMs: number;
+  busy: boolean;
+  last: { size: number; ino: bigint; at: number } | undefined;
+  /** Size of the other files in the log's folder, when it was last measured. */
+  others: number;
+  /** They changed since, or while they were measured. */
+  othersChanged: boolean;
+  watch: WriteWatch | undefined;
+  complaint: string | undefined;
+}
+
+/** New containers are found this soon. */
+const SCAN_MS = 1000;
+/** Between two passes over all logs. */
+const GATHER_MS = 50;
+/** Rotated files up to this size are compressed, or up to so many times containerLogMaxSize, bytes. */
+export const LARGEST_COMPRESSED = 1024 ** 3;
+const LARGEST_COMPRESSED_SIZES = 4;
+/** A runtime that does not respond occupies a worker for this time. */
+const REOPEN_DEADLINE_MS = 10_000;
+
+export class LogRotation {
+  private readonly entries = new Map<string, Entry>();
+  private readonly workers: Limiter;
+  private readonly compression: CompressQueue;
+  private readonly abort = new AbortController();
+  private readonly looks = new Set<Promise<void>>();
+  private timer: Timer | undefined;
+  private timerAt = Infinity;
+  private tickedAt = -Infinity;
+  private readonly loop: LoopShare;
+
+  constructor(private readonly deps: LogRotationDeps) {
+    this.loop = new LoopShare(deps.clock);
+    this.workers = new Limiter(deps.settings.containerLogMaxWorkers, deps.clock);
+    this.compression = new CompressQueue({
+      run: deps.compress,
+      largest: Math.max(LARGEST_COMPRESSED, LARGEST_COMPRESSED_SIZES * deps.settings.containerLogMaxSize),
+      log: deps.log,
+      onDone: (outcome, path) => this.onCompressed(outcome, path),
+    });
+    this.schedule(deps.clock.monotonic() + SCAN_MS);
+  }
+
+  /** Disk usage of the logs of running containers, as measured last. */
+  *usage(): Generator<LogUsage> {
+    for (const { log, last, others } of this.entries.values()) {
+      if (last !== undefined) yield { log, bytes: last.size + others };
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    this.timer?.cancel();
+    for (const entry of this.entries.values()) entry.watch?.[Symbol.dispose]();
+    await Promise.all([...this.looks, this.compression.stop()]);
+  }
+
+  /**
+   * The next tick, unless an earlier one is due. A node may have ten thousand logs: those due within GATHER_MS share a
+   * tick.
+   */
+  private schedule(dueAt: number): void {
+    if (this.abort.signal.aborted) return;
+    const now = this.deps.clock.monotonic();
+    const at = Math.max(dueAt, this.tickedAt + GATHER_MS);
+    if (at >= this.timerAt) return;
+    this.timer?.cancel();
+    this.timerAt = at;
+    this.timer = this.deps.clock.after(Math.max(0, at - now), () => this.tick()).unref();
+  }
+
+  private tick(): void {
+    try {
+      this.discover();
+    } catch (error) {
+      // The logs that are known are kept within their limits all the same.
+      this.deps.log.error({ err: error }, `cannot list the logs of running containers: ${messageOf(error)}`);
+    }
+    const now = this.deps.clock.monotonic();
+    this.timerAt = Infinity;
+    this.tickedAt = now;
+    let next = now + SCAN_MS;
+    for (const entry of this.entries.values()) {
+      if (entry.busy) continue;
+      if (entry.dueAt > now) {
+        next = Math.min(next, entry.dueAt);
+        continue;
+      }
+      entry.busy = true;
+      const inspect = this.look(entry).finally(() => {
+        entry.busy = false;
+        this.looks.delete(inspect);
+        this.schedule(entry.dueAt);
+      });
+      this.looks.add(inspect);
+    }
+    this.schedule(next);
+  }
+
+  private discover(): void {
+    const gone = new Set(this.entries.keys());
+    for (const log of this.deps.running()) {
+      gone.delete(log.containerId);
+      if (this.entries.has(log.containerId)) continue;
+      this.entries.set(log.containerId, {
+        log,
+        dueAt: 0,
+        waitedMs: 0,
+        busy: false,
+        last: undefined,
+        others: 0,
+        othersChanged: true,
+        watch: undefined,
+        complaint: undefined,
+      });
+    }
+    for (const id of gone) {
+      const entry = this.entries.get(id);
+      entry?.watch?.[Symbol.dispose]();
+      if (entry !== undefined) this.compression.forget(entry.log.path);
+      this.entries.delete(id);
+    }
+  }
+
+  /** Never rejects. */
+  private async look(entry: Entry): Promise<void> {
+    const { containerLogMaxSize: maxSize, containerLogMonitorIntervalMs: monitorIntervalMs } = this.deps.settings;
+    entry.watch?.[Symbol.dispose]();
+    entry.watch = undefined;
+    let afterMs = monitorIntervalMs;
+    await this.loop.turn();
+    try {
+      let growth = await this.measure(entry);
+      if (growth === undefined || growth.size >= maxSize) {
+        const missing = growth === undefined;
+        await this.withWorker(() => (missing ? this.reopen(entry) : this.rotate(entry)));
+        growth = afterRotation(growth);
+      }
+      const next = nextLook(growth, { maxSize, monitorIntervalMs });
+      afterMs = next.afterMs;
+      if (next.asleep) entry.watch = await inLogFolder(entry.log.path, (folder) => this.watchWrites(entry, folder));
+      entry.complaint = undefined;
+    } catch (error) {
+      this.complain(entry, error);
+    }
+    entry.waitedMs = afterMs;
+    entry.dueAt = this.deps.clock.monotonic() + afterMs;
+    if (this.abort.signal.aborted || !this.entries.has(entry.log.containerId)) entry.watch?.[Symbol.dispose]();
+  }
+
+  /** undefined: the file is not there, as after a crash between rename and reopening. */
+  private async measure(entry: Entry): Promise<Growth | undefined> {
+    const { last, waitedMs, log } = entry;
+    const now = this.deps.clock.monotonic();
+    let stats: { size: bigint; ino: bigint };
+    try {
+      // One way into the folder: it costs more than the looks inside.
+      stats = await inLogFolder(log.path, async (folder) => {
+        const found = await ownFile(log, folder, statUntrusted);
+        if (entry.othersChanged) {
+          entry.othersChanged = false;
+          entry.others = await sizeOfOthers(join(folder, basename(log.path)));
+        }
+        return found;
+      });
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw error;
+      return undefined;
+    }
+    const { ino } = stats;
+    const size = Number(stats.size);
+    entry.last = { size, ino, at: now };
+    if (last?.ino !== ino) return { size, grown: size, elapsedMs: 0, waitedMs };
+    return { size, grown: size - last.size, elapsedMs: now - last.at, waitedMs };
+  }
+
+  private async withWorker(work: () => Promise<void>): Promise<void> {
+    await this.workers.acquire({ signal: this.abort.signal });
+    try {
+      await work();
+      this.deps.counted.rotation("ok");
+    } catch (error) {
+      this.deps.counted.rotation("failed");
+      throw error;
+    } finally {
+      this.workers.release();
+    }
+  }
+
+  private async rotate(entry: Entry): Promise<void> {
+    const { path, containerId } = entry.log;
+    // It may have ended while it waited for a worker: its last log keeps its name.
+    if (!this.entries.has(containerId)) return;
+    const directory = dirname(path);
+    await rotateLog({
+      directory,
+      current: basename(path),
+      maxFiles: this.deps.settings.containerLogMaxFiles,
+      now: new Date(this.deps.clock.now()),
+      inWork: this.compression.inWork(directory),
+      reopen: () => this.reopen(entry),
+    });
+    this.compression.add(path);
+    entry.othersChanged = true;
+    // The new file's growth counts from here.
+    entry.last = undefined;
+    await this.measure(entry);
+  }
+
+  private async reopen({ log: { containerId } }: Entry): Promise<void> {
+    await this.deps.reopen(containerId, { deadlineMs: REOPEN_DEADLINE_MS, signal: this.abort.signal });
+  }
+
+  /** By its open file: a watch on a name would follow a link that was planted there. */
+  private async watchWrites(entry: Entry, folder: string): Promise<WriteWatch> {
+    const { handle } = await ownFile(entry.log, folder, (path) => openUntrusted(path));
+    try {
+      return new WriteWatch(`/proc/self/fd/${handle.fd}`, () => this.onWrite(entry));
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** The first write to an idle log: its rate counts from here. */
+  private onWrite(entry: Entry): void {
+    const now = this.deps.clock.monotonic();
+    if (entry.last !== undefined) entry.last.at = now;
+    entry.waitedMs = SOONEST_MS;
+    entry.dueAt = now + SOONEST_MS;
+    this.schedule(entry.dueAt);
+  }
+
+  private onCompressed(outcome: string, path: string): void {
+    this.deps.counted.compression(outcome);
+    for (const entry of this.entries.values()) if (entry.log.path === path) entry.othersChanged = true;
+  }
+
+  private complain(entry: Entry, error: unknown): void {
+    const { log } = entry;
+    const message = messageOf(error);
+    if (this.abort.signal.aborted || entry.complaint === message) return;
+    entry.complaint = message;
+    const { namespace, pod, container } = log;
+    this.deps.log.warn(
+      { err: error, uid: log.uid, container, path: log.path },
+      `cannot keep the log of container ${container} of pod ${namespace}/${pod} within its limits: ${message}`,
+    );
+  }
+}
+
+/** The new file fills as fast as the old one did; a rate not known yet is taken for a high one. */
+function afterRotation(growth: Growth | undefined): Growth {
+  if (growth === undefined) return { size: 0, grown: 0, elapsedMs: 0, waitedMs: 0 };
+  return { ...growth, size: 0, elapsedMs: growth.elapsedMs > 0 ? growth.elapsedMs : SOONEST_MS };
+}
+
+/** Beside the file, whose folder is open. Files that vanish meanwhile take up nothing. */
+async function sizeOfOthers(path: string): Promise<number> {
+  const folder = dirname(path);
+  let sum = 0;
+  for (const name of await namesOf(folder, (other) => other !== basename(path)))
+    sum += await sizeOf(join(folder, name));
+  return sum;
+}
+
+/** Only regular files count: a container may have planted others. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return Number((await statUntrusted(path)).size);
+  } catch (error) {
+    if (error instanceof NotRegularFileError || errorCode(error) === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+/** @param work gets another path of the log's folder */
+function inLogFolder<T>(path: string, work: (folder: string) => Promise<T>): Promise<T> {
+  return inUntrustedFolder(dirname(path), work);
+}
+
+/** On the file of the log, or on Docker's file of this very container behind it. */
+function ownFile<T>(log: RunningLog, folder: string, work: (path: string) => Promise<T>): Promise<T> {
+  const { path, containerId } = log;
+  return onLogFile({ folder, directory: dirname(path), name: basename(path), containerIds: [containerId] }, work);
+}

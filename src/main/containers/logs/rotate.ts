@@ -1,0 +1,72 @@
+// One rotation: removes the files beyond the allowed number and renames the current file. Then the runtime opens a new
+// one. It needs no disk space, so it works on a full disk.
+// Invariant: no line is lost. Until the runtime has reopened the log it writes to the renamed file. If the call fails,
+// the file gets its old name back, unless the runtime has created a new file meanwhile.
+
+import { link, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
+import { planRotation } from "./plan-rotation.js";
+
+/** The runtime did not open a new file; `restored`: the file has its old name again. */
+function reopenLogError(path: string, restored: boolean, cause: unknown): OperatorError {
+  const outcome = restored
+    ? "the container keeps writing to the old file"
+    : "the runtime created a new file nevertheless";
+  const reason = messageOf(cause);
+  return new OperatorError(`cannot rotate log ${path}: ${reason}; ${outcome}; trying again`, { cause });
+}
+
+export interface RotateOptions {
+  directory: string;
+  /** Name of the file being written. */
+  current: string;
+  maxFiles: number;
+  now: Date;
+  inWork: ReadonlySet<string>;
+  /** CRI ReopenContainerLog. */
+  reopen(): Promise<void>;
+}
+
+/** @throws OperatorError, or the system's error when a file could not be renamed or removed */
+export async function rotateLog(options: RotateOptions): Promise<void> {
+  await inUntrustedFolder(options.directory, (folder) => rotateIn(folder, options));
+}
+
+/** @param folder a path of the opened directory */
+async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
+  const { current } = options;
+  const plan = planRotation(await namesOf(folder, (name) => name.startsWith(current)), current, options);
+  for (const name of plan.remove) await removeFile(join(folder, name));
+  const path = join(folder, current);
+  const rotated = join(folder, plan.rotated);
+  await rename(path, rotated);
+  try {
+    await options.reopen();
+  } catch (error) {
+    throw reopenLogError(join(options.directory, current), await giveNameBack(rotated, path), error);
+  }
+}
+
+/** Uses link(), because it never replaces a file: a call that failed here may have succeeded in the runtime. */
+async function giveNameBack(rotated: string, path: string): Promise<boolean> {
+  try {
+    await link(rotated, path);
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  }
+  await unlink(rotated);
+  return true;
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}

@@ -1,0 +1,29 @@
+// Which logs rotation keeps an eye on: those of running containers, since the runtime reopens no others.
+
+import { join } from "path/posix";
+import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { podLogDirectory } from "../../model/paths.js";
+
+export interface RunningLog {
+  containerId: string;
+  /** The file being written. */
+  path: string;
+  uid: string;
+  namespace: string;
+  pod: string;
+  container: string;
+}
+
+export function* runningLogs(pods: Iterable<ObservedPod>, podLogsDir: string): Generator<RunningLog> {
+  for (const { uid, namespace, name, containers } of pods) {
+    for (const { id, state, logPath, metadata } of containers) {
+      if (state !== ContainerState.CONTAINER_RUNNING || logPath === "") continue;
+      // Runtimes report the whole path, from the given directory and path.
+      const path = logPath.startsWith("/")
+        ? logPath
+        : join(podLogDirectory(podLogsDir, { metadata: { uid, namespace, name } }), logPath);
+      yield { containerId: id, path, uid, namespace, pod: name, container: metadata?.name ?? "" };
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// Joins log rotation to the node: which containers run, the runtime, the tasks pool and the metrics.
+
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { CriClient } from "../../../shared/cri/client.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { TasksPool } from "../../threads/tasks-pool.js";
+import { LogRotation, type LogRotationSettings } from "./log-rotation.js";
+import { containerLogMetrics } from "./metrics.js";
+import { runningLogs } from "./running-logs.js";
+
+export interface StartLogRotationOptions {
+  settings: LogRotationSettings & { podLogsDir: string };
+  pods(): Iterable<ObservedPod>;
+  cri: Pick<CriClient, "reopenContainerLog">;
+  tasks: Pick<TasksPool, "run">;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+/** To be stopped before the pool and the runtime's connection are closed. */
+export function startLogRotation(options: StartLogRotationOptions): LogRotation {
+  const { settings, cri, tasks, registry, clock } = options;
+  const metrics = containerLogMetrics(registry);
+  const rotation = new LogRotation({
+    settings,
+    running: () => runningLogs(options.pods(), settings.podLogsDir),
+    reopen: (containerId, call) => cri.reopenContainerLog({ containerId }, call),
+    compress: (job, run) => tasks.run("compressLog", job, run),
+    counted: {
+      rotation: (result) => metrics.rotations.inc({ result }),
+      compression: (outcome) => metrics.compressions.inc({ outcome }),
+    },
+    clock,
+    log: moduleLogger(options.log, "log-rotation"),
+  });
+  registry.onSnapshot(() => {
+    metrics.usedBytes.reset();
+    for (const { log, bytes } of rotation.usage()) {
+      const { uid, namespace, pod, container } = log;
+      metrics.usedBytes.set({ uid, namespace, pod, container }, bytes);
+    }
+  });
+  return rotation;
+}

@@ -1,0 +1,68 @@
+// The kubelet's files for a container: /etc/hosts and the termination log.
+
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { etcHostsPath, terminationLogPath } from "../../../shared/api/pod-paths.js";
+import type { Container, Pod } from "../../../shared/api/pod.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { openUntrusted, readWhole, writeUntrusted } from "../../../shared/fs/untrusted-file.js";
+import { hostsFileMode, podDirMode, terminationLogMode } from "../../model/root-directory.js";
+import { StartContainerError } from "../../model/step-errors.js";
+import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
+import { podHostname } from "../network/pod-hostname.js";
+import type { NodeRuntime } from "./node-runtime.js";
+
+/**
+ * Bytes of the node's own hosts file, which pods with hostNetwork get a copy of. Lists of blocked names have several
+ * megabytes.
+ */
+export const LONGEST_HOSTS = 64 * 1024 * 1024;
+
+/** Writes the pod's hosts file and returns its path; undefined when the pod has no addresses to put in it. */
+export async function writeHostsFile(runtime: NodeRuntime, pod: Pod, podIPs: string[]): Promise<string | undefined> {
+  const hostNetwork = pod.spec.hostNetwork === true;
+  if (!hostNetwork && podIPs.length === 0) return undefined;
+  const path = etcHostsPath(runtime.settings.rootDir, pod.metadata.uid);
+  const aliases = pod.spec.hostAliases ?? [];
+  const text = hostNetwork
+    ? hostNetworkHostsFile(await nodeHosts(), aliases)
+    : podHostsFile({ podIPs, ...podHostname(pod, runtime.settings.clusterDomain), aliases });
+  await writeUntrusted(path, text, hostsFileMode);
+  return path;
+}
+
+/** Pods may have it mounted to write to it. A link in its place is the operator's. */
+async function nodeHosts(): Promise<string> {
+  const { handle } = await openUntrusted("/etc/hosts", { followLink: true });
+  try {
+    return (await readWhole(handle, "/etc/hosts", LONGEST_HOSTS)).toString("utf8");
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Makes the folder of the container's logs, as upstream does before CreateContainer. containerd makes it by itself;
+ * conmon of CRI-O opens the file in it.
+ * @throws StartContainerError
+ */
+export async function makeLogFolder(logDirectory: string, { name }: Container): Promise<void> {
+  try {
+    await mkdir(join(logDirectory, name), { recursive: true, mode: 0o755 });
+  } catch (error) {
+    const message = `cannot make the folder of the container's logs: ${messageOf(error)}`;
+    throw new StartContainerError("CreateContainerConfigError", message, undefined, { cause: error });
+  }
+}
+
+/** Makes the empty file behind the container's termination message path and returns its path. */
+export async function makeTerminationLog(runtime: NodeRuntime, pod: Pod, container: Container): Promise<string> {
+  const id = randomBytes(4).readUInt32BE();
+  const path = terminationLogPath(runtime.settings.rootDir, pod.metadata.uid, container.name, id);
+  await mkdir(dirname(path), { recursive: true, mode: podDirMode });
+  await writeUntrusted(path, "", terminationLogMode);
+  // chmod, because the umask would remove the write permission of others, and the container may run as any user.
+  await chmod(path, terminationLogMode);
+  return path;
+}

@@ -1,0 +1,90 @@
+// The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations
+// describe it.
+
+import { containerNamed } from "../../../../shared/api/per-spec.js";
+import type { Container, LifecycleHandler, Pod } from "../../../../shared/api/pod.js";
+import { CriNotFoundError } from "../../../../shared/cri/errors.js";
+import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../../shared/cri/gen/runtime.v1.js";
+import { parseJson } from "../../../../shared/text/parse-json.js";
+import { annotationKeys, labelKeys } from "../../../model/labels.js";
+import type { NodeRuntime } from "../node-runtime.js";
+
+export interface HookTarget {
+  pod: Pod;
+  container: Container;
+  containerId: string;
+  /** The pod's first address; undefined while it has none. */
+  podIP(signal: AbortSignal): Promise<string | undefined>;
+}
+
+export function hookTarget(runtime: NodeRuntime, pod: Pod, container: Container, containerId: string): HookTarget {
+  return { pod, container, containerId, podIP: (signal) => podAddress(runtime, pod, signal) };
+}
+
+/** The container by its name in the pod's definition, of any kind. */
+export function definedContainer(pod: Pod | undefined, name: string): Container | undefined {
+  return pod === undefined ? undefined : containerNamed(pod.spec, name)?.container;
+}
+
+/** undefined when the runtime no longer has it. */
+export async function containerStatus(
+  runtime: NodeRuntime,
+  containerId: string,
+  signal: AbortSignal,
+): Promise<ContainerStatus | undefined> {
+  try {
+    const { status } = await runtime.cri.containerStatus({ containerId, verbose: false }, { signal });
+    return status;
+  } catch (error) {
+    if (error instanceof CriNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+export const isRunning = (status: ContainerStatus): boolean => status.state === ContainerState.CONTAINER_RUNNING;
+
+/** The pod, as far as a container's labels contain it. */
+export function podFromLabels({ labels }: ContainerStatus): Pod {
+  const name = labels[labelKeys.podName] ?? "";
+  const namespace = labels[labelKeys.podNamespace] ?? "";
+  const uid = labels[labelKeys.podUid] ?? "";
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace, uid }, spec: { containers: [] } };
+}
+
+/** The container, as far as its annotations contain it: name, ports and preStop handler. */
+export function containerFromAnnotations({ labels, annotations }: ContainerStatus): Container {
+  const preStop = parsed(annotations[annotationKeys.preStopHandler]);
+  const ports = parsed(annotations[annotationKeys.ports]);
+  return {
+    name: labels[labelKeys.containerName] ?? "",
+    ...(isObject(preStop) && { lifecycle: { preStop } }),
+    ...(Array.isArray(ports) && { ports: ports as NonNullable<Container["ports"]> }),
+  };
+}
+
+/** An annotation that another program has spoilt counts as absent: the container must stop all the same. */
+function parsed(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is LifecycleHandler =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+async function podAddress(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string | undefined> {
+  if (pod.spec.hostNetwork === true) return runtime.node.nodeIPs[0];
+  const filter = {
+    labelSelector: { [labelKeys.podUid]: pod.metadata.uid },
+    state: { state: PodSandboxState.SANDBOX_READY },
+  };
+  const { items } = await runtime.cri.listPodSandbox({ filter }, { signal });
+  const [newest] = items.toSorted((a, b) => Number(b.createdAt - a.createdAt));
+  if (newest === undefined) return undefined;
+  const { status } = await runtime.cri.podSandboxStatus({ podSandboxId: newest.id, verbose: false }, { signal });
+  const ip = status?.network?.ip ?? "";
+  return ip === "" ? undefined : ip;
+}

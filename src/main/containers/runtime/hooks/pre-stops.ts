@@ -1,0 +1,143 @@
+// The preStop hooks of one pod.
+// Invariant: a hook starts once per container, and later callers join it. It ends at the earliest deadline of all
+// callers. It outlives an aborted pass, but not the kubelet.
+
+import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
+import { type LifecycleHandler, podDescription } from "../../../../shared/api/pod.js";
+import type { Timer } from "../../../../shared/clock/clock.js";
+import { forgetAllBut, type ObservedPod } from "../../../../shared/cri/observed-pod.js";
+import { messageOf } from "../../../../shared/errors/thrown.js";
+import { traced } from "../../../model/pod-trace.js";
+import type { NodeRuntime } from "../node-runtime.js";
+import { HookError } from "./hook-error.js";
+import type { HookTarget } from "./hook-target.js";
+import { runHook } from "./run-hook.js";
+
+/** Containers whose hooks have run, persisted for the next kubelet. */
+export interface PreStopMemory {
+  has(containerId: string): boolean;
+  add(containerId: string): void;
+  /** Forgets the containers that the runtime no longer has. */
+  onObserved(observed: ObservedPod): void;
+}
+
+interface Run {
+  /** Never rejects. */
+  over: Promise<void>;
+  abort: AbortController;
+  /** By the steady clock. */
+  deadline: number;
+  timer: Timer;
+}
+
+export class PreStops {
+  private readonly runs = new Map<string, Run>();
+  /** There may be no record of a pod that only the runtime still has. */
+  private readonly done = new Set<string>();
+
+  constructor(
+    private readonly runtime: NodeRuntime,
+    private readonly memory: PreStopMemory,
+  ) {}
+
+  get isIdle(): boolean {
+    return this.runs.size === 0;
+  }
+
+  /** The preStop hook has run, in this kubelet process or an earlier one. */
+  isOver(containerId: string): boolean {
+    return this.done.has(containerId) || this.memory.has(containerId);
+  }
+
+  onObserved(observed: ObservedPod): void {
+    forgetAllBut(this.done, observed);
+    this.memory.onObserved(observed);
+  }
+
+  isRunning(containerId: string): boolean {
+    return this.runs.has(containerId);
+  }
+
+  /** Resolves when the hook has ended or its time is up; rejects with the signal's reason, and the hook continues. */
+  async run(target: HookTarget, handler: LifecycleHandler, deadline: number, signal: AbortSignal): Promise<void> {
+    const run = this.runs.get(target.containerId) ?? this.begin(target, handler, deadline);
+    if (deadline < run.deadline) {
+      run.timer.cancel();
+      run.deadline = deadline;
+      run.timer = this.cutAt(deadline, run.abort);
+    }
+    await unlessAborted(run.over, signal);
+  }
+
+  /** The kubelet stops: the next one runs an interrupted hook again. */
+  async stop(): Promise<void> {
+    const runs = [...this.runs.values()];
+    for (const { abort } of runs) abort.abort(new AgentStopsError());
+    await Promise.all(runs.map(({ over }) => over));
+  }
+
+  private begin(target: HookTarget, handler: LifecycleHandler, deadline: number): Run {
+    const abort = new AbortController();
+    const { containerId, pod, container } = target;
+    const subject = { uid: pod.metadata.uid, stage: "pre-stop", container: container.name };
+    const run: Run = {
+      abort,
+      deadline,
+      timer: this.cutAt(deadline, abort),
+      over: traced(this.runtime.trace, subject, () => runHook(this.runtime, target, handler, abort.signal)).then(
+        () => this.end(containerId),
+        (error: unknown) => this.failed(target, error),
+      ),
+    };
+    this.runs.set(containerId, run);
+    return run;
+  }
+
+  private cutAt(deadline: number, abort: AbortController): Timer {
+    const { clock } = this.runtime;
+    return clock.after(Math.max(0, deadline - clock.steady()), () => abort.abort(new GraceOverError()));
+  }
+
+  private failed(target: HookTarget, error: unknown): void {
+    const { pod, container, containerId } = target;
+    const over = error instanceof AgentStopsError;
+    this.end(containerId, !over);
+    if (over) return;
+    const message = messageOf(error);
+    const fields = { uid: pod.metadata.uid, container: container.name, err: error };
+    this.runtime.log.warn(fields, `${podDescription(pod)}: preStop hook of container ${container.name}: ${message}`);
+    if (error instanceof GraceOverError) return;
+    this.runtime.events.pod(pod, {
+      type: "Warning",
+      reason: "FailedPreStopHook",
+      message: "PreStopHook failed",
+      container: container.name,
+    });
+    if (!(error instanceof HookError)) this.runtime.log.debug(fields, "cannot run the hook");
+  }
+
+  private end(containerId: string, remember = true): void {
+    this.runs.get(containerId)?.timer.cancel();
+    this.runs.delete(containerId);
+    if (!remember) return;
+    this.done.add(containerId);
+    this.memory.add(containerId);
+  }
+}
+
+class GraceOverError extends Error {
+  override readonly name = "GraceOverError";
+  constructor() {
+    super("the grace period expired before the hook finished: cancelling the hook and stopping the container");
+  }
+}
+
+class AgentStopsError extends Error {
+  override readonly name = "AgentStopsError";
+  constructor() {
+    super("the kubelet is stopping");
+  }
+}
+
+/** For a pod without a record: finished hooks are known as long as the kubelet runs. */
+export const noMemory: PreStopMemory = { has: () => false, add: () => undefined, onObserved: () => undefined };

@@ -1,0 +1,61 @@
+// Connects the garbage collection of images, exited containers and orphaned pods to the sync path.
+
+import type { Clock } from "../../shared/clock/clock.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { Collection, type CollectionSource } from "../pods/collection/collection.js";
+import type { DeadContainerPolicy } from "../pods/collection/dead-containers.js";
+import { ImageLeases } from "../pods/collection/image-leases.js";
+import { ImageUsers } from "../pods/collection/image-users.js";
+import type { EventRecorder } from "../model/event-recorder.js";
+import type { PodState } from "../pods/sync/pod-state.js";
+import type { SyncLoop } from "../pods/sync/sync-loop.js";
+
+export interface ImageUse {
+  source: CollectionSource;
+  users: ImageUsers;
+  leases: ImageLeases;
+}
+
+/** Which images the pods use. The runtime prepares images under leases, so this is made before it. */
+export function makeImageUse(state: PodState, clock: Clock): ImageUse {
+  const { cache, pods } = state;
+  const source: CollectionSource = {
+    settled: () => state.settled,
+    observed: () => cache.all(),
+    wanted: () => pods.wanted(),
+    isTerminated: (uid) => pods.get(uid)?.state === "finished",
+  };
+  const users = new ImageUsers(source);
+  return { source, users, leases: new ImageLeases(() => (state.settled ? users.keys() : undefined), clock) };
+}
+
+export interface CollectionParts {
+  use: ImageUse;
+  state: Pick<PodState, "pods" | "cache">;
+  loop: Pick<SyncLoop, "sweepLeftovers">;
+  cri: CriClient;
+  policy: DeadContainerPolicy;
+  events: EventRecorder;
+  clock: Clock;
+  log: Logger;
+}
+
+export function makeCollection({ use, state, loop, cri, policy, events, clock, log }: CollectionParts): Collection {
+  const { source, users, leases } = use;
+  return new Collection({
+    source,
+    users,
+    leases,
+    cri,
+    policy,
+    changed: (uid, hints) => {
+      // No state of a pod that was removed meanwhile is kept.
+      if (state.pods.has(uid)) state.cache.bump(uid, hints);
+    },
+    sweepLeftovers: () => loop.sweepLeftovers(),
+    events,
+    clock,
+    log: moduleLogger(log, "collection"),
+  });
+}

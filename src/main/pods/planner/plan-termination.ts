@@ -1,0 +1,117 @@
+// The planner for a pod that terminates: containers first, sandboxes after them. A pod that is still shown is then
+// released (volumes, cgroup); a removed pod is removed completely. Pure; converges to an empty plan.
+
+import type { Pod } from "../../../shared/api/pod.js";
+import { boundedSeconds } from "../../../shared/clock/durations.js";
+import { ContainerState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { MIN_STOP_SECONDS } from "../../model/container-stop.js";
+import { isAlive, readySandboxes } from "../../model/observed-containers.js";
+import type { Plan, Step } from "../../model/step.js";
+import { preStopsAhead } from "./pre-stops-ahead.js";
+import { nextToStop } from "./stop-order.js";
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+interface StopInput {
+  /** undefined for a pod that only the runtime still lists. */
+  pod: Pod | undefined;
+  observed: ObservedPod;
+  /** By the steady clock. */
+  now: number;
+  /** The end of the grace period, by the steady clock. */
+  deadline: number;
+  reason: string;
+  /** The runtime refuses to remove containers and sandboxes: the pod ends without it. */
+  removalsRefused?: boolean;
+}
+
+export interface EndInput extends StopInput {
+  /** Volumes are unmounted and the cgroup is removed. */
+  released: boolean;
+}
+
+export interface TerminationInput extends StopInput {
+  /** Everything except the runtime's objects has been cleaned up. */
+  cleaned: boolean;
+}
+
+/** The grace period: the smaller of the API's and the caller's request, else the definition's; never below a second. */
+export function effectiveGraceSeconds(pod: Pod | undefined, override?: number): number {
+  const asked = [pod?.metadata.deletionGracePeriodSeconds, override].filter((grace) => grace !== undefined);
+  const grace = asked.length > 0 ? Math.min(...asked) : pod?.spec.terminationGracePeriodSeconds;
+  return boundedSeconds(grace ?? DEFAULT_GRACE_SECONDS, { least: 1, fallback: DEFAULT_GRACE_SECONDS });
+}
+
+/** True if a container of the pod runs, or may run. */
+export function isUp(observed: ObservedPod): boolean {
+  return observed.containers.some(isAlive) || readySandboxes(observed.sandboxes).length > 0;
+}
+
+/** A terminated pod that is still shown: its containers' records and logs are the evidence of its exit. */
+export function planEnd(input: EndInput): Plan {
+  const stops = stopSteps(input);
+  if (stops.length > 0) return planOf(stops);
+  return planOf(input.released ? [] : [{ kind: "release" }]);
+}
+
+export function planTermination(input: TerminationInput): Plan {
+  return planOf(terminationSteps(input));
+}
+
+function planOf(steps: Step[]): Plan {
+  return { steps, waiting: new Map(), finished: steps.length === 0 };
+}
+
+function terminationSteps(input: TerminationInput): Step[] {
+  const { observed } = input;
+  const stops = stopSteps(input);
+  if (stops.length > 0) return stops;
+  if (input.removalsRefused === true) return input.cleaned ? [] : [{ kind: "clean-up" }];
+  // The removal of a sandbox includes its containers; only a container without its sandbox is removed by itself.
+  if (observed.sandboxes.length > 0) {
+    return observed.sandboxes.map((sandbox) => ({ kind: "remove-sandbox", sandboxId: sandbox.id }));
+  }
+  if (observed.containers.length > 0) {
+    return observed.containers.map((status) => ({
+      kind: "remove-container",
+      containerId: status.id,
+      name: status.metadata?.name ?? "",
+    }));
+  }
+  return input.cleaned ? [] : [{ kind: "clean-up" }];
+}
+
+function stopSteps(input: StopInput): Step[] {
+  const { observed, reason } = input;
+  const alive = observed.containers.filter(({ state }) => mayBeStopped(state, input));
+  if (alive.length > 0) return stops(input, alive);
+  const ready = readySandboxes(observed.sandboxes);
+  return ready.map((sandbox) => ({ kind: "stop-sandbox", sandboxId: sandbox.id, reason }));
+}
+
+function mayBeStopped(state: ContainerState, { removalsRefused = false }: StopInput): boolean {
+  if (state === ContainerState.CONTAINER_CREATED) return !removalsRefused;
+  return state !== ContainerState.CONTAINER_EXITED;
+}
+
+function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {
+  const stopping = input.pod === undefined ? alive : nextToStop(input.pod, alive, input.now >= input.deadline);
+  const left = Math.ceil((input.deadline - input.now) / 1000);
+  const stops = stopping.map((status): Step => {
+    const name = status.metadata?.name ?? "";
+    // A container that never started has nothing to stop.
+    if (status.state === ContainerState.CONTAINER_CREATED) {
+      return { kind: "remove-container", containerId: status.id, name };
+    }
+    return {
+      kind: "kill-container",
+      containerId: status.id,
+      name,
+      graceSeconds: Math.max(left, MIN_STOP_SECONDS),
+      deadline: input.deadline,
+      reason: input.reason,
+    };
+  });
+  return [...stops, ...preStopsAhead(input.pod, alive, stopping, input)];
+}

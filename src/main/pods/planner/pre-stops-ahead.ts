@@ -1,0 +1,27 @@
+// Sidecars stop last, but their preStop hooks start as soon as the pod terminates. So a proxy can drain connections
+// while the app containers still run. Pure.
+
+import type { Pod } from "../../../shared/api/pod.js";
+import { type ContainerStatus, ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
+import type { PreStopStep } from "../../model/step.js";
+
+/** Hooks of the sidecars that run and do not stop yet. */
+export function preStopsAhead(
+  pod: Pod | undefined,
+  alive: readonly ContainerStatus[],
+  stopping: readonly ContainerStatus[],
+  { deadline, reason }: Pick<PreStopStep, "deadline" | "reason">,
+): PreStopStep[] {
+  const hooked = new Set(
+    (pod?.spec.initContainers ?? [])
+      .filter(({ lifecycle }) => lifecycle?.preStop !== undefined)
+      .map(({ name }) => name),
+  );
+  if (hooked.size === 0) return [];
+  const stops = new Set(stopping);
+  return alive
+    .filter((status) => status.state === ContainerState.CONTAINER_RUNNING && !stops.has(status))
+    .map((status) => ({ containerId: status.id, name: status.metadata?.name ?? "" }))
+    .filter(({ name }) => hooked.has(name))
+    .map((container) => ({ kind: "run-pre-stop", ...container, deadline, reason }));
+}

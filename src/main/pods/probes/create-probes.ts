@@ -1,0 +1,39 @@
+// The node's probes, put together from its parts.
+
+import { join } from "path/posix";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { moduleLogger } from "../../../shared/log/logger.js";
+import type { Logger } from "../../../shared/log/thread-log.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { threadMetrics } from "../../../shared/metrics/threads.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
+import type { ProberPort } from "../../model/prober-port.js";
+import { ProbeCheckpoint } from "./checkpoint.js";
+import { ProbeKills } from "./probe-kills.js";
+import { ProbeManager } from "./probe-manager.js";
+import { Verdicts } from "./verdicts.js";
+
+interface ProbesDeps {
+  rootDir: string;
+  /** Gate ChangeContainerStatusOnKubeletRestart: results of an earlier kubelet do not count. */
+  forgetsResults: boolean;
+  nodeIPs: () => readonly string[];
+  prober: ProberPort;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export function createProbes({ rootDir, registry, log, ...deps }: ProbesDeps): ProbeManager {
+  const [results, kills] = [new Verdicts(), new ProbeKills()];
+  const path = join(rootDir, "nodelet", "probes", "results.json");
+  const stale = threadMetrics(registry).stale;
+  return new ProbeManager({
+    ...deps,
+    results,
+    kills,
+    checkpoint: new ProbeCheckpoint(path, results, kills, deps.clock, moduleLogger(log, "probes")),
+    onStale: () => stale.inc({ thread: "prober", kind: "probe-result" }),
+  });
+}

@@ -1,0 +1,97 @@
+// A manifest's way through the tasks pool. Its deadline depends on its size. Any failure in the end is reported as a
+// ManifestError, like any other fault of the manifest.
+
+import { ManifestError, type ManifestWarning } from "../../../shared/api/manifest/violation.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { DecodeManifestResult, ManifestOrigin } from "../../../shared/contracts/tasks.js";
+import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
+import type { FormerUids } from "./former-uids.js";
+
+/** As upstream: larger manifests are refused, from a file or from a URL. */
+export const MANIFEST_LIMIT = 10 * 1024 * 1024;
+/** A pod takes milliseconds; the rest is room for a busy machine and a thread that has to start first. */
+const DEADLINE_MS = 5_000;
+const DEADLINE_MS_PER_MIB = 2_000;
+
+export interface DecodeOptions {
+  tasks: Pick<TasksPool, "run">;
+  nodeName: string;
+  preventAPIReferences: boolean;
+  former: Pick<FormerUids, "keep">;
+  signal: AbortSignal;
+}
+
+/** Before this many tries a missed deadline is no verdict on a manifest; each try gets LATE_FACTOR times the time. */
+export const LATE_TRIES = 2;
+/**
+ * Enough for a machine under full load; short enough that a file made to be slow does not hold up the others for long.
+ */
+export const LATE_FACTOR = 4;
+
+export interface Decoded {
+  pods: Pod[];
+  warnings: ManifestWarning[];
+  error?: ManifestError;
+  /** With an error: names of pods as the text has them, "namespace/name". */
+  claims: string[];
+  /** True when the fault may be the machine's (deadline, dead thread): worth another try later. */
+  retry: boolean;
+  /** True when the deadline was missed. */
+  late?: true;
+}
+
+/** The URL as it may be logged. */
+export function publicUrl(url: string): string {
+  try {
+    const parsed = new URL(url);
+    if (parsed.password !== "") parsed.password = "xxxxx";
+    return parsed.href;
+  } catch {
+    return url;
+  }
+}
+
+function originName(origin: Exclude<ManifestOrigin, { kind: "submitted" }>): string {
+  return origin.kind === "file" ? origin.path : publicUrl(origin.url);
+}
+
+/**
+ * Rejects only with the signal's reason, or when the pool itself cannot run. `bytes` may be moved away.
+ * `lateTries`: how often this manifest has missed its deadline.
+ */
+export async function decodeInPool(
+  origin: Exclude<ManifestOrigin, { kind: "submitted" }>,
+  bytes: Uint8Array,
+  options: DecodeOptions,
+  lateTries = 0,
+): Promise<Decoded> {
+  const { tasks, nodeName, preventAPIReferences, former, signal } = options;
+  const bySize = DEADLINE_MS + Math.ceil((bytes.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
+  const deadlineMs = bySize * LATE_FACTOR ** lateTries;
+  let result: DecodeManifestResult;
+  try {
+    const job = { origin, text: bytes, nodeName, preventAPIReferences };
+    result = await tasks.run("decodeManifest", job, { deadlineMs, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TaskDeadlineError) {
+      return { ...fault(origin, `it must be readable within ${deadlineMs / 1000} s`), late: true };
+    }
+    if (error instanceof TaskThreadError)
+      return fault(origin, `it must be readable with little memory; ${error.message}`);
+    throw error;
+  }
+  const { pods, formerUids, warnings, error, claims = [] } = result;
+  return {
+    pods: await former.keep(pods, formerUids),
+    warnings,
+    claims,
+    retry: false,
+    ...(error === undefined ? {} : { error: new ManifestError(originName(origin), error) }),
+  };
+}
+
+function fault(origin: Exclude<ManifestOrigin, { kind: "submitted" }>, allowed: string): Decoded {
+  const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
+  return { pods: [], warnings: [], claims: [], retry: true, error: new ManifestError(originName(origin), [violation]) };
+}

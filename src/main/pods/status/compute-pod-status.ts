@@ -1,0 +1,258 @@
+// The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
+// yields the same status, and a status computed from itself does not change.
+
+import { containerNamed } from "../../../shared/api/per-spec.js";
+import {
+  isConditionTrue,
+  type ApiContainerStatus,
+  type PodPhase,
+  type PodStatus,
+  type QOSClass,
+  type ResourceStatus,
+} from "../../../shared/api/pod-status.js";
+import { isStaticPod, type Container, type Pod } from "../../../shared/api/pod.js";
+import { apiTime } from "../../../shared/api/time.js";
+import { ContainerState as CriState } from "../../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { isFinalPhase, podPhase, restartingAllReason } from "../../model/phase.js";
+import { ipFields, podIPs } from "../../model/pod-ips.js";
+import type { PodResources } from "../../model/pod-resources.js";
+import { type ProbeResults, noProbeResults } from "../../model/probe-results.js";
+import type { PodFailure } from "../../model/refusal.js";
+import { type RestartGates, defaultRestartGates } from "../../model/restart.js";
+import { needsNewSandbox } from "../../model/sandbox-need.js";
+import { statusesByName } from "../../model/statuses-by-name.js";
+import type { RestartingAll } from "../../model/step.js";
+import { podConditions, type ConditionVerdict } from "./conditions.js";
+import { type ContainerGroup, type GroupInput, type StartError, containerStatuses } from "./container-status.js";
+import { podLevelResources } from "./pod-level-resources.js";
+import { limitMessages } from "./termination-message.js";
+
+export interface StatusInput {
+  pod: Pod;
+  /** Undefined when the runtime was not inspected yet: everything is waiting then. */
+  observed: ObservedPod | undefined;
+  /** The status computed last; without one, the status the source gave with the pod. */
+  previous?: PodStatus;
+  /** Container name to why it was not started by the last sync, back-offs included. */
+  startErrors?: ReadonlyMap<string, StartError>;
+  /** The node's addresses, primary first. */
+  nodeIPs: readonly string[];
+  /** From CRI Version: the scheme of container ids, "containerd". */
+  runtimeName: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+  qosClass?: QOSClass;
+  /** The pod worker starts nothing more in this pod. */
+  podFinal?: boolean;
+  failure?: PodFailure;
+  probes?: ProbeResults;
+  /** Container id to its termination message, read from its file or log. */
+  terminationMessages?: ReadonlyMap<string, string>;
+  /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
+  inPostStart?: string;
+  /**
+   * The rule RestartAllContainers fired: whether the restart is in progress, and the removed containers that do not run
+   * again yet.
+   */
+  restartingAll?: RestartingAll;
+  /** Names of containers that will be started again, with any exit code. */
+  restarting?: ReadonlySet<string>;
+  gates?: RestartGates;
+  /** The resources last applied to the pod's containers; the pod itself has its allocated resources. */
+  actuated?: PodResources;
+  resizeConditions?: readonly ConditionVerdict[];
+  /** Gate InPlacePodLevelResourcesVerticalScaling: the status shows resources of the pod as a whole. */
+  podLevelResources: boolean;
+  /** Gate ContainerStopSignals, off by default in 1.36. */
+  stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
+  imageVolumeDigests: boolean;
+  /** The pod's handler in the runtime can make mounts recursively read-only. Absent: it cannot, or is not known. */
+  recursiveReadOnly?: boolean;
+  /** A volume that a container of the pod uses is not set up yet. Absent: all are. */
+  volumesMissing?: () => boolean;
+  /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
+  changesOnRestart: boolean;
+  /** Gate ResourceHealthStatus: of the devices that an app container has. */
+  resourceHealth?: (container: string) => ResourceStatus[];
+}
+
+export const deadlineMessage = "Pod was active on the node longer than the specified deadline";
+
+export function computePodStatus(input: StatusInput): PodStatus {
+  const { pod, observed, now } = input;
+  const old = input.previous ?? pod.status;
+  const { spec } = pod;
+  const inits = group(input, "init", spec.initContainers, old?.initContainerStatuses);
+  const before = statusesByName(old?.containerStatuses ?? []);
+  const regular = group(input, "app", spec.containers, old?.containerStatuses).map((status) =>
+    withResourceHealth(input, status, before.get(status.name)),
+  );
+  const ephemeral = group(input, "ephemeral", spec.ephemeralContainers, old?.ephemeralContainerStatuses);
+  const startTime = old?.startTime ?? pod.status?.startTime ?? apiTime(now);
+  const verdict = phaseVerdict(input, old, startTime, inits, regular);
+  const generation = pod.metadata.generation;
+  const status: PodStatus = {
+    phase: verdict.phase,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    conditions: podConditions({
+      pod,
+      phase: verdict.phase,
+      initStatuses: inits,
+      statuses: regular,
+      readyToStart: readyToStart(input, old),
+      previous: old?.conditions ?? [],
+      restartingAll: isRestartingAll(input, [...inits, ...regular]),
+      ...(input.resizeConditions !== undefined && { resize: input.resizeConditions }),
+      ...(input.failure?.disruption !== undefined && { disruption: input.failure.disruption }),
+      now,
+    }),
+    ...(verdict.message !== undefined && { message: verdict.message }),
+    ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    ...ipFields(podIPs(pod, observed, input.nodeIPs, old), input.nodeIPs),
+    startTime,
+    ...(inits.length > 0 && { initContainerStatuses: inits }),
+    containerStatuses: regular,
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
+    ...(input.qosClass !== undefined && { qosClass: input.qosClass }),
+    ...(input.podLevelResources && podLevelResources(pod, verdict.phase, input.actuated)),
+  };
+  return limitMessages(pod, status);
+}
+
+/**
+ * A current sandbox is ready, and the volumes are set up. Upstream creates the sandbox after the volumes; here it may
+ * be there before them (runtime/sandboxes-ahead.ts). Once true, only the sandbox counts.
+ */
+function readyToStart({ pod, observed, volumesMissing }: StatusInput, old: PodStatus | undefined): boolean {
+  const sandbox = observed?.sandboxes[0];
+  if (observed === undefined || sandbox === undefined || needsNewSandbox(pod, observed).create) return false;
+  return (
+    isConditionTrue(old, "PodReadyToStartContainers") ||
+    observed.containers.some(({ createdAt }) => createdAt >= sandbox.createdAt) ||
+    volumesMissing?.() !== true
+  );
+}
+
+/** A container that has released its devices shows their last health. */
+function withResourceHealth(
+  { resourceHealth }: StatusInput,
+  status: ApiContainerStatus,
+  previous: ApiContainerStatus | undefined,
+): ApiContainerStatus {
+  if (resourceHealth === undefined) return status;
+  const now = resourceHealth(status.name);
+  const allocatedResourcesStatus = now.length > 0 ? now : previous?.allocatedResourcesStatus;
+  return allocatedResourcesStatus === undefined ? status : { ...status, allocatedResourcesStatus };
+}
+
+/** Until every removed container exists again, or waits for its own reason. */
+function isRestartingAll({ restartingAll }: StatusInput, statuses: readonly ApiContainerStatus[]): boolean {
+  if (restartingAll?.active === true) return true;
+  return statuses.some(({ state }) => state.waiting?.reason === restartingAllReason);
+}
+
+/** Status of a rejected pod: no container of it ever ran. `message` is the handler's. */
+export function rejectedPodStatus(reason: string, message: string, qosClass: QOSClass, now: number): PodStatus {
+  return { phase: "Failed", reason, message: `Pod was rejected: ${message}`, qosClass, startTime: apiTime(now) };
+}
+
+/** Has the pod used up its activeDeadlineSeconds? */
+function pastActiveDeadline(pod: Pod, startTime: string | null | undefined, now: number): boolean {
+  const seconds = pod.spec.activeDeadlineSeconds;
+  return seconds !== undefined && startTime != null && now - Date.parse(startTime) >= seconds * 1000;
+}
+
+function group(
+  input: StatusInput,
+  kind: ContainerGroup,
+  containers: readonly Container[] = [],
+  previous: readonly ApiContainerStatus[] = [],
+): ApiContainerStatus[] {
+  const groupInput: GroupInput = {
+    pod: input.pod,
+    group: kind,
+    containers,
+    observed: input.observed?.containers ?? [],
+    previous,
+    startErrors: input.startErrors ?? new Map<string, StartError>(),
+    removedForRestartAll: input.restartingAll?.removed ?? new Set<string>(),
+    restarting: input.restarting ?? new Set<string>(),
+    probes: input.probes ?? noProbeResults,
+    runtimeName: input.runtimeName,
+    terminationMessages: input.terminationMessages ?? new Map<string, string>(),
+    actuated: input.actuated,
+    stopSignals: input.stopSignals,
+    imageVolumeDigests: input.imageVolumeDigests,
+    recursiveReadOnly: input.recursiveReadOnly === true,
+    changesOnRestart: input.changesOnRestart,
+    gates: input.gates ?? defaultRestartGates,
+    inPostStart: input.inPostStart,
+  };
+  return containerStatuses(groupInput);
+}
+
+interface PhaseVerdict {
+  phase: PodPhase;
+  reason?: string;
+  message?: string;
+}
+
+/** The computed phase and its overrides, in order. */
+function phaseVerdict(
+  input: StatusInput,
+  old: PodStatus | undefined,
+  startTime: string | null,
+  initStatuses: readonly ApiContainerStatus[],
+  statuses: readonly ApiContainerStatus[],
+): PhaseVerdict {
+  const { pod } = input;
+  const api = pod.status;
+  let phase = podPhase({
+    spec: pod.spec,
+    initStatuses,
+    statuses,
+    startedInSandbox: startedInLiveSandbox(input),
+    podFinal: input.podFinal === true,
+    isStatic: isStaticPod(pod),
+    ...(input.gates !== undefined && { gates: input.gates }),
+    ...(input.restarting !== undefined && { restarting: input.restarting }),
+  });
+  if (!isFinalPhase(phase)) {
+    if (old !== undefined && isFinalPhase(old.phase)) phase = old.phase;
+    else if (api !== undefined && isFinalPhase(api.phase)) phase = api.phase;
+  }
+  const verdict: PhaseVerdict = { phase };
+  if (phase === old?.phase) {
+    const reason = old.reason || api?.reason;
+    const message = old.message || api?.message;
+    if (reason) verdict.reason = reason;
+    if (message) verdict.message = message;
+  }
+  const ended = input.failure ?? deadlineFailure(input, startTime, phase);
+  // As upstream's generateAPIPodStatus: a pod that the kubelet ends is Succeeded when all its containers exited with 0.
+  if (ended !== undefined && (phase !== "Succeeded" || ended.always === true)) {
+    Object.assign(verdict, { phase: "Failed", reason: ended.reason, message: ended.message });
+  }
+  if (api !== undefined && isFinalPhase(api.phase)) verdict.phase = api.phase;
+  return verdict;
+}
+
+function deadlineFailure(input: StatusInput, startTime: string | null, phase: PodPhase): PodFailure | undefined {
+  // A pod that came to its end in time is not late afterwards.
+  if (isFinalPhase(phase) || !pastActiveDeadline(input.pod, startTime, input.now)) return undefined;
+  return { reason: "DeadlineExceeded", message: deadlineMessage };
+}
+
+function startedInLiveSandbox({ pod, observed }: StatusInput): boolean {
+  const sandbox = observed?.sandboxes[0];
+  if (observed === undefined || sandbox === undefined || needsNewSandbox(pod, observed).create) return false;
+  // CRI does not report the sandbox of a container status; a container created after the newest sandbox is in it.
+  return observed.containers.some(
+    ({ metadata, createdAt, state }) =>
+      createdAt >= sandbox.createdAt &&
+      (state === CriState.CONTAINER_RUNNING || state === CriState.CONTAINER_EXITED) &&
+      containerNamed(pod.spec, metadata?.name ?? "")?.place === "app",
+  );
+}

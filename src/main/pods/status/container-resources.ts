@@ -1,0 +1,75 @@
+// status.resources of a container: the values of the runtime, if it reports them; else the values set last. As
+// upstream, a container without limits of its own shows none: its pod's limits are in the pod's status. A container
+// that the runtime has shows the field even if it is empty. Pure.
+
+import type { Container, ResourceList, ResourceRequirements } from "../../../shared/api/pod.js";
+import { milliValue, printQuantity, value, type QuantityLike } from "../../../shared/api/quantity.js";
+import { ContainerState, type ContainerStatus, type LinuxContainerResources } from "../../../shared/cri/gen/runtime.v1.js";
+import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, sharesToMilliCpu } from "../../resources/cpu.js";
+
+/**
+ * Quotas at or below this many milli-CPU are rounded up by the kernel's minimum: they don't show the requested value.
+ */
+const MIN_LIMIT_MILLI = 10n;
+
+/**
+ * @param container with its allocated resources
+ * @param actuated CPU and memory that were set last; undefined: not known
+ */
+export function containerResources(
+  container: Container,
+  observed: ContainerStatus,
+  actuated: ResourceRequirements | undefined,
+): ResourceRequirements {
+  const { resources = {} } = container;
+  if (observed.state !== ContainerState.CONTAINER_RUNNING) return resources;
+  const given = actuated ?? resources;
+  const linux = observed.resources?.linux;
+  const requests = { ...others(resources.requests), ...pick(given.requests) };
+  const limits = resources.limits === undefined ? undefined : { ...others(resources.limits), ...pick(given.limits) };
+  if (linux !== undefined) takeFromRuntime(linux, requests, limits);
+  return {
+    ...resources,
+    ...listed("limits", limits),
+    ...listed("requests", requests),
+  };
+}
+
+/** If the runtime reports another value than the requested one, the status shows the runtime's value. */
+function takeFromRuntime(linux: LinuxContainerResources, requests: ResourceList, limits?: ResourceList): void {
+  const { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } = linux;
+  const request = requests["cpu"];
+  if (request !== undefined && cpuShares > MIN_SHARES && cpuShares !== milliCpuToShares(milliValue(request))) {
+    requests["cpu"] = milli(sharesToMilliCpu(cpuShares));
+  }
+  if (limits === undefined) return;
+  const limit = limits["cpu"];
+  if (cpuQuota > 0n && cpuPeriod > 0n && !isSmall(limit)) {
+    const quota = limit === undefined ? undefined : milliCpuToQuota(milliValue(limit), cpuPeriod);
+    if (quota !== cpuQuota) limits["cpu"] = milli((cpuQuota * 1000n + cpuPeriod - 1n) / cpuPeriod);
+  }
+  const memory = limits["memory"];
+  if (memoryLimitInBytes > 0n && (memory === undefined || value(memory) !== memoryLimitInBytes)) {
+    limits["memory"] = printQuantity({ nanos: memoryLimitInBytes * 1_000_000_000n, format: "BinarySI" });
+  }
+}
+
+function isSmall(limit: QuantityLike | undefined): boolean {
+  return limit !== undefined && milliValue(limit) <= MIN_LIMIT_MILLI;
+}
+
+function milli(milliCpu: bigint): string {
+  return printQuantity({ nanos: milliCpu * 1_000_000n, format: "DecimalSI" });
+}
+
+function pick(list: ResourceList | undefined): ResourceList {
+  return Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => name === "cpu" || name === "memory"));
+}
+
+function others(list: ResourceList | undefined): ResourceList {
+  return Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => name !== "cpu" && name !== "memory"));
+}
+
+function listed(name: "limits" | "requests", list: ResourceList = {}): ResourceRequirements {
+  return Object.keys(list).length > 0 ? { [name]: list } : {};
+}

@@ -1,0 +1,171 @@
+// Converts one CRI container to an API container status, without other containers and probes.
+
+import type {
+  ApiContainerStatus,
+  ContainerState,
+  ContainerStateTerminated,
+  VolumeMountStatus,
+} from "../../../shared/api/pod-status.js";
+import type { Container, VolumeMount } from "../../../shared/api/pod.js";
+import { sameJson } from "../../../shared/api/same-json.js";
+import { apiTimeFromNanos } from "../../../shared/api/time.js";
+import type { ContainerStatus, Mount } from "../../../shared/cri/gen/runtime.v1.js";
+import { ContainerState as CriState } from "../../../shared/cri/gen/runtime.v1.js";
+import { restartCountOf } from "../../model/paths.js";
+import type { PodResources } from "../../model/pod-resources.js";
+import { signalName } from "../../model/stop-signals.js";
+import { containerResources } from "./container-resources.js";
+import { joinMessages } from "./termination-message.js";
+
+export interface StateInput {
+  container: Container;
+  observed: ContainerStatus;
+  /** Its status before this computation. */
+  previous: ApiContainerStatus | undefined;
+  /** Name of the runtime: the scheme of container ids. */
+  runtimeName: string;
+  /** Container id to the text it left in its termination message file, or to the log's tail. */
+  terminationMessages: ReadonlyMap<string, string>;
+  /** The resources last applied to the pod's containers, if known. The container itself has its allocated resources. */
+  actuated?: PodResources | undefined;
+  /** Gate ContainerStopSignals. */
+  stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest. */
+  imageVolumeDigests: boolean;
+}
+
+/** A container that the runtime lost; it counts as killed. */
+export function lostContainer(message: string): ContainerStateTerminated {
+  return { exitCode: 137, reason: "ContainerStatusUnknown", message, startedAt: null, finishedAt: null };
+}
+
+export const lostWhenTerminated = "The container could not be located when the pod was terminated";
+
+/** Ready and started are set later: they need the probes. */
+export function observedStatus(input: StateInput): ApiContainerStatus {
+  const { container, observed, previous, runtimeName } = input;
+  const lost = observed.state === CriState.CONTAINER_UNKNOWN && previous?.state.running !== undefined;
+  const user = observed.user?.linux;
+  const signal = input.stopSignals ? signalName(observed.stopSignal) : undefined;
+  const resources = containerResources(container, observed, input.actuated?.containers[container.name]);
+  const allocated = container.resources?.requests;
+  return {
+    name: container.name,
+    state: observedState(input, lost),
+    lastState: {},
+    ready: false,
+    restartCount: lost ? previous.restartCount + 1 : restartCountOf(observed),
+    image: observed.image?.image ?? "",
+    imageID: observed.imageRef,
+    containerID: `${runtimeName}://${observed.id}`,
+    ...(allocated && { allocatedResources: allocated }),
+    resources,
+    ...mountsShown(container, { mounts: observed.mounts, digests: input.imageVolumeDigests }),
+    ...(user && {
+      user: {
+        linux: {
+          uid: Number(user.uid),
+          gid: Number(user.gid),
+          ...(user.supplementalGroups.length > 0 && { supplementalGroups: user.supplementalGroups.map(Number) }),
+        },
+      },
+    }),
+    ...(signal !== undefined && { stopSignal: signal }),
+  };
+}
+
+type ObservedRun = Pick<StateInput, "observed" | "runtimeName" | "terminationMessages">;
+
+/** The state of a run before the newest. */
+export function earlierState(input: ObservedRun): ContainerState {
+  return observedState(input, false);
+}
+
+function observedState({ observed, runtimeName, terminationMessages }: ObservedRun, lost: boolean): ContainerState {
+  switch (observed.state) {
+    case CriState.CONTAINER_RUNNING:
+      return { running: { startedAt: apiTimeFromNanos(observed.startedAt) } };
+    case CriState.CONTAINER_CREATED:
+      return { waiting: {} };
+    case CriState.CONTAINER_UNKNOWN:
+      return lost ? { terminated: lostContainer(lostWhenTerminated) } : { waiting: {} };
+    case CriState.CONTAINER_EXITED: {
+      const message = joinMessages(observed.message, terminationMessages.get(observed.id) ?? "");
+      return {
+        terminated: {
+          exitCode: observed.exitCode,
+          ...(observed.reason !== "" && { reason: observed.reason }),
+          ...(message !== "" && { message }),
+          startedAt: apiTimeFromNanos(observed.startedAt),
+          finishedAt: apiTimeFromNanos(observed.finishedAt),
+          containerID: `${runtimeName}://${observed.id}`,
+        },
+      };
+    }
+  }
+}
+
+/** The last statuses of a container's mounts, with the runtime's mounts that they were made of. */
+const lastStatuses = new WeakMap<object, { seen: SeenMounts; statuses: VolumeMountStatus[] }>();
+
+/** What the statuses of mounts show beside the definition. */
+interface SeenMounts {
+  /** The runtime's mounts; absent: the container does not exist. */
+  mounts?: readonly Mount[];
+  /** Gate ImageVolumeWithDigest. */
+  digests?: boolean;
+  /** The runtime can make mounts recursively read-only: the answer for a container that does not exist. */
+  recursive?: boolean;
+}
+
+/**
+ * The statuses of the container's mounts, if it has any. The same list while nothing changes: to compare it costs
+ * nothing then.
+ */
+export function mountsShown(
+  { volumeMounts = [] }: Container,
+  seen: SeenMounts,
+): { volumeMounts?: VolumeMountStatus[] } {
+  if (volumeMounts.length === 0) return {};
+  const last = lastStatuses.get(volumeMounts);
+  const same =
+    last !== undefined &&
+    last.seen.digests === seen.digests &&
+    last.seen.recursive === seen.recursive &&
+    sameJson(last.seen.mounts, seen.mounts);
+  const statuses = same ? last.statuses : newMountStatuses(volumeMounts, seen);
+  if (!same) lastStatuses.set(volumeMounts, { seen, statuses });
+  return { volumeMounts: statuses };
+}
+
+/**
+ * The digest of an image volume is what the runtime reports for the mount. Without it none is shown, as upstream: the
+ * id by which the kubelet mounted the image is no digest (https://github.com/kubernetes/kubernetes/pull/142120).
+ */
+function newMountStatuses(
+  volumeMounts: readonly VolumeMount[],
+  { mounts, digests = false, recursive = false }: SeenMounts,
+): VolumeMountStatus[] {
+  // A pod may have thousands of mounts. Of two with one path the first counts.
+  const byPath = new Map<string, Mount>();
+  for (const mount of mounts ?? []) {
+    if (!byPath.has(mount.containerPath)) byPath.set(mount.containerPath, mount);
+  }
+  return volumeMounts.map((wanted) => {
+    const { name, mountPath, readOnly } = wanted;
+    const mount = byPath.get(mountPath);
+    const whole = mounts === undefined ? recursive && wantsRecursive(wanted) : mount?.recursiveReadOnly === true;
+    const recursiveReadOnly = whole ? "Enabled" : "Disabled";
+    const imageRef = (digests && mount?.image?.imageRef) || "";
+    return {
+      name,
+      mountPath,
+      ...(readOnly === true && { readOnly, recursiveReadOnly }),
+      ...(imageRef !== "" && { volumeStatus: { image: { imageRef } } }),
+    };
+  });
+}
+
+function wantsRecursive({ recursiveReadOnly = "Disabled", mountPropagation = "None" }: VolumeMount): boolean {
+  return recursiveReadOnly !== "Disabled" && mountPropagation === "None";
+}

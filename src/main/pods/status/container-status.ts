@@ -1,0 +1,232 @@
+// API statuses of a group of containers (init, regular or ephemeral), with values carried over from the previous
+// status. Invariant: a termination once observed is never lost here.
+
+import type { ApiContainerStatus, ContainerState } from "../../../shared/api/pod-status.js";
+import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
+import { type ContainerStatus, ContainerState as CriState } from "../../../shared/cri/gen/runtime.v1.js";
+import { restartingAllReason } from "../../model/phase.js";
+import type { PodResources } from "../../model/pod-resources.js";
+import type { ProbeResults } from "../../model/probe-results.js";
+import { type RestartGates, mayStart } from "../../model/restart.js";
+import { statusesByName } from "../../model/statuses-by-name.js";
+import { earlierState, lostContainer, mountsShown, observedStatus } from "./container-state.js";
+
+/** Reason why the last sync did not start a container: the waiting reason and its text. */
+export interface StartError {
+  reason: string;
+  message: string;
+}
+
+export type ContainerGroup = "init" | "app" | "ephemeral";
+
+export interface GroupInput {
+  pod: Pod;
+  group: ContainerGroup;
+  containers: readonly Container[];
+  /** All of the pod's CRI containers, newest first. */
+  observed: readonly ContainerStatus[];
+  previous: readonly ApiContainerStatus[];
+  startErrors: ReadonlyMap<string, StartError>;
+  /** Names of containers removed by the RestartAllContainers rule and not created again yet. */
+  removedForRestartAll: ReadonlySet<string>;
+  /** Names of containers that will be started again, with any exit code. */
+  restarting: ReadonlySet<string>;
+  probes: ProbeResults;
+  runtimeName: string;
+  terminationMessages: ReadonlyMap<string, string>;
+  actuated?: PodResources | undefined;
+  stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
+  imageVolumeDigests: boolean;
+  /** The runtime can make mounts of the pod recursively read-only. */
+  recursiveReadOnly: boolean;
+  /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
+  changesOnRestart: boolean;
+  gates: RestartGates;
+  /** Its postStart hook runs: the container is not yet ready for use. */
+  inPostStart?: string | undefined;
+}
+
+const lostWhenDeleted =
+  "The container could not be located when the pod was deleted.  The container used to be Running";
+const lostInit =
+  "Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally";
+const removedMessage = "The container is removed because RestartAllContainers in place";
+
+/** Statuses in spec order for init containers, by name for the others. */
+export function containerStatuses(input: GroupInput): ApiContainerStatus[] {
+  const known = knownOf(input);
+  const containers = input.group === "init" ? input.containers : sortedByName(input.containers);
+  return containers.map((container) => containerStatus(input, known, container));
+}
+
+const sorted = new WeakMap<readonly Container[], readonly Container[]>();
+
+/** Sorted once: a list of a spec never changes. */
+function sortedByName(containers: readonly Container[]): readonly Container[] {
+  let list = sorted.get(containers);
+  if (list === undefined) {
+    list = containers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    sorted.set(containers, list);
+  }
+  return list;
+}
+
+/** By name, found once: a pod may have thousands of containers. */
+interface Known {
+  observed: ReadonlyMap<string, readonly ContainerStatus[]>;
+  previous: ReadonlyMap<string, ApiContainerStatus>;
+  anyRegularExists: boolean;
+}
+
+function knownOf({ pod, observed, previous }: GroupInput): Known {
+  const byName = new Map<string, ContainerStatus[]>();
+  for (const status of observed) {
+    const own = byName.get(nameOf(status));
+    if (own === undefined) byName.set(nameOf(status), [status]);
+    else own.push(status);
+  }
+  return {
+    observed: byName,
+    previous: statusesByName(previous),
+    anyRegularExists: pod.spec.containers.some(({ name }) => byName.has(name)),
+  };
+}
+
+function containerStatus(input: GroupInput, known: Known, container: Container): ApiContainerStatus {
+  const previous = known.previous.get(container.name);
+  const [newest, before] = known.observed.get(container.name) ?? [];
+  let status: ApiContainerStatus;
+  if (newest === undefined) {
+    status = unobservedStatus(input, known, container, previous);
+  } else {
+    status = observedStatus({ ...input, container, observed: newest, previous });
+    if (before !== undefined) {
+      status.lastState = earlierState({ ...input, observed: before });
+    } else if (previous?.lastState.terminated?.reason === restartingAllReason) {
+      // Only the previous status shows a container that the kubelet removed on purpose.
+      status.lastState = previous.lastState;
+    }
+  }
+  if (newest === undefined && isRemoved(input, container, previous)) status = removedStatus(status, previous);
+  status = withStartError(input, container, newest, status);
+  return withReadiness(input, container, newest?.id, previous, status);
+}
+
+function nameOf(status: ContainerStatus): string {
+  return status.metadata?.name ?? "";
+}
+
+function defaultStatus(input: GroupInput, container: Container): ApiContainerStatus {
+  const hasInit = (input.pod.spec.initContainers ?? []).length > 0;
+  return {
+    name: container.name,
+    state: { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } },
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    image: container.image ?? "",
+    imageID: "",
+    ...mountsShown(container, { recursive: input.recursiveReadOnly }),
+  };
+}
+
+/** Status of a container that the runtime does not list. */
+function unobservedStatus(
+  input: GroupInput,
+  { anyRegularExists }: Known,
+  container: Container,
+  previous: ApiContainerStatus | undefined,
+): ApiContainerStatus {
+  if (previous?.state.terminated !== undefined) return { ...previous };
+  const status = defaultStatus(input, container);
+  if (previous !== undefined) {
+    status.restartCount = previous.restartCount;
+    status.lastState = previous.lastState;
+  }
+  if (input.group === "init" && !isSidecar(container) && anyRegularExists) {
+    const terminated = { exitCode: 0, reason: "Completed", message: lostInit, startedAt: null, finishedAt: null };
+    return { ...status, state: { terminated } };
+  }
+  if (previous?.state.running !== undefined && status.lastState.terminated === undefined) {
+    status.lastState = { terminated: lostContainer(lostWhenDeleted) };
+    // A pod that stays gets the container again: that is a restart.
+    if (input.pod.metadata.deletionTimestamp === undefined) status.restartCount += 1;
+  }
+  return status;
+}
+
+/** An earlier kubelet's word for it counts too. */
+function isRemoved(input: GroupInput, { name }: Container, previous: ApiContainerStatus | undefined): boolean {
+  if (input.group === "ephemeral") return false;
+  return input.removedForRestartAll.has(name) || previous?.state.waiting?.reason === restartingAllReason;
+}
+
+function removedStatus(status: ApiContainerStatus, previous: ApiContainerStatus | undefined): ApiContainerStatus {
+  // The count rises once, when the removal is first observed; later waits were counted.
+  const counted =
+    previous?.state.waiting !== undefined && previous.lastState.terminated?.reason === restartingAllReason;
+  const terminated = {
+    exitCode: 137,
+    reason: restartingAllReason,
+    message: removedMessage,
+    startedAt: null,
+    finishedAt: null,
+  };
+  return {
+    ...status,
+    state: { waiting: { reason: restartingAllReason, message: removedMessage } },
+    lastState: { terminated },
+    restartCount: (previous?.restartCount ?? status.restartCount) + (counted ? 0 : 1),
+  };
+}
+
+/** A container that should run but could not be started waits, with the reason. */
+function withStartError(
+  input: GroupInput,
+  container: Container,
+  newest: ContainerStatus | undefined,
+  status: ApiContainerStatus,
+): ApiContainerStatus {
+  const error = input.startErrors.get(container.name);
+  if (error === undefined) return status;
+  const exited = newest?.state === CriState.CONTAINER_EXITED;
+  const sidecar = input.group === "init" && isSidecar(container);
+  if (input.group === "init" && !sidecar && exited && newest.exitCode === 0) return status;
+  // Ephemeral containers are started once.
+  if (input.group === "ephemeral" && exited) return status;
+  const restarts = input.restarting.has(container.name) || (sidecar && exited);
+  if (!restarts && !mayStart(input.pod, container, newest, input.gates)) return status;
+  const waiting: ContainerState = { waiting: { reason: error.reason, message: error.message } };
+  const ended = status.state.terminated !== undefined;
+  return { ...status, state: waiting, lastState: ended ? status.state : status.lastState };
+}
+
+function withReadiness(
+  input: GroupInput,
+  container: Container,
+  id: string | undefined,
+  previous: ApiContainerStatus | undefined,
+  status: ApiContainerStatus,
+): ApiContainerStatus {
+  const running = status.state.running !== undefined;
+  // After a restart of the kubelet the old probe results hold for the same container, until probes have run again.
+  const same =
+    !input.changesOnRestart && previous?.containerID !== undefined && previous.containerID === status.containerID;
+  const startup = id === undefined ? undefined : input.probes.startup(id);
+  const started =
+    running &&
+    input.inPostStart !== container.name &&
+    (container.startupProbe === undefined ||
+      (startup === undefined ? same && previous.started === true : startup === "Success"));
+  if (input.group === "init" && !isSidecar(container)) {
+    return { ...status, started, ready: status.state.terminated?.exitCode === 0 };
+  }
+  if (input.group === "ephemeral") return { ...status, started, ready: false };
+  const readiness = id === undefined ? undefined : input.probes.readiness(id);
+  const ready =
+    started &&
+    (container.readinessProbe === undefined ||
+      (readiness === undefined ? same && previous.ready : readiness === "Success"));
+  return { ...status, started, ready };
+}

@@ -1,0 +1,352 @@
+// The statuses of all pods of the node. A change of a pod computes its status; batches are published to the server
+// thread. Invariant: a published pod is the newest computed one. Equal statuses are published once. An exit is never
+// published without the container's termination message. The final status of a pod is published before the pod is
+// removed.
+
+import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../../shared/api/pod-status.js";
+import { isStaticPod, type Pod, podDescription } from "../../../shared/api/pod.js";
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { forEachIsolated } from "../../../shared/turns/for-each-isolated.js";
+import type { PodDelta } from "../../model/pod-delta.js";
+import type { PodEventStream } from "../../model/pod-events.js";
+import type { PodResources } from "../../model/pod-resources.js";
+import type { ProbeResults } from "../../model/probe-results.js";
+import type { PodFailure } from "../../model/refusal.js";
+import type { RestartGates } from "../../model/restart.js";
+import { statusText } from "../../model/status-text.js";
+import type { RestartingAll } from "../../model/step.js";
+import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
+import type { ConditionVerdict } from "./conditions.js";
+import type { StartError } from "./container-status.js";
+import { finalStatus, reportableStatus } from "./final-status.js";
+import type { HostIPsChange } from "./host-ips.js";
+import { withForeign } from "./manager/shown-status.js";
+import type { TerminationReader } from "./termination-reader.js";
+
+export interface PodStatusesDeps {
+  clock: Clock;
+  log: Logger;
+  /** Of the node, the primary first. */
+  nodeIPs: () => readonly string[];
+  /** Name of the runtime, "" until it has responded. */
+  runtimeName: () => string;
+  qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
+  probes: ProbeResults;
+  resize: (uid: string) => ShownResize;
+  gates: RestartGates;
+  /** Gate InPlacePodLevelResourcesVerticalScaling: statuses show resources of the pod as a whole. */
+  podLevelResources: boolean;
+  /** Gate ContainerStopSignals: container statuses show the stop signal. */
+  stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
+  imageVolumeDigests: boolean;
+  /** The pod's handler in the runtime can make mounts recursively read-only. Absent: it cannot. */
+  recursiveReadOnly?: (pod: Pod) => boolean;
+  /** All volumes that containers of the pod use are set up; absent: always. */
+  volumesSetUp?: (pod: Pod) => boolean;
+  /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
+  changesOnRestart: boolean;
+  /** Of the devices that a container has; absent: not shown. */
+  resourceHealth?: (pod: Pod, container: string) => ResourceStatus[];
+  terminations: Pick<TerminationReader, "messagesOf" | "forget">;
+  /** The status of the pod in the API server; absent: there is no server. */
+  apiStatus?: (uid: string) => PodStatus | undefined;
+  publish: (delta: PodDelta) => void;
+  events: Pick<PodEventStream, "emit">;
+}
+
+/** A pod runs with its allocated resources; its spec shows the desired resources. */
+interface ShownResize {
+  desired?: Pod;
+  actuated?: PodResources;
+  conditions: readonly ConditionVerdict[];
+}
+
+export interface StatusUpdate {
+  pod: Pod;
+  observed: ObservedPod;
+  waiting: ReadonlyMap<string, StartError>;
+  /** Nothing of the pod will start again. */
+  final: boolean;
+  /** The container whose postStart hook is under way. */
+  inPostStart?: string;
+  /** Names of containers that will be started again, with any exit code. */
+  restarting?: ReadonlySet<string>;
+  restartingAll?: RestartingAll;
+  /** A container of the pod runs, or may start: it must not show a final phase. */
+  mayRun: boolean;
+  /** Nothing of the pod runs: this is its last status. */
+  ended: boolean;
+  /** Why the kubelet ends the pod. */
+  failure?: PodFailure;
+}
+
+/** Changes within this time reach the server thread together. */
+const BATCH_MS = 2;
+
+interface Entry {
+  pod: Pod;
+  status: PodStatus;
+  text: string;
+  started: boolean;
+  /** It is the status the pod ended with. */
+  final: boolean;
+}
+
+export class PodStatuses {
+  private readonly entries = new Map<string, Entry>();
+  private readonly changed = new Set<string>();
+  private readonly removed = new Set<string>();
+  /** The newest update of a pod that waits for messages being read. */
+  private readonly held = new Map<string, StatusUpdate>();
+  /** The newest update of each pod. */
+  private readonly newest = new Map<string, StatusUpdate>();
+  /** Pods to be forgotten once their termination messages are read. */
+  private readonly leaving = new Set<string>();
+  /** The last status of removed pods: reported in one batch, deleted in the next. */
+  private readonly last = new Map<string, Pod>();
+  private timer: Timer | undefined;
+
+  constructor(private readonly deps: PodStatusesDeps) {}
+
+  /** The pod with its last computed status. */
+  get(uid: string): Pod | undefined {
+    const entry = this.entries.get(uid);
+    return entry === undefined ? undefined : withStatus(entry);
+  }
+
+  all(): Pod[] {
+    return [...this.entries.values()].map(withStatus);
+  }
+
+  /** A pod is known before anything of it runs; `startTime` is for a pod without a status. */
+  accept(pod: Pod, startTime: string): void {
+    const { uid } = pod.metadata;
+    if (this.leaving.has(uid)) this.drop(uid);
+    const known = this.entries.get(uid)?.status ?? this.deps.apiStatus?.(uid);
+    this.put(pod, { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod), ...known });
+  }
+
+  /** A terminated pod runs again: its final status is no longer its status. */
+  acceptAgain(pod: Pod, startTime: string): void {
+    this.held.delete(pod.metadata.uid);
+    this.newest.delete(pod.metadata.uid);
+    this.put(pod, { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod) }, { final: false });
+  }
+
+  /** Restores the status of a pod that terminated under an earlier kubelet process. */
+  restore(pod: Pod, status: PodStatus): void {
+    this.newest.delete(pod.metadata.uid);
+    this.put(pod, status, { final: true });
+    this.deps.events.emit("statusComputed", { pod, status });
+  }
+
+  /** Admission rejected the pod; no container of it runs. */
+  reject(pod: Pod, { reason, message }: PodFailure): void {
+    this.held.delete(pod.metadata.uid);
+    this.newest.delete(pod.metadata.uid);
+    const { generation } = pod.metadata;
+    const status = rejectedPodStatus(reason, message, this.deps.qosClass(pod), this.deps.clock.now());
+    this.store(pod, { ...status, ...(generation !== undefined && { observedGeneration: generation }) });
+  }
+
+  update(input: StatusUpdate): void {
+    const { observed, waiting, final, inPostStart, restarting, restartingAll, failure, mayRun, ended } = input;
+    const { uid } = input.pod.metadata;
+    const api = this.deps.apiStatus?.(uid);
+    const pod = api === undefined ? input.pod : { ...input.pod, status: api };
+    this.newest.set(uid, input);
+    const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
+    if (terminationMessages === undefined) {
+      this.held.set(uid, input);
+      return;
+    }
+    this.held.delete(uid);
+    const entry = this.entries.get(uid);
+    const previous = entry === undefined ? undefined : withForeign(entry.status, api);
+    const now = this.deps.clock.now();
+    const resize = this.deps.resize(uid);
+    const { resourceHealth } = this.deps;
+    const computed = computePodStatus({
+      pod,
+      observed,
+      ...(previous === undefined ? {} : { previous }),
+      startErrors: waiting,
+      nodeIPs: this.deps.nodeIPs(),
+      runtimeName: this.deps.runtimeName(),
+      now,
+      qosClass: this.deps.qosClass(pod),
+      podFinal: final,
+      // While the pod runs, its containers alone determine the reported phase.
+      ...(failure !== undefined && !mayRun && { failure }),
+      probes: this.deps.probes,
+      terminationMessages,
+      ...(inPostStart !== undefined && { inPostStart }),
+      gates: this.deps.gates,
+      podLevelResources: this.deps.podLevelResources,
+      stopSignals: this.deps.stopSignals,
+      imageVolumeDigests: this.deps.imageVolumeDigests,
+      recursiveReadOnly: this.deps.recursiveReadOnly?.(pod) === true,
+      volumesMissing: () => this.deps.volumesSetUp?.(pod) === false,
+      changesOnRestart: this.deps.changesOnRestart,
+      ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
+      resizeConditions: resize.conditions,
+      ...(resize.actuated !== undefined && { actuated: resize.actuated }),
+      ...(restarting !== undefined && { restarting }),
+      ...(restartingAll !== undefined && { restartingAll }),
+    });
+    const status = ended
+      ? finalStatus(pod, computed, isStaticPod(pod), now)
+      : reportableStatus(previous, computed, mayRun);
+    const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
+    if (running && entry?.started === false) this.deps.events.emit("started", { pod: input.pod });
+    const marks = { started: running, final: ended, unpublished: isBetweenRuns(status, pod, restarting) };
+    this.store(resize.desired ?? input.pod, status, marks);
+    if (ended) this.deps.events.emit("statusFinal", { pod: input.pod, status });
+  }
+
+  /** The pod's volumes are set up: it may be ready to start containers. */
+  onVolumesSetUp(uid: string): void {
+    const hasSandbox = (this.newest.get(uid)?.observed.sandboxes.length ?? 0) > 0;
+    if (hasSandbox && !isConditionTrue(this.get(uid)?.status, "PodReadyToStartContainers")) this.refresh(uid);
+  }
+
+  /** A probe result of the pod changed: computes the status again from the same state. Never throws. */
+  refresh(uid: string): void {
+    const input = this.newest.get(uid);
+    if (input !== undefined) this.updateIsolated(input);
+  }
+
+  /**
+   * The node's addresses have changed from `before`; `guessed`: the earlier addresses should not have been reported.
+   */
+  hostIPsChanged({ before, guessed }: Pick<HostIPsChange, "before" | "guessed">): void {
+    for (const input of [...this.newest.values()]) {
+      if (input.ended) continue;
+      const entry = this.entries.get(input.pod.metadata.uid);
+      // A pod on the node's network keeps its addresses, except those that were empty.
+      if (guessed && entry !== undefined && input.pod.spec.hostNetwork === true) {
+        const status = { ...entry.status };
+        if (before.includes(status.podIP ?? "")) {
+          delete status.podIP;
+          delete status.podIPs;
+        }
+        entry.status = status;
+      }
+      this.updateIsolated(input);
+    }
+  }
+
+  /** The pod is shown in another form, although its status is the same. */
+  republish(uid: string): void {
+    if (!this.entries.has(uid)) return;
+    this.changed.add(uid);
+    this.schedule();
+  }
+
+  /** The termination message of one of the pod's containers was read. */
+  onMessageRead(uid: string): void {
+    const input = this.held.get(uid);
+    if (input !== undefined) this.updateIsolated(input);
+    if (this.leaving.has(uid) && !this.held.has(uid)) this.drop(uid);
+  }
+
+  /** The pod was removed: it is no longer shown after its last status was shown. */
+  forget(uid: string): void {
+    if (this.held.get(uid)?.ended === true) this.leaving.add(uid);
+    else this.drop(uid);
+  }
+
+  stop(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+
+  /** An update outside a pass of the pod. Its error concerns no other pod, and the next pass updates again. */
+  private updateIsolated(input: StatusUpdate): void {
+    const failed = (error: unknown): void =>
+      this.deps.log.error(
+        { pod: input.pod.metadata.uid, err: error },
+        `cannot compute the status of ${podDescription(input.pod)}: ${messageOf(error)}`,
+      );
+    forEachIsolated([input], (one) => this.update(one), failed);
+  }
+
+  private drop(uid: string): void {
+    this.leaving.delete(uid);
+    this.held.delete(uid);
+    this.newest.delete(uid);
+    const entry = this.entries.get(uid);
+    if (entry === undefined) return;
+    this.entries.delete(uid);
+    this.deps.terminations.forget(uid);
+    if (this.changed.delete(uid) && entry.final) this.last.set(uid, withStatus(entry));
+    this.removed.add(uid);
+    this.schedule();
+  }
+
+  /** Stores the status and reports it; a new phase also in the log. */
+  private store(
+    pod: Pod,
+    status: PodStatus,
+    { unpublished = false, ...marks }: Partial<Pick<Entry, "started" | "final">> & { unpublished?: boolean } = {},
+  ): void {
+    const { uid } = pod.metadata;
+    const previous = this.entries.get(uid)?.status.phase;
+    if (previous !== undefined && previous !== status.phase) {
+      this.deps.log.info({ pod: uid, phase: status.phase }, `${podDescription(pod)}: ${previous} → ${status.phase}`);
+    }
+    if (this.put(pod, status, marks) && !unpublished) this.deps.events.emit("statusComputed", { pod, status });
+  }
+
+  /** @returns true when pod or status differ from the last ones */
+  private put(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): boolean {
+    const { uid } = pod.metadata;
+    const text = statusText(status);
+    const entry = this.entries.get(uid);
+    const same = entry?.text === text && entry.pod === pod;
+    const started = entry?.started === true || marks.started === true;
+    this.entries.set(uid, { pod, status, text, started, final: marks.final ?? entry?.final ?? false });
+    if (same) return false;
+    this.deps.events.emit("statusChanged", { pod, status });
+    this.removed.delete(uid);
+    this.changed.add(uid);
+    this.schedule();
+    return true;
+  }
+
+  private schedule(): void {
+    this.timer ??= this.deps.clock.after(BATCH_MS, () => {
+      this.timer = undefined;
+      for (const uid of this.changed) this.last.delete(uid);
+      const shown = [...this.changed].map((uid) => this.get(uid)).filter((pod) => pod !== undefined);
+      const set = [...this.last.values(), ...shown];
+      const removed = [...this.removed].filter((uid) => !this.last.has(uid));
+      for (const uid of removed) this.removed.delete(uid);
+      this.changed.clear();
+      this.last.clear();
+      this.deps.publish({ set, removed });
+      if (this.removed.size > 0) this.schedule();
+    });
+  }
+}
+
+/**
+ * A container was stopped for a restart that its restart policy would not make after such an exit. Its exit is not
+ * reported, because the API server refuses a container that runs again after a final exit.
+ */
+function isBetweenRuns(
+  { containerStatuses = [] }: PodStatus,
+  { spec }: Pod,
+  restarting?: ReadonlySet<string>,
+): boolean {
+  if (restarting === undefined || (spec.restartPolicy ?? "Always") === "Always") return false;
+  return containerStatuses.some(({ name, state }) => state.terminated !== undefined && restarting.has(name));
+}
+
+function withStatus({ pod, status }: Entry): Pod {
+  return { ...pod, status };
+}

@@ -1,0 +1,91 @@
+// Reads the termination messages of exited containers: their termination message file, else the end of their log.
+// Read once per container, kept while the runtime has the container; files are read by main asynchronously, never more
+// than their tail.
+
+import { join } from "node:path";
+import { containersDirectory } from "../../../shared/api/pod-paths.js";
+import type { Pod, TerminationMessagePolicy } from "../../../shared/api/pod.js";
+import { ContainerState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { readTail } from "../../../shared/fs/untrusted-file.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import { annotationKeys } from "../../model/labels.js";
+import { podLogDirectory } from "../../model/paths.js";
+import { outputTail } from "./output-tail.js";
+import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
+
+export class TerminationReader {
+  private readonly messages = new Map<string, Map<string, string>>();
+  private readonly reading = new Set<string>();
+
+  constructor(
+    private readonly places: { rootDir: string; podLogsDir: string },
+    /** Message files of subPaths may lie on a file system that does not respond. */
+    private readonly calls: Pick<VolumeCalls, "call">,
+    private readonly log: Logger,
+    /** One more container's termination message is known, even if it is empty. */
+    private readonly onRead: (uid: string) => void,
+  ) {}
+
+  /**
+   * Container id to termination message; undefined while one of them is still being read, which this starts. Forgets
+   * the containers
+   * that the runtime no longer has.
+   */
+  messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<string, string> | undefined {
+    const { uid } = pod.metadata;
+    const known = this.messages.get(uid) ?? new Map<string, string>();
+    this.messages.set(uid, known);
+    forgetAllBut(known, observed);
+    let missing = false;
+    for (const status of observed.containers) {
+      if (status.state !== ContainerState.CONTAINER_EXITED || known.has(status.id)) continue;
+      missing = true;
+      if (this.reading.has(status.id)) continue;
+      this.reading.add(status.id);
+      void this.read(pod, status).then((message) => {
+        this.reading.delete(status.id);
+        known.set(status.id, message);
+        this.onRead(uid);
+      });
+    }
+    return missing ? undefined : known;
+  }
+
+  forget(uid: string): void {
+    this.messages.delete(uid);
+  }
+
+  private async read(pod: Pod, status: ContainerStatus): Promise<string> {
+    try {
+      const message = await this.readFile(pod, status);
+      const policy = status.annotations[annotationKeys.terminationMessagePolicy] as
+        | TerminationMessagePolicy
+        | undefined;
+      if (!fallsBackToLog(policy, message, status)) return message;
+      const path = status.logPath.startsWith("/")
+        ? status.logPath
+        : join(podLogDirectory(this.places.podLogsDir, pod), status.logPath);
+      return logMessage(await outputTail(path, status.id));
+    } catch (error) {
+      this.log.debug({ err: error, container: status.id }, "cannot read a termination message");
+      return "";
+    }
+  }
+
+  private async readFile(pod: Pod, status: ContainerStatus): Promise<string> {
+    const path = status.annotations[annotationKeys.terminationMessagePath];
+    const mount = status.mounts.find((candidate) => candidate.containerPath === path);
+    if (path === undefined || mount === undefined) return "";
+    // One byte more than the limit: it shows whether the limit is within a character.
+    const maxBytes = fileMessageLimit + 1;
+    const { hostPath } = mount;
+    const isOwn = hostPath.startsWith(`${containersDirectory(this.places.rootDir, pod.metadata.uid)}/`);
+    // The kubelet's own file is on the node's disk: most containers have no other.
+    const { bytes } = isOwn
+      ? await readTail(hostPath, maxBytes)
+      : await this.calls.call("readTail", { path: hostPath, maxBytes }, { paths: [hostPath] });
+    return fileMessage(Buffer.from(bytes));
+  }
+}

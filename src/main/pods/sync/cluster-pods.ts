@@ -1,0 +1,16 @@
+// What the API server has of this node's pods. A stand-alone node has none; in a cluster it connects late, since static
+// pods do not wait for the API server.
+
+import type { PodStatus } from "../../../shared/api/pod-status.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { PodSubscriber } from "../../model/pod-events.js";
+
+export interface ClusterPods {
+  /** The status that the API server has of a pod; undefined: none, or the pod is static. */
+  statusOf(uid: string): PodStatus | undefined;
+  /** Pods that have ended on this node, and whose objects the API server holds back. */
+  readonly heldPods: { get(uid: string): Pod | undefined; all(): Iterable<Pod> };
+  /** The pod is wanted, and its definition is read when there is room for it. */
+  waits(uid: string): boolean;
+  readonly subscriber: PodSubscriber;
+}

@@ -1,0 +1,76 @@
+// Requests for inspections of a pod, at a pace that fits its number of containers. One pass may start ten thousand of
+// them, and an inspection after each would read all of them each time.
+// Invariant: each request reaches the pleg thread, merged with others of its pod: at once while the pod has few
+// containers or a pass waits for it, and within LONGEST_MS otherwise.
+
+import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { InspectHint, InspectRequest } from "../../../shared/contracts/pleg.js";
+
+/** Up to so many containers a pod is inspected after each change. */
+const FEW = 64;
+/** Between two inspections, for each container of the pod. */
+const GAP_MS = 2;
+const LONGEST_MS = 5000;
+
+interface Paced {
+  generation: number;
+  /** Not yet sent; each once. */
+  hints: Map<string, InspectHint>;
+  /** Hints since a pass waited last: containers that no observation has shown yet. */
+  changes: number;
+  sentAt: number;
+  timer: Timer | undefined;
+}
+
+export class InspectPace {
+  private readonly pods = new Map<string, Paced>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly send: (request: InspectRequest) => void,
+  ) {}
+
+  /** `known`: containers of the pod's last observation. */
+  request(uid: string, generation: number, hints: readonly InspectHint[], known: number): void {
+    const paced = this.of(uid);
+    paced.generation = generation;
+    paced.changes += hints.length;
+    for (const hint of hints) paced.hints.set(`${hint.kind} ${hint.id}`, hint);
+    const size = known + paced.changes;
+    const gapMs = size <= FEW ? 0 : Math.min(size * GAP_MS, LONGEST_MS);
+    const waitMs = paced.sentAt + gapMs - this.clock.monotonic();
+    if (waitMs <= 0) this.sendNow(uid, paced);
+    else paced.timer ??= this.clock.after(waitMs, () => this.sendNow(uid, paced)).unref();
+  }
+
+  /** A pass waits for the pod: what waits is sent. */
+  hurry(uid: string): void {
+    const paced = this.pods.get(uid);
+    if (paced === undefined) return;
+    if (paced.timer !== undefined) this.sendNow(uid, paced);
+    paced.changes = 0;
+  }
+
+  forget(uid: string): void {
+    this.pods.get(uid)?.timer?.cancel();
+    this.pods.delete(uid);
+  }
+
+  private of(uid: string): Paced {
+    let paced = this.pods.get(uid);
+    if (paced === undefined) {
+      paced = { generation: 0, hints: new Map(), changes: 0, sentAt: -Infinity, timer: undefined };
+      this.pods.set(uid, paced);
+    }
+    return paced;
+  }
+
+  private sendNow(uid: string, paced: Paced): void {
+    paced.timer?.cancel();
+    paced.timer = undefined;
+    paced.sentAt = this.clock.monotonic();
+    const hints = [...paced.hints.values()];
+    paced.hints.clear();
+    this.send({ uid, generation: paced.generation, hints });
+  }
+}

@@ -1,0 +1,57 @@
+// The collaborators of a pod worker.
+
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { RuntimeState } from "../../../shared/contracts/pleg.js";
+import type { Limiter } from "../../../shared/cri/limiter.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { LoopShare } from "../../../shared/turns/loop-share.js";
+import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes } from "../admission/resizes.js";
+import type { BackoffOptions } from "../../model/crash-backoff.js";
+import type { EventRecorder } from "../../model/event-recorder.js";
+import type { ProbeResults } from "../../model/probe-results.js";
+import type { RestartGates } from "../../model/restart.js";
+import type { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
+import type { PassReports } from "./pass-reports.js";
+import type { PodCache } from "./pod-cache.js";
+import type { PodRecords } from "./pod-records.js";
+
+type PodWorkerReports = Pick<
+  PassReports,
+  "onAdmitted" | "onSynced" | "onPass" | "onEnding" | "onTerminating" | "onTerminated" | "onFinished"
+>;
+
+export interface PodWorkerDeps {
+  cache: PodCache;
+  probes: ProbeResults;
+  doer: Pick<DoerOnDemand, "execute" | "onObserved" | "stop" | "rest">;
+  reports: PodWorkerReports;
+  recorder: EventRecorder;
+  admission: Pick<AdmissionQueue, "admit">;
+  /** Persists the deadline of a completed pod's sidecars. */
+  keptEnd: Pick<PodRecords, "endDeadline" | "keepEndDeadline">;
+  /** Containers of the pod run outside the pod's cgroup. */
+  isCgroupLost(pod: Pod): Promise<boolean>;
+  /** RFC 3339, when this node accepted the pod. */
+  startTime(uid: string): string | undefined;
+  resizes: Pick<Resizes, "view" | "onStarted" | "onResized" | "onFailed">;
+  /** The last status of the runtime. */
+  runtime(): RuntimeState | undefined;
+  clock: Clock;
+  /** Of the passes of all pods. */
+  loop: Pick<LoopShare, "turn">;
+  /**
+   * Passes of pods that ended before this kubelet started: thousands of them must not fill the thread pool that the
+   * others need.
+   */
+  overPasses: Pick<Limiter, "acquire" | "release">;
+  log: Logger;
+  /** Back-off of crashing containers; a missing value means the standard one. */
+  backoff: Partial<BackoffOptions>;
+  gates: RestartGates;
+  /** Number of exited containers of a name that stay; negative: all. */
+  deadContainersKept: number;
+  /** A pod without changes is synced this often, ms. */
+  syncFrequencyMs: number;
+}

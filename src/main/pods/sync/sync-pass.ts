@@ -1,0 +1,95 @@
+// One pass over a pod that may run: observe it, plan, report its state, run the steps of the plan.
+// Invariant: no sidecar is stopped before the deadline of its termination is persisted.
+
+import type { Pod } from "../../../shared/api/pod.js";
+import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { isAlive } from "../../model/observed-containers.js";
+import type { Plan } from "../../model/step.js";
+import type { SyncedPod } from "../../model/synced-pod.js";
+import { planPod } from "../planner/plan.js";
+import { CgroupWatch } from "./cgroup-watch.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { requireNetwork } from "./require-network.js";
+import type { StepRunner } from "./step-runner.js";
+
+/** The part of a pod worker that a sync uses. */
+export interface SyncingWorker {
+  readonly uid: string;
+  readonly steps: StepRunner;
+  /** The pod's present state in the runtime. Rejects when the pass is interrupted. */
+  observe(): Promise<ObservedPod>;
+}
+
+interface SyncResult {
+  /**
+   * "changed": the plan's steps ran. "completed": they ran, and the pod has run to its end. "expired": the pod must
+   * fail.
+   */
+  kind: "changed" | "completed" | "expired" | "idle";
+  /** Of an idle pod: the next pass, by the steady clock; undefined: at the next resync. */
+  wakeAt?: number | undefined;
+}
+
+export class SyncPass {
+  private readonly cgroupWatch: CgroupWatch;
+  /** From the last plan: the next plan continues with the same grace period. */
+  private endDeadline: number | undefined;
+
+  constructor(
+    private readonly worker: SyncingWorker,
+    private readonly deps: PodWorkerDeps,
+  ) {
+    this.endDeadline = deps.keptEnd.endDeadline(worker.uid);
+    this.cgroupWatch = new CgroupWatch(deps.clock, (pod) => deps.isCgroupLost(pod));
+  }
+
+  /** `isExpired`: at a given moment, whether the pod's active deadline has passed. */
+  async pass(pod: Pod, isExpired: () => boolean, signal: AbortSignal): Promise<SyncResult> {
+    const observed = await this.worker.observe();
+    const { steps } = this.worker;
+    const plan = await this.plan(pod, observed, signal);
+    if (!plan.finished && isExpired()) return { kind: "expired" };
+    const mayRun = !plan.finished || observed.containers.some(isAlive);
+    const { failures } = steps;
+    const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
+    await this.deps.loop.turn();
+    signal.throwIfAborted();
+    this.deps.reports.onSynced(synced);
+    if (!plan.finished && plan.steps.length === 0) return { kind: "idle", wakeAt: plan.wakeAt };
+    requireNetwork(pod, plan, this.deps.runtime());
+    await steps.run(plan.steps, { pod, observed, signal, synced });
+    return { kind: plan.finished ? "completed" : "changed" };
+  }
+
+  private async plan(pod: Pod, observed: ObservedPod, signal: AbortSignal): Promise<Plan> {
+    const { clock, probes, gates, deadContainersKept, resizes } = this.deps;
+    const { backoff, failures: startFailures, memory } = this.worker.steps;
+    memory.onObserved(observed);
+    const cgroupLost = await this.cgroupWatch.check(pod, observed);
+    signal.throwIfAborted();
+    const now = clock.steady();
+    const plan = planPod({
+      pod,
+      observed,
+      now,
+      backoff,
+      startFailures,
+      probes,
+      gates,
+      memory,
+      deadContainersKept,
+      cgroupLost,
+      endDeadline: this.endDeadline,
+      resize: resizes.view(this.worker.uid),
+    });
+    await this.keepEndDeadline(plan.endDeadline, signal);
+    return plan;
+  }
+
+  private async keepEndDeadline(deadline: number | undefined, signal: AbortSignal): Promise<void> {
+    if (deadline === this.endDeadline) return;
+    this.endDeadline = deadline;
+    await this.deps.keptEnd.keepEndDeadline(this.worker.uid, deadline);
+    signal.throwIfAborted();
+  }
+}

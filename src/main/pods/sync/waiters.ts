@@ -1,0 +1,35 @@
+// Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
+
+import { OperatorError } from "../../../shared/errors/operator-error.js";
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class Waiters {
+  private waiting: Waiter[] = [];
+  private stopped: OperatorError | undefined;
+
+  wait(): Promise<void> {
+    const { stopped } = this;
+    if (stopped !== undefined) return Promise.reject(stopped);
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
+  }
+
+  resolve(): void {
+    for (const waiter of this.take()) waiter.resolve();
+  }
+
+  stop(pod: string): void {
+    this.stopped = new OperatorError(
+      `the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`,
+    );
+    for (const waiter of this.take()) waiter.reject(this.stopped);
+  }
+
+  private take(): Waiter[] {
+    const { waiting } = this;
+    this.waiting = [];
+    return waiting;
+  }
+}

@@ -1,0 +1,61 @@
+// The Docker Engine as the container runtime. Loaded only with --container-runtime=docker or --experimental-dockershim
+// (docs/docker.md).
+
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { threadMetrics } from "../../shared/metrics/threads.js";
+import type { Settings } from "../command/settings.js";
+import { dockershimInit, DockershimThread } from "../threads/dockershim-thread.js";
+import type { NodeThreads } from "../threads/node-threads.js";
+import { spawnWorkerThread } from "../threads/spawn-worker.js";
+import { ThreadContext } from "../threads/thread-context.js";
+import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./unix/process-limits.js";
+import type { StopRequest } from "./unix/signals.js";
+import { systemdNotifier } from "./systemd/notify.js";
+
+/** For this kubelet's pods: one more of its threads. The CRI clients wait for its socket as for that of any runtime. */
+export function startDockerRuntime(settings: Settings, threads: NodeThreads): void {
+  const shim = new DockershimThread({ context: threads.context, init: dockershimInit(settings) });
+  threads.add("dockershim", shim);
+  shim.thread.startInBackground();
+}
+
+export interface ServerDeps {
+  log: Logger;
+  clock: Clock;
+  stop: Pick<StopRequest, "requested">;
+}
+
+/** Serves CRI and nothing else, until a signal. Containers live on. Resolves with the exit code. */
+export async function serveDocker(settings: Settings, { log, clock, stop }: ServerDeps): Promise<number> {
+  raisePriority(AGENT_NICENESS, log);
+  setMaxOpenFiles(settings.cgroups.maxOpenFiles, log);
+  await setOomScoreAdj(settings.cgroups.oomScoreAdj, log);
+  const registry = new ThreadRegistry("main");
+  let giveUp: (exitCode: number) => void = () => undefined;
+  const gaveUp = new Promise<number>((resolve) => {
+    giveUp = resolve;
+  });
+  const context = new ThreadContext({
+    clock,
+    log,
+    metrics: threadMetrics(registry),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      log.error({ err: error }, `the dockershim cannot continue: ${error.message}`);
+      giveUp(1);
+    },
+  });
+  const shim = new DockershimThread({ context, init: dockershimInit(settings) });
+  const systemd = systemdNotifier(process.env, log);
+  try {
+    await shim.thread.startTried();
+    systemd?.ready("serving CRI over the Docker Engine");
+    return await Promise.race([stop.requested.then(() => 0), gaveUp]);
+  } finally {
+    systemd?.stopping();
+    await shim.stop();
+    await systemd?.flush();
+  }
+}

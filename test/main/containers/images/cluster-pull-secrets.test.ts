@@ -1,0 +1,60 @@
+// imagePullSecrets of the API: which are read, and what of them is used.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ClusterPullSecrets } from "../../../../src/main/containers/images/keyring/cluster-pull-secrets.js";
+import type { ClusterObjects } from "../../../../src/main/model/cluster-access.js";
+import type { Secret } from "../../../../src/shared/api/objects.js";
+import { pod } from "../../../support/pods.js";
+import { keptLog } from "../../../support/sources-kit.js";
+import { notFound } from "../../cluster/follow-kit.js";
+
+const never = new AbortController().signal;
+const base64 = (value: unknown): string =>
+  Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64");
+const login = { username: "u", password: "hidden-word" };
+const secret = (type: string, key: string, value: unknown): Secret => ({
+  metadata: { uid: `uid of ${type}` },
+  type,
+  data: { [key]: base64(value) },
+});
+
+const SECRETS: Record<string, Secret> = {
+  modern: secret("kubernetes.io/dockerconfigjson", ".dockerconfigjson", { auths: { "a.io": login } }),
+  older: secret("kubernetes.io/dockercfg", ".dockercfg", { "b.io": login }),
+  opaque: secret("Opaque", ".dockerconfigjson", { auths: { "c.io": login } }),
+  broken: secret("kubernetes.io/dockerconfigjson", ".dockerconfigjson", "hidden-word"),
+};
+
+test("docker configurations of both types, in the pod's order; an unusable secret is missing", async () => {
+  const { log, warnings } = keptLog();
+  const cluster = {
+    secrets: {
+      get: (namespace: string, name: string) => {
+        const found = SECRETS[name];
+        assert.equal(namespace, "default");
+        return found === undefined ? Promise.reject(notFound("secret", name)) : Promise.resolve(found);
+      },
+    },
+  } as unknown as ClusterObjects;
+  const secrets = new ClusterPullSecrets({ cluster: () => cluster, log });
+  const names = ["older", "none", "modern", "opaque", "broken", ""];
+  const found = await secrets.forPod(pod({ imagePullSecrets: names.map((name) => ({ name })) }), never);
+  assert.deepEqual(
+    found.secrets.map(({ name, uid, auths }) => [name, uid, [...auths.keys()]]),
+    [
+      ["older", "uid of kubernetes.io/dockercfg", ["b.io"]],
+      ["modern", "uid of kubernetes.io/dockerconfigjson", ["a.io"]],
+      ["opaque", "uid of Opaque", []],
+    ],
+  );
+  assert.deepEqual(found.missing, ["none", "broken"]);
+  assert.match(warnings().join("\n"), /default\/none.*not found[^]*default\/broken.*not JSON/);
+  assert.ok(!warnings().join().includes("hidden-word"));
+});
+
+test("before the kubelet has joined every secret is missing", async () => {
+  const secrets = new ClusterPullSecrets({ cluster: () => undefined, log: keptLog().log });
+  const found = await secrets.forPod(pod({ imagePullSecrets: [{ name: "modern" }] }), never);
+  assert.deepEqual(found, { secrets: [], missing: ["modern"] });
+});

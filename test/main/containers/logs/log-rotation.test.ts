@@ -1,0 +1,228 @@
+// Rotation on real files with a runtime of the test's: sizes, limits, a runtime that fails, compression beside it.
+// @promise Images and logs: A runtime that does not reopen a log, or does so late. No line is lost, nothing is
+//   overwritten, one warning.
+
+import assert from "node:assert/strict";
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { waitFor } from "../../../../packaging/standalone/wait.js";
+import { LogRotation, type LogRotationDeps } from "../../../../src/main/containers/logs/log-rotation.js";
+import type { RunningLog } from "../../../../src/main/containers/logs/running-logs.js";
+import type { CompressLogResult } from "../../../../src/shared/contracts/tasks.js";
+import { compressLog } from "../../../../src/workers/tasks/compress-log.js";
+import { readAll, recordText } from "../../../support/log-kit.js";
+import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const line = (text: string): string => recordText({ stream: "stdout", tag: "F", text, second: 1 });
+const FULL = "x".repeat(1000);
+
+interface Kit {
+  folder: string;
+  podLogs: string;
+  clock: SteppedClock;
+  rotation: LogRotation;
+  reopened: string[];
+  counted: string[];
+  warnings: () => string[];
+  /** Steps time until the condition holds. */
+  until: (what: string, condition: () => Promise<boolean> | boolean) => Promise<void>;
+  names: () => Promise<string[]>;
+  running: RunningLog[];
+}
+
+async function kit(
+  t: TestContext,
+  changes: { reopen?: (path: string) => Promise<void>; compress?: LogRotationDeps["compress"]; maxFiles?: number } = {},
+): Promise<Kit> {
+  const podLogs = await temporaryFolder(t);
+  const folder = join(podLogs, "app");
+  await mkdir(folder);
+  const path = join(folder, "0.log");
+  const clock = new SteppedClock();
+  const { log, warnings } = keptLog();
+  const [reopened, counted]: [string[], string[]] = [[], []];
+  const running = [{ containerId: "c", path, uid: "u", namespace: "ns", pod: "p", container: "app" }];
+  const rotation = new LogRotation({
+    settings: {
+      containerLogMaxSize: 500,
+      containerLogMaxFiles: changes.maxFiles ?? 5,
+      containerLogMaxWorkers: 1,
+      containerLogMonitorIntervalMs: 10_000,
+    },
+    running: () => running,
+    reopen: async (id) => {
+      reopened.push(id);
+      await (changes.reopen ?? ((target) => writeFile(target, "")))(path);
+    },
+    compress: changes.compress ?? ((job) => Promise.resolve(compressLog(job))),
+    counted: {
+      rotation: (result) => counted.push(`rotation ${result}`),
+      compression: (outcome) => counted.push(`compression ${outcome}`),
+    },
+    clock,
+    log,
+  });
+  t.after(() => rotation.stop());
+  return {
+    folder,
+    podLogs,
+    clock,
+    rotation,
+    reopened,
+    counted,
+    warnings,
+    running,
+    until: async (what, condition) => {
+      await waitFor(
+        async () => {
+          clock.step(50);
+          return condition();
+        },
+        { what, timeoutMs: 60_000, intervalMs: 1 },
+      );
+    },
+    names: async () => (await readdir(folder)).sort(),
+  };
+}
+
+test("full logs are rotated, older ones compressed, the oldest removed; the remaining files read as one log", async (t) => {
+  const { folder, podLogs, until, names, rotation, counted } = await kit(t, { maxFiles: 4 });
+  for (let i = 0; i < 6; i++) {
+    await appendFile(join(folder, "0.log"), line(`${i} ${FULL}`));
+    const rotations = (): number => counted.filter((what) => what === "rotation ok").length;
+    await until(`rotation ${i}`, () => rotations() === i + 1);
+  }
+  await appendFile(join(folder, "0.log"), line("new"));
+  await until(
+    "older files to be compressed",
+    async () => (await names()).filter((n) => n.endsWith(".gz")).length === 2,
+  );
+  assert.equal((await names()).length, 4);
+  assert.equal(await readAll(podLogs), `3 ${FULL}\n4 ${FULL}\n5 ${FULL}\nnew\n`);
+  await until("the usage to be seen", async () => {
+    const sizes = await Promise.all((await names()).map(async (name) => (await stat(join(folder, name))).size));
+    return [...rotation.usage()].some(({ bytes }) => bytes === sizes.reduce((sum, size) => sum + size, 0));
+  });
+});
+
+test("a small log stays; a container that ended keeps its last log", async (t) => {
+  const { folder, until, names, rotation, running, clock, reopened } = await kit(t);
+  await appendFile(join(folder, "0.log"), line("small"));
+  await until("a look", () => [...rotation.usage()].length === 1);
+  running.pop();
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("it to be forgotten", () => [...rotation.usage()].length === 0);
+  for (let i = 0; i < 20; i++) clock.step(1000);
+  await rotation.stop();
+  assert.deepEqual(await names(), ["0.log"]);
+  assert.deepEqual(reopened, []);
+  assert.equal(clock.pending, 0, "no timer is left");
+});
+
+test("a runtime that does not reopen: the name is given back, one warning, tried again", async (t) => {
+  let broken = true;
+  const { folder, podLogs, until, names, warnings, counted } = await kit(t, {
+    reopen: (path) => (broken ? Promise.reject(new Error("no such task")) : writeFile(path, "")),
+  });
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("two failed rotations", () => counted.filter((what) => what === "rotation failed").length === 2);
+  await until("the name to be given back", async () => (await names()).join() === "0.log");
+  assert.equal(await readAll(podLogs), `${FULL}\n`);
+  assert.equal(warnings().length, 1);
+  assert.match(warnings()[0] ?? "", /container app of pod ns\/p.*no such task.*keeps writing to the old file/);
+  broken = false;
+  await until("a rotation", () => counted.includes("rotation ok"));
+  assert.equal((await names()).length, 2);
+});
+
+test("a call that fails here and was done there: the new file is not overwritten", async (t) => {
+  const { folder, podLogs, until, counted, names } = await kit(t, {
+    reopen: async (path) => {
+      await writeFile(path, line("new"));
+      throw new Error("deadline");
+    },
+  });
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("a failed rotation", () => counted.includes("rotation failed"));
+  await until("both files to be there", async () => (await names()).length === 2);
+  assert.equal(await readAll(podLogs), `${FULL}\nnew\n`);
+});
+
+test("a log without its file, as after a crash in mid-rotation, is reopened", async (t) => {
+  const { folder, until, reopened, names } = await kit(t);
+  const path = join(folder, "0.log");
+  await writeFile(path, line("x"));
+  await rename(path, `${path}.20260101-000000`);
+  await until("the file to be made", async () => (await names()).includes("0.log"));
+  assert.deepEqual(reopened, ["c"]);
+});
+
+test("compression that fails leaves the plain file, logs one warning, and is tried at the next rotation", async (t) => {
+  const results: CompressLogResult[] = [];
+  const failing = { outcome: "failed", code: "ENOSPC", message: "no space left on device" } as const;
+  let full = true;
+  const { folder, podLogs, until, counted, warnings } = await kit(t, {
+    compress: (job) => {
+      const result = full ? failing : compressLog(job);
+      results.push(result);
+      return Promise.resolve(result);
+    },
+  });
+  const rotations = (): number => counted.filter((what) => what === "rotation ok").length;
+  for (let i = 0; i < 3; i++) {
+    await appendFile(join(folder, "0.log"), line(`${i} ${FULL}`));
+    await until("a rotation", () => rotations() === i + 1);
+  }
+  await until("the failures", () => results.length === 2);
+  assert.equal(warnings().length, 1);
+  assert.match(warnings()[0] ?? "", /stay uncompressed until its next rotation: ENOSPC/);
+  full = false;
+  await appendFile(join(folder, "0.log"), line(`3 ${FULL}`));
+  await until("compression", () => counted.filter((what) => what === "compression compressed").length === 3);
+  assert.equal(await readAll(podLogs), [0, 1, 2, 3].map((i) => `${i} ${FULL}\n`).join(""));
+});
+
+test("a pod that is removed under rotation leaves nothing behind but a look that finds nothing", async (t) => {
+  const { folder, until, warnings, running, rotation } = await kit(t);
+  await appendFile(join(folder, "0.log"), line("x"));
+  await until("a look", () => [...rotation.usage()].length === 1);
+  await rm(folder, { recursive: true });
+  running.pop();
+  await until("it to be forgotten", () => [...rotation.usage()].length === 0);
+  assert.deepEqual(warnings(), []);
+  assert.equal(await readFile(join(folder, "0.log")).catch(() => "gone"), "gone");
+});
+
+test("an error while running containers are listed does not end the rotation of the logs that are known", async (t) => {
+  const { folder, until, counted, running } = await kit(t);
+  const rotations = (): number => counted.filter((what) => what === "rotation ok").length;
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("the first rotation", () => rotations() === 1);
+  Object.defineProperty(running, Symbol.iterator, {
+    value: () => {
+      throw new Error("a defect");
+    },
+  });
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("the second rotation", () => rotations() === 2);
+});
+
+test("a log folder that was replaced by a link is not rotated, and the kubelet logs a warning", async (t) => {
+  const { folder, podLogs, until, warnings } = await kit(t);
+  const victim = join(podLogs, "victim");
+  await mkdir(victim);
+  await writeFile(join(victim, "0.log"), FULL);
+  await rm(folder, { recursive: true });
+  await symlink(victim, folder);
+  await until("a warning", () => warnings().some((text) => text.includes("does not enter it")));
+  assert.deepEqual(await readdir(victim), ["0.log"]);
+});
+
+test("a link in the place of an unchanged log is refused", async (t) => {
+  const { folder, podLogs, until, warnings } = await kit(t);
+  await writeFile(join(podLogs, "victim"), "");
+  await symlink(join(podLogs, "victim"), join(folder, "0.log"));
+  await until("a warning", () => warnings().some((text) => text.includes("symbolic link")));
+});
