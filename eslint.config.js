@@ -8,8 +8,8 @@ import tseslint from "typescript-eslint";
 import { floorZones } from "./eslint.floors.js";
 import nodelet from "./packaging/lint/plugin.mjs";
 
-const TIME = "only shared/clock touches timers and wall time: take a Clock";
-const SHARED_MEMORY = "only shared/queue touches shared memory: use a ring queue or the thread board";
+const TIME = "only shared/base/clock touches timers and wall time: take a Clock";
+const SHARED_MEMORY = "only shared/base/queue touches shared memory: use a ring queue or the thread board";
 
 const timeGlobals = ["setTimeout", "setInterval", "setImmediate"].map((name) => ({ name, message: TIME }));
 const memoryGlobals = ["Atomics", "SharedArrayBuffer"].map((name) => ({ name, message: SHARED_MEMORY }));
@@ -19,10 +19,10 @@ const timeProperties = [
 ];
 const abortProperties = ["any", "timeout"].map((property) => ({
   ...{ object: "AbortSignal", property },
-  message: "Node 20 keeps its results while a source lives: take a Scope (shared/abort), and dispose of it",
+  message: "Node 20 keeps its results while a source lives: take a Scope (shared/base/abort), and dispose of it",
 }));
 /** Calls that wait for a FIFO, follow a planted link, or read a folder of any size at once (docs/adr/0041). */
-const UNTRUSTED = "pods can shape files here: take shared/fs/untrusted-file and untrusted-folder, or volume-calls";
+const UNTRUSTED = "pods can shape files here: take shared/io/fs/untrusted-file and untrusted-folder, or volume-calls";
 const untrustedCalls = ["open", "readFile", "stat", "readdir", "realpath", "opendir"].flatMap((name) => [
   name,
   `${name}Sync`,
@@ -119,7 +119,7 @@ export default tseslint.config(
   {
     // Container logs, termination messages, hosts files, node logs, checkpoint archives, and what pods have on disk.
     files: [
-      "src/shared/container-logs/**",
+      "src/shared/node/container-logs/**",
       "src/main/pods/collection/**",
       "src/main/pods/disk-usage/**",
       "src/main/containers/logs/**",
@@ -142,9 +142,9 @@ export default tseslint.config(
     ],
     rules: untrustedFiles,
   },
-  { files: ["src/shared/queue/**"], rules: { "no-restricted-globals": ["error", ...timeGlobals] } },
+  { files: ["src/shared/base/queue/**"], rules: { "no-restricted-globals": ["error", ...timeGlobals] } },
   {
-    files: ["src/shared/clock/**"],
+    files: ["src/shared/base/clock/**"],
     rules: {
       "no-restricted-globals": ["error", ...memoryGlobals],
       "no-restricted-properties": ["error", ...abortProperties],

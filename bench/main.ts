@@ -8,7 +8,7 @@ import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openRun } from "../packaging/standalone/runs.js";
-import { cachePath } from "../src/shared/code/code-cache.js";
+import { cachePath } from "../src/shared/io/code/code-cache.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
 import { Nodes, type Section, type Subject } from "./lib/section.js";

@@ -3,9 +3,9 @@
 
 import { fileURLToPath } from "node:url";
 import { MessageChannel, Worker, isMainThread, workerData, type MessagePort } from "node:worker_threads";
-import { bytesCodec } from "../src/shared/queue/codec.js";
-import { QueueReader } from "../src/shared/queue/queue-reader.js";
-import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../src/shared/queue/ring.js";
+import { bytesCodec } from "../src/shared/base/queue/codec.js";
+import { QueueReader } from "../src/shared/base/queue/queue-reader.js";
+import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../src/shared/base/queue/ring.js";
 
 const RECORD_BYTES = 64;
 const RING_BYTES = 1024 * 1024;

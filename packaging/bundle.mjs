@@ -98,7 +98,7 @@ await writeVersion(root, [outdir, chunks]);
 await checkEntries();
 await build({
   ...common,
-  entryPoints: [join(dist, "src/shared/code/loader.js"), join(dist, "src/shared/code/make-cache.js")],
+  entryPoints: [join(dist, "src/shared/io/code/loader.js"), join(dist, "src/shared/io/code/make-cache.js")],
   outdir,
   bundle: true,
   format: "cjs",

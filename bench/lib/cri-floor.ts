@@ -9,10 +9,10 @@ import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import { containerConfig } from "../../src/main/containers/runtime/config/container-config.js";
 import { containerMounts } from "../../src/main/containers/runtime/config/mounts.js";
 import { sandboxConfig } from "../../src/main/containers/runtime/config/sandbox-config.js";
-import type { Container, Pod } from "../../src/shared/api/pod.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
-import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
-import { ContainerState, LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/cri/gen/runtime.v1.js";
+import type { Container, Pod } from "../../src/shared/kubernetes/api/pod.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { createCriClient, type CriClient } from "../../src/shared/kubernetes/cri/client.js";
+import { ContainerState, LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { markingPod } from "./manifests.js";
 import type { Marks } from "./marks.js";
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { startContainerd } from "../../packaging/standalone/containerd.js";
 import { provideDocker, startDocker } from "../../packaging/standalone/docker-engine.js";
 import { buildImages, BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "../../packaging/standalone/images.js";
-import type { Pod } from "../../src/shared/api/pod.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { CriFloor } from "../lib/cri-floor.js";
 import { markingPod } from "../lib/manifests.js";
 import { Marks, MARKING_SCRIPT } from "../lib/marks.js";

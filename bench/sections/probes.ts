@@ -13,11 +13,11 @@ import { ProbeThreads } from "../../src/main/threads/probe-threads.js";
 import { ProberThread } from "../../src/main/threads/prober-thread.js";
 import { spawnWorkerThread } from "../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../src/main/threads/thread-context.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../src/shared/contracts/prober.js";
-import type { MetricSample, MetricSnapshot } from "../../src/shared/metrics/snapshot.js";
-import { ThreadRegistry } from "../../src/shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../src/shared/metrics/threads.js";
+import type { MetricSample, MetricSnapshot } from "../../src/shared/telemetry/metrics/snapshot.js";
+import { ThreadRegistry } from "../../src/shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../src/shared/telemetry/metrics/threads.js";
 import type { Section } from "../lib/section.js";
 
 interface ProbesRow {

@@ -2,7 +2,7 @@
 // bare CRI calls are measured by turns in the same run.
 // @headline Speed | A pod of 7 containers starts soon. | ≤ 1.2 × bare
 
-import type { Pod } from "../../src/shared/api/pod.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { shapedMarks, shapedPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Section } from "../lib/section.js";

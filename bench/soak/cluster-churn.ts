@@ -2,7 +2,7 @@
 // ConfigMaps and Secrets of pods change. Images are pulled again, or do not exist.
 
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
-import type { CriClient } from "../../src/shared/cri/client.js";
+import type { CriClient } from "../../src/shared/kubernetes/cri/client.js";
 import type { ApiKit, ApiObject, Fields } from "../../test/support/api-kit.js";
 import type { TestRegistry } from "../../test/support/registry.js";
 import { NAMESPACE, NODE_NAME } from "../lib/cluster-under-test.js";

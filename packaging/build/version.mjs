@@ -1,5 +1,5 @@
 // version.json beside the code: which version this is, and of which commit. A file, not a constant of the bundle: a
-// commit that changes no code makes no new bundle. src/shared/version/product-version.ts reads it.
+// commit that changes no code makes no new bundle. src/shared/base/version/product-version.ts reads it.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Makes each ECMAScript chunk a function that src/shared/code/loader.ts calls. Packs the functions that a start needs
+// Makes each ECMAScript chunk a function that src/shared/io/code/loader.ts calls. Packs the functions that a start needs
 // into one file:
 //   main/chunks/x.js     //./y.js ./z.js            (what it imports)
 //                        (function(exports,require,module,__import,__url){…})

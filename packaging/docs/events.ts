@@ -1,6 +1,6 @@
 // docs/reference/events.md: the table of event reasons.
 
-import { EVENT_REASONS } from "../../src/shared/api/event-reasons.js";
+import { EVENT_REASONS } from "../../src/shared/kubernetes/api/event-reasons.js";
 import { code, heading, table } from "./table.js";
 
 export function eventsPage(): string {

@@ -75,7 +75,7 @@ export const PARTS: readonly string[] = ["meta.WatchEvent", "meta.ListMeta"];
 
 /**
  * Messages that Go writes by code of their own, so that their structs have no tags of fields, and JSON has no objects;
- * and their types (src/shared/api/scalars.ts has the named ones).
+ * and their types (src/shared/kubernetes/api/scalars.ts has the named ones).
  */
 export const SPECIAL: ReadonlyMap<string, string> = new Map([
   ["quantity.Quantity", "Quantity"],

@@ -1,7 +1,7 @@
 // The version of a package: between two releases it has the number of commits, so that every later build is an upgrade
 // of the one before. Both dpkg and rpm sort "0.2.0~dev.7.g…" below "0.2.0", and "0.2.0+3.g…" above it.
 
-import type { ProductVersion } from "../../src/shared/version/product-version.js";
+import type { ProductVersion } from "../../src/shared/base/version/product-version.js";
 
 /** `commit` as `git describe` names it, of packaging/build/version.mjs. */
 const DESCRIBED = /^(?<tag>v[\w.]+?)(?:-(?<commits>\d+)-(?<hash>g[0-9a-f]+))?(?<dirty>-dirty)?$/;

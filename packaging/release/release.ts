@@ -3,7 +3,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { ProductVersion } from "../../src/shared/version/product-version.js";
+import type { ProductVersion } from "../../src/shared/base/version/product-version.js";
 import { ENTRIES } from "../install/wrappers.js";
 import { isExecutable, run } from "../standalone/exec.js";
 import { SetupProblem } from "../standalone/problem.js";

@@ -2,7 +2,7 @@
 // which sandboxes are left). They use the generated client bare: the agent's own client is under test, not in use.
 
 import { credentials, type ServiceError } from "@grpc/grpc-js";
-import { ImageServiceClient, RuntimeServiceClient } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ImageServiceClient, RuntimeServiceClient } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { waitFor } from "./wait.js";
 
 const DEFAULT_DEADLINE_MS = 60_000;

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
-import type { Pod } from "../../src/shared/api/pod.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 
 /** A pod as /pods shows it. */
 export type PodView = Pod;

@@ -2,7 +2,7 @@
 // bounded.
 
 import { request, type IncomingMessage } from "node:http";
-import { errorCode } from "../shared/errors/error-code.js";
+import { errorCode } from "../shared/base/errors/error-code.js";
 import { CliError, EXIT } from "./errors.js";
 import { refusalText } from "./refusal-text.js";
 

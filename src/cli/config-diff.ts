@@ -1,6 +1,6 @@
 // Differences between two configurations: that of this kubelet, and one of a file. Pure.
 
-import { readKubernetesYaml } from "../shared/yaml/kubernetes-yaml.js";
+import { readKubernetesYaml } from "../shared/io/yaml/kubernetes-yaml.js";
 import { CliError, EXIT } from "./errors.js";
 import { durationMs } from "./output/amounts.js";
 

@@ -1,6 +1,6 @@
 // The context of every command: connection, output format, terminal.
 
-import { systemClock, type Clock } from "../shared/clock/clock.js";
+import { systemClock, type Clock } from "../shared/base/clock/clock.js";
 import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js";
 import { Client } from "./client.js";
 import { CliError, EXIT } from "./errors.js";

@@ -1,7 +1,7 @@
 // The commands of nodelet, their arguments and options. Each command is one file, loaded when it runs.
 
 import { Argument, Command, CommanderError, Option } from "commander";
-import { messageOf } from "../shared/errors/thrown.js";
+import { messageOf } from "../shared/base/errors/thrown.js";
 import { isBeforeCommand, preparedWords } from "./command-line.js";
 import type { CopyOptions } from "./commands/cp.js";
 import type { DoctorOptions } from "./commands/doctor.js";
@@ -38,7 +38,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const program = programOf((result) => (code = result));
   try {
     if (isBeforeCommand(program, argv, "--version")) {
-      const { productVersion } = await import("../shared/version/product-version.js");
+      const { productVersion } = await import("../shared/base/version/product-version.js");
       writeOut(`nodelet ${productVersion().version}\n`, false);
       return EXIT.fine;
     }

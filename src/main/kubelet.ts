@@ -1,8 +1,8 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
 // Entry point: reads the command line, then runs that command. Everything heavy is loaded only when it is needed.
 
-import { OperatorError } from "../shared/errors/operator-error.js";
-import { escapedLines } from "../shared/text/printable.js";
+import { OperatorError } from "../shared/base/errors/operator-error.js";
+import { escapedLines } from "../shared/base/text/printable.js";
 import { loadSettings } from "./command/settings.js";
 import { commandIo } from "./process/unix/command-io.js";
 

@@ -4,8 +4,8 @@
 import type { Configz } from "../cli/config-lines.js";
 import { podState } from "../cli/pods/state.js";
 import { seenPod, type ShownPod } from "../cli/why/seen-pod.js";
-import type { Event } from "../shared/api/event.js";
-import type { Pod } from "../shared/api/pod.js";
+import type { Event } from "../shared/kubernetes/api/event.js";
+import type { Pod } from "../shared/kubernetes/api/pod.js";
 import type { NodeletImages, NodeletStatus, PodFacts, ThreadFacts } from "../shared/contracts/nodelet.js";
 import {
   FACTS_KEY,

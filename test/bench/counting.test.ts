@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { CountingRuntime } from "../../bench/lib/counting-runtime.js";
 import { byKind, parseCounts } from "../../bench/lib/system-calls.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
-import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { createCriClient, type CriClient } from "../../src/shared/kubernetes/cri/client.js";
 import { startFakeCri } from "../fake-cri/fake-cri.js";
 
 describe("the counting proxy before a runtime", () => {

@@ -7,7 +7,7 @@ import { whyNotRunning } from "../../src/cli/exec/not-running.js";
 import { findPod } from "../../src/cli/pods/find.js";
 import { brokenFirst } from "../../src/cli/pods/order.js";
 import { containerName } from "../../src/cli/pods/pod-paths.js";
-import type { Pod } from "../../src/shared/api/pod.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { containerStatus, pod, RUNNING } from "./kit.js";
 
 const named = (name: string, namespace = "default"): Pod => {

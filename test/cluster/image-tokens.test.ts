@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { call, connectCri } from "../../packaging/standalone/cri.js";
-import { RemoveImageRequest } from "../../src/shared/cri/gen/runtime.v1.js";
+import { RemoveImageRequest } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { testImage } from "../harness/node.js";
 import type { ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, isReady, statusOf, startClusterNode, type ClusterNode } from "../support/cluster-node.js";

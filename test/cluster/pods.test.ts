@@ -9,7 +9,7 @@
 // @with test/main/pods/status/mirror
 // @promise Cluster: Objects travel in protobuf in both directions (contentType; patches in JSON); a server without
 //   protobuf (406, 415, or JSON answers) is used with JSON.
-// @with test/cluster/volumes.test.ts, test/shared/api/client/protobuf.test.ts
+// @with test/cluster/volumes.test.ts, test/shared/kubernetes/api/client/protobuf.test.ts
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock, type Clock } from "../../src/shared/clock/clock.js";
+import { systemClock, type Clock } from "../../src/shared/base/clock/clock.js";
 import { TokenIssuer } from "./access/service-account-tokens.js";
 import { CallLog } from "./call-log.js";
 import { Authority, type CertificatePair, type Validity } from "./certificates/authority.js";

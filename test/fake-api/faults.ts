@@ -2,7 +2,7 @@
 // and taken back with the function it returns. Invariant: without faults set, none happens.
 
 import type { ServerResponse } from "node:http";
-import type { Clock, Timer } from "../../src/shared/clock/clock.js";
+import type { Clock, Timer } from "../../src/shared/base/clock/clock.js";
 import { randomFrom } from "../support/seeded-random.js";
 import { matches, type ApiCall, type CallMatch } from "./call-log.js";
 

@@ -1,6 +1,6 @@
 // State that every part of the fake server uses.
 
-import type { Clock } from "../../src/shared/clock/clock.js";
+import type { Clock } from "../../src/shared/base/clock/clock.js";
 import type { Attributes } from "./access/authorize.js";
 import type { TokenIssuer } from "./access/service-account-tokens.js";
 import type { Authority } from "./certificates/authority.js";

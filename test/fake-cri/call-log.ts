@@ -1,7 +1,7 @@
 // One entry per call served, in the order they came in.
 
-import type { CriCode } from "../../src/shared/cri/errors.js";
-import type { CriVerb } from "../../src/shared/cri/verbs.js";
+import type { CriCode } from "../../src/shared/kubernetes/cri/errors.js";
+import type { CriVerb } from "../../src/shared/kubernetes/cri/verbs.js";
 
 export interface FakeCall {
   verb: CriVerb;

@@ -6,7 +6,7 @@ import type {
   RuntimeFeatures,
   RuntimeHandler,
   RuntimeServiceService,
-} from "../../src/shared/cri/gen/runtime.v1.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeRegistryEntry } from "./images.js";
 import type { FakeState } from "./state.js";
 

@@ -1,8 +1,8 @@
 // Serves one call: log, latency, failpoints, then the verb; the same for every rpc of both services.
 
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
-import { codeName } from "../../src/shared/cri/errors.js";
-import { verbOfPath, type CriMethod, type CriVerb } from "../../src/shared/cri/verbs.js";
+import { codeName } from "../../src/shared/kubernetes/cri/errors.js";
+import { verbOfPath, type CriMethod, type CriVerb } from "../../src/shared/kubernetes/cri/verbs.js";
 import type { FakeCall } from "./call-log.js";
 import type { FakeWorld, ServedCall, UnaryVerbs } from "./context.js";
 import { Failpoints, type CallTarget } from "./failpoints.js";

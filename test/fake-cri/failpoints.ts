@@ -1,8 +1,8 @@
 // Failpoints in containerd's spirit: "1*off->2*error(UNAVAILABLE: boom)->1*delay(500)->hang". Terms are used up from
 // left to right; a term without a count stays for good; after the last one the failpoint is off.
 
-import { CRI_CODES, type CriCode } from "../../src/shared/cri/errors.js";
-import type { CriVerb } from "../../src/shared/cri/verbs.js";
+import { CRI_CODES, type CriCode } from "../../src/shared/kubernetes/cri/errors.js";
+import type { CriVerb } from "../../src/shared/kubernetes/cri/verbs.js";
 
 export type Action =
   | { kind: "off" }

@@ -2,8 +2,8 @@
 // process. stop() and start() are a runtime restart: connections drop, state stays, time stamps go on.
 
 import { Server, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
-import { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
-import type { CriMethod, CriVerb } from "../../src/shared/cri/verbs.js";
+import { ImageServiceService, RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CriMethod, CriVerb } from "../../src/shared/kubernetes/cri/verbs.js";
 import type { FakeCall } from "./call-log.js";
 import type { FakeSettings } from "./context.js";
 import { Dispatcher } from "./dispatcher.js";

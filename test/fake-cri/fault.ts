@@ -1,7 +1,7 @@
 // An error that the fake runtime answers with: a gRPC status and a text.
 
 import { status } from "@grpc/grpc-js";
-import type { CriCode } from "../../src/shared/cri/errors.js";
+import type { CriCode } from "../../src/shared/kubernetes/cri/errors.js";
 
 export class Fault extends Error {
   constructor(

@@ -1,7 +1,7 @@
 // Images as the fake runtime holds them, and the registry it pulls from.
 
 import { createHash } from "node:crypto";
-import { ImageSpec, type Image } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ImageSpec, type Image } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 
 export interface FakeRegistryEntry {
   /** Bytes; default 1 MiB. */

@@ -12,7 +12,7 @@ import {
   type Image,
   type PodSandboxConfig,
   type PodSandboxStatus,
-} from "../../src/shared/cri/gen/runtime.v1.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { Fault } from "./fault.js";
 
 export interface FakeSandbox {

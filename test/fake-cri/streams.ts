@@ -7,8 +7,8 @@ import type {
   StreamImagesRequest,
   StreamPodSandboxesRequest,
   StreamPodSandboxStatsRequest,
-} from "../../src/shared/cri/gen/runtime.v1.js";
-import type { CriMethod } from "../../src/shared/cri/verbs.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CriMethod } from "../../src/shared/kubernetes/cri/verbs.js";
 import type { FakeState } from "./state.js";
 import { listContainers } from "./verbs/containers.js";
 import { listImages } from "./verbs/images.js";

@@ -3,15 +3,15 @@
 // container. At the end the driver has no prepared device and the checkpoint is empty.
 // @promise Resources of the node: A DRA driver whose service is unreachable for 30 s loses its ResourceSlices, though
 //   its registration stays; a connected plugin is called before one that is not.
-// @with test/main/resources/dra/drivers.test.ts, test/shared/plugins/connection.test.ts
+// @with test/main/resources/dra/drivers.test.ts, test/shared/kubernetes/plugins/connection.test.ts
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { decodeClaims } from "../../src/main/resources/dra/checkpoint.js";
-import { ContainerState } from "../../src/shared/cri/gen/runtime.v1.js";
-import type { CriVerb } from "../../src/shared/cri/verbs.js";
+import { ContainerState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CriVerb } from "../../src/shared/kubernetes/cri/verbs.js";
 import { DraCluster } from "../support/dra/cluster.js";
 import { settled, still, unready } from "../support/faulty-cluster.js";
 

@@ -13,7 +13,7 @@ import {
   PodSandboxConfig,
   PodSandboxState,
   PodSandboxStatus,
-} from "../../src/shared/cri/gen/runtime.v1.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeCri } from "../fake-cri/fake-cri.js";
 import { waitFor, type TestNode } from "../harness/node.js";
 import { fakeNode } from "../support/fake-runtime-node.js";

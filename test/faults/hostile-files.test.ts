@@ -2,7 +2,7 @@
 // gets an empty message, and other pods start, mount and report as ever.
 // @promise Hostile tenants and clients: FIFOs, devices, sparse files and links at a termination message path block no
 //   thread and reveal nothing of the node. This also holds in the next process.
-// @with test/shared/fs/untrusted-file.test.ts
+// @with test/shared/io/fs/untrusted-file.test.ts
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";

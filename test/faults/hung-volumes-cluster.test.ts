@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { Lease } from "../../src/shared/api/gen/coordination.js";
+import type { Lease } from "../../src/shared/kubernetes/api/gen/coordination.js";
 import type { Summary } from "../../src/workers/server/stats/summary/types.js";
 import type { Fields } from "../fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../fake-cri/fake-cri.js";

@@ -6,7 +6,7 @@
 //   watches, HTTP requests, upgrades, WebSocket messages and HTTP/2, inotify, ring records, thread messages, a
 //   program's exit) terminates only the unit it belongs to; a pod with probes stays Ready, 0 restarts.
 // @with test/faults/uncaught-cluster.test.ts, test/workers/server/streams/remote-command.test.ts,
-//   test/workers/pleg/pleg.test.ts, test/shared/faults/fault-points.test.ts, test/main/threads/supervisor.test.ts
+//   test/workers/pleg/pleg.test.ts, test/shared/base/faults/fault-points.test.ts, test/main/threads/supervisor.test.ts
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

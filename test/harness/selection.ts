@@ -3,7 +3,7 @@
 // selects nothing is an error.
 
 import { SetupProblem } from "../../packaging/standalone/problem.js";
-import { nearestName } from "../../src/shared/text/nearest-name.js";
+import { nearestName } from "../../src/shared/base/text/nearest-name.js";
 import { SUITES, suiteOf, type LaneKind, type Suite } from "./suites.js";
 
 /** One test file in one place. */

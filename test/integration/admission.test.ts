@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { appArmorProblem } from "../../src/main/pods/admission/app-armor.js";
-import type { PodSpec } from "../../src/shared/api/pod.js";
+import type { PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import { waitFor } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import { IDLE, manifest, report, reporter, shell, statusOf, waitForPod, waitGone } from "../support/static-pods.js";

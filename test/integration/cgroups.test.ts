@@ -20,10 +20,10 @@ import { cgroupV2 } from "../../src/main/resources/cgroups/cgroup-v2.js";
 import { OrphanCgroups } from "../../src/main/resources/cgroups/orphan-cgroups.js";
 import { ProcessPlacement } from "../../src/main/resources/cgroups/process-placement.js";
 import { systemdUnits, type SystemdUnits } from "../../src/main/resources/cgroups/systemd/systemd-units.js";
-import { readCgroupMounts, type CgroupMounts } from "../../src/shared/cgroup/mounts.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
-import { OperatorError } from "../../src/shared/errors/operator-error.js";
-import { createLogger } from "../../src/shared/log/logger.js";
+import { readCgroupMounts, type CgroupMounts } from "../../src/shared/node/cgroup/mounts.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { OperatorError } from "../../src/shared/base/errors/operator-error.js";
+import { createLogger } from "../../src/shared/telemetry/log/logger.js";
 import { container, pod } from "../main/resources/pods.js";
 import { FakeSystemd } from "../support/fake-systemd.js";
 

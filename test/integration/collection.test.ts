@@ -11,7 +11,7 @@ import { before, describe, test } from "node:test";
 import { hasImage } from "../../packaging/standalone/cri.js";
 import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "../../packaging/standalone/images.js";
 import { writeOciArchive } from "../../packaging/standalone/oci-archive.js";
-import { ContainerState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { waitFor } from "../harness/node.js";
 import { agentLog, metric } from "../support/fault-node.js";
 import { nodeForTests } from "../support/node-for-tests.js";

@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { Container, PodSpec } from "../../src/shared/api/pod.js";
+import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   conditionsOf,

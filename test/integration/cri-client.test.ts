@@ -4,7 +4,7 @@
 // behind.
 // @promise Failures: After the pod's deletion or the kubelet's stop, a start that was sent to the runtime has 5 s. So
 //   containerd keeps no task that no call can remove.
-// @with test/shared/cri/client-errors.test.ts
+// @with test/shared/kubernetes/cri/client-errors.test.ts
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -12,18 +12,18 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { systemClock } from "../../src/shared/clock/clock.js";
-import { chooseCgroupDriver } from "../../src/shared/cri/cgroup-driver.js";
-import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { chooseCgroupDriver } from "../../src/shared/kubernetes/cri/cgroup-driver.js";
+import { createCriClient, type CriClient } from "../../src/shared/kubernetes/cri/client.js";
 import {
   CriError,
   CriCancelledError,
   CriDeadlineExceededError,
   CriNotFoundError,
   CriUnimplementedError,
-} from "../../src/shared/cri/errors.js";
-import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
-import { messageOf } from "../../src/shared/errors/thrown.js";
+} from "../../src/shared/kubernetes/cri/errors.js";
+import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { messageOf } from "../../src/shared/base/errors/thrown.js";
 import { readRuntimeStatus } from "../../src/workers/pleg/runtime-status.js";
 
 const ENDPOINT = process.env["NODELET_CRI_ENDPOINT"] ?? "";

@@ -10,9 +10,9 @@ import { mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test as anyTest, type TestFn, type TestOptions } from "node:test";
-import { systemClock } from "../../src/shared/clock/clock.js";
-import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
-import { CriDeadlineExceededError, CriUnimplementedError } from "../../src/shared/cri/errors.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { createCriClient, type CriClient } from "../../src/shared/kubernetes/cri/client.js";
+import { CriDeadlineExceededError, CriUnimplementedError } from "../../src/shared/kubernetes/cri/errors.js";
 import {
   ContainerEventType,
   ContainerState,
@@ -20,7 +20,7 @@ import {
   NamespaceMode,
   PodSandboxState,
   SupplementalGroupsPolicy,
-} from "../../src/shared/cri/gen/runtime.v1.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { testImage, waitFor } from "../harness/node.js";
 import { PASSWORD, startRegistry, USER, type TestRegistry } from "../support/registry.js";
 

@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import { readdir, truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { PodResourcesListerService } from "../../src/shared/plugins/gen/podresources.v1.js";
+import { PodResourcesListerService } from "../../src/shared/kubernetes/plugins/gen/podresources.v1.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { TestDevicePlugin } from "../support/device-plugin/plugin.js";
 import {

@@ -10,7 +10,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Volume } from "../../src/shared/api/volume.js";
+import type { Volume } from "../../src/shared/kubernetes/api/volume.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { BY_PATH, byPathLinks, type ByPathLinks } from "../support/by-path.js";
 import { iscsiTarget, type IscsiTestTarget } from "../support/iscsi-target.js";

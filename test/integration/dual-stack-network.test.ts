@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { runTool } from "../../src/cli/machine/tool.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 
 const FIX = new URL("../../src/cli/doctor/fix-network.js", import.meta.url).href;
 const FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];

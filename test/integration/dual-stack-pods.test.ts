@@ -10,7 +10,7 @@ import { after, before, describe, test } from "node:test";
 import { cniConfDir } from "../../packaging/standalone/containerd-config.js";
 import { fixNetwork } from "../../src/cli/doctor/fix-network.js";
 import { runTool } from "../../src/cli/machine/tool.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   conditionsOf,

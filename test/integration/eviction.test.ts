@@ -12,7 +12,7 @@ import { after, before, describe, test } from "node:test";
 import { hasImage } from "../../packaging/standalone/cri.js";
 import { importImages } from "../../packaging/standalone/images.js";
 import { writeOciArchive } from "../../packaging/standalone/oci-archive.js";
-import { ContainerState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { testImage, waitFor, type TestNode } from "../harness/node.js";
 import type { ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, isReady, NODE_NAME, statusOf, type ClusterNode } from "../support/cluster-node.js";

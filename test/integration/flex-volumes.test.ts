@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Volume } from "../../src/shared/api/volume.js";
+import type { Volume } from "../../src/shared/kubernetes/api/volume.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { flexDriver, type FlexTestDriver } from "../support/flex-driver.js";
 import { mountsBelow } from "../support/mounts.js";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/pod-logs/read.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {

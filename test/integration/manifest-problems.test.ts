@@ -11,7 +11,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { Event } from "../../src/shared/api/event.js";
+import type { Event } from "../../src/shared/kubernetes/api/event.js";
 import type { NodeletStatus } from "../../src/shared/contracts/nodelet.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { startBrowser } from "../support/browser.js";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ContainerState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

@@ -12,7 +12,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import { ContainerState, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { waitFor, type PodView } from "../harness/node.js";
 import { agentLog } from "../support/fault-node.js";
 import { nodeForTests } from "../support/node-for-tests.js";

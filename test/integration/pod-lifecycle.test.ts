@@ -8,7 +8,7 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { containerHash } from "../../src/main/model/container-hash.js";
-import { PodSandboxState, type PodSandbox } from "../../src/shared/cri/gen/runtime.v1.js";
+import { PodSandboxState, type PodSandbox } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { RUNTIME_NAME, testImage, waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

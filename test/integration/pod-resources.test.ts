@@ -6,7 +6,7 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import type { ResourceRequirements } from "../../src/shared/api/pod.js";
+import type { ResourceRequirements } from "../../src/shared/kubernetes/api/pod.js";
 import { type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

@@ -5,7 +5,7 @@ import { access, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readThermalThrottlePaths } from "../../src/main/node/machine.js";
-import type { Container, PodSpec } from "../../src/shared/api/pod.js";
+import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { privilegedProblem } from "../support/privileged.js";
 import {

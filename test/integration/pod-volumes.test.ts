@@ -10,9 +10,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { call } from "../../packaging/standalone/cri.js";
 import { run } from "../../packaging/standalone/exec.js";
-import type { Container, PodSpec } from "../../src/shared/api/pod.js";
-import type { HostPathType, Volume } from "../../src/shared/api/volume.js";
-import type { ContainerStatusResponse } from "../../src/shared/cri/gen/runtime.v1.js";
+import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
+import type { HostPathType, Volume } from "../../src/shared/kubernetes/api/volume.js";
+import type { ContainerStatusResponse } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { RUNTIME_NAME, startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { privilegedProblem } from "../support/privileged.js";
 import {

@@ -2,14 +2,14 @@
 // @promise Server: Gate PodsAPI: a program on the node lists, reads and watches pods with their statuses; a new pod is
 //   an event from its first status on, and a terminating one has its newest labels, as upstream; a slow watcher is
 //   ended with RESOURCE_EXHAUSTED and counted, others receive all.
-// @with test/main/node/pods-api, test/shared/api/protobuf
+// @with test/main/node/pods-api, test/shared/kubernetes/api/protobuf
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { credentials, status, type ServiceError } from "@grpc/grpc-js";
-import { EventType, PodsClient, type WatchPodsEvent } from "../../src/shared/plugins/gen/pods.v1alpha1.js";
+import { EventType, PodsClient, type WatchPodsEvent } from "../../src/shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { decode } from "../support/protobuf-decode.js";
 import { IDLE, manifest, shell, waitGone, waitForPod } from "../support/static-pods.js";

@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { Container } from "../../src/shared/api/pod.js";
+import type { Container } from "../../src/shared/kubernetes/api/pod.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { agentLog, metric } from "../support/fault-node.js";
 import {

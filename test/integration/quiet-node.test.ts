@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import type { Event } from "../../src/shared/api/event.js";
+import type { Event } from "../../src/shared/kubernetes/api/event.js";
 import { startNode } from "../harness/node.js";
 import { nodelet } from "../support/nodelet-command.js";
 import { conditionsOf, IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";

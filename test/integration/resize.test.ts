@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import type { PodCondition } from "../../src/shared/api/pod-status.js";
-import type { Container, ResourceRequirements } from "../../src/shared/api/pod.js";
+import type { PodCondition } from "../../src/shared/kubernetes/api/pod-status.js";
+import type { Container, ResourceRequirements } from "../../src/shared/kubernetes/api/pod.js";
 import { waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

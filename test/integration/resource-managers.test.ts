@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { call } from "../../packaging/standalone/cri.js";
-import type { ContainerStatusResponse } from "../../src/shared/cri/gen/runtime.v1.js";
+import type { ContainerStatusResponse } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { RUNTIME_NAME, waitFor, type PodView } from "../harness/node.js";
 import { metric } from "../support/fault-node.js";
 import { nodeForTests } from "../support/node-for-tests.js";

@@ -2,14 +2,14 @@
 // request.
 // @promise Images and logs: Gate CRIListStreaming: lists come through the streams of the runtime; from a runtime
 //   without streams the kubelet requests whole lists.
-// @with test/shared/cri/streamed-lists.test.ts
+// @with test/shared/kubernetes/cri/streamed-lists.test.ts
 // @promise Images and logs: Gate RuntimeClassInImageCriApi: the kubelet asks for, pulls and removes images by the pod's
 //   runtime handler.
 // @with test/workers/image-gc
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ImageSpec } from "../../src/shared/cri/gen/runtime.v1.js";
+import type { ImageSpec } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeCri } from "../fake-cri/fake-cri.js";
 import { testImage, waitFor, type PodView } from "../harness/node.js";
 import { fakeNode } from "../support/fake-runtime-node.js";

@@ -20,7 +20,7 @@ import {
   PodSandboxConfig,
   Protocol,
   RunPodSandboxRequest,
-} from "../../src/shared/cri/gen/runtime.v1.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 
 const HOST_PORT = 18080;
 const base = process.env["NODELET_TEST_DIR"] ?? "";

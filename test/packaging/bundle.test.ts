@@ -9,10 +9,10 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../../packaging/standalone/kubelet-process.js";
-import { openCache } from "../../src/shared/code/code-cache.js";
+import { openCache } from "../../src/shared/io/code/code-cache.js";
 
 const AGENT = fileURLToPath(new URL("../../agent", import.meta.url));
-const FLAGS = new URL("../../src/shared/code/v8-flags.js", import.meta.url).href;
+const FLAGS = new URL("../../src/shared/io/code/v8-flags.js", import.meta.url).href;
 const scripts = async (folder: string): Promise<string[]> =>
   (await readdir(join(AGENT, folder))).filter((name) => name.endsWith(".js")).map((name) => join(AGENT, folder, name));
 

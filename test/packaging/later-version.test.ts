@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { LATER_FIELDS as LATER_CONFIG } from "../../src/main/command/fields/later-fields.js";
 import { LATER_GATES } from "../../src/main/command/gates/later-gates.js";
 import { GATES } from "../../src/main/command/gates/table.js";
-import { LATER_FIELDS } from "../../src/shared/api/later-fields.js";
+import { LATER_FIELDS } from "../../src/shared/kubernetes/api/later-fields.js";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 type Row = Record<"area" | "place" | "name" | "wire" | "gate" | "kep", string>;
@@ -50,7 +50,7 @@ test("a field whose gate upstream names has that gate", () => {
 });
 
 test("each field of the CRI is in its definition", () => {
-  const proto = readFileSync(join(ROOT, "src/shared/cri/proto/runtime.v1.proto"), "utf8");
+  const proto = readFileSync(join(ROOT, "src/shared/kubernetes/cri/proto/runtime.v1.proto"), "utf8");
   for (const { place, name, wire } of rows.filter((row) => row.area === "cri" && /^\d/.test(row.wire))) {
     const message = new RegExp(`^message ${place} \\{[^}]*\\b${name} = ${wire.split(" ")[0]};`, "m");
     assert.match(proto, message, `${place}.${name}`);

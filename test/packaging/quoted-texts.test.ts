@@ -1,4 +1,4 @@
-// Texts of others stand in messages as Go's %q has them (src/shared/text/quote.ts): upstream's messages do, and a
+// Texts of others stand in messages as Go's %q has them (src/shared/base/text/quote.ts): upstream's messages do, and a
 // quote, a line end or a control character in a name cannot forge the rest of a message. `"${name}"` would do that.
 
 import { deepEqual } from "node:assert/strict";
@@ -18,7 +18,7 @@ const NOT_MESSAGES = new Set([
     "workers/server/manifests/view.ts",
     "workers/server/manifests/watch.ts",
   ],
-  ...["workers/server/manifests/answer.ts", "shared/text/quote.ts", "shared/log/text-line.ts", "shared/http/bytes.ts"],
+  ...["workers/server/manifests/answer.ts", "shared/base/text/quote.ts", "shared/telemetry/log/text-line.ts", "shared/io/http/bytes.ts"],
   "main/model/plugin-handler.ts",
 ]);
 /** The texts are this program's own: words, numbers, quantities, addresses, constants. */
@@ -28,8 +28,8 @@ const OWN_WORDS = new Set([
     "main/resources/memory-manager/reserved-memory.ts",
     "main/containers/user-namespaces/id-range.ts",
   ],
-  ...["workers/eviction/messages.ts", "workers/peers/grpc.ts", "shared/yaml/parser.ts", "shared/text/nearest-name.ts"],
-  ...["shared/api/client/connection/dial.ts", "shared/cri/verbs.ts", "shared/cri/caller.ts"],
+  ...["workers/eviction/messages.ts", "workers/peers/grpc.ts", "shared/io/yaml/parser.ts", "shared/base/text/nearest-name.ts"],
+  ...["shared/kubernetes/api/client/connection/dial.ts", "shared/kubernetes/cri/verbs.ts", "shared/kubernetes/cri/caller.ts"],
   "main/resources/devices/register-plugin.ts",
 ]);
 

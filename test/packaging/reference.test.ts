@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { generate } from "../../packaging/docs/generate.js";
 import { metricRegistries } from "../../packaging/docs/metric-rows.js";
-import { EVENT_REASONS } from "../../src/shared/api/event-reasons.js";
+import { EVENT_REASONS } from "../../src/shared/kubernetes/api/event-reasons.js";
 import { globSync } from "../harness/glob.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
@@ -18,7 +18,7 @@ const DIST = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "")
 /** Calls of a registry that make a metric. Pods have a summary of their usage, too. */
 const MAKES = /\.(?:counter|gauge|histogram)\(|\bregistry\.summary\(/g;
 /** It declares these methods. */
-const REGISTRY = "src/shared/metrics/thread-registry.js";
+const REGISTRY = "src/shared/telemetry/metrics/thread-registry.js";
 
 test("the generated pages and pictures are up to date: run npm run docs after a change of flags, fields, gates, metrics, events or routes", async () => {
   for (const [path, text] of await generate(ROOT)) {

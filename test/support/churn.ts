@@ -8,8 +8,8 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../packaging/standalone/exec.js";
 import type { PodView } from "../../packaging/standalone/pods.js";
-import type { ApiContainerStatus } from "../../src/shared/api/pod-status.js";
-import type { Container, PodSpec, Probe } from "../../src/shared/api/pod.js";
+import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
+import type { Container, PodSpec, Probe } from "../../src/shared/kubernetes/api/pod.js";
 
 const START_ERROR = "StartError";
 /** containerd's exit code of a container whose shim it could not ask, for example after its own death under load. */

@@ -4,7 +4,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ResourceList, ResourceRequirements } from "../../src/shared/api/meta.js";
+import type { ResourceList, ResourceRequirements } from "../../src/shared/kubernetes/api/meta.js";
 import { FakeApi, type User } from "../fake-api/fake-api.js";
 import { startNode, testImage, type NodeOptions, type TestNode } from "../harness/node.js";
 import { ApiKit, type ApiObject, type Fields } from "./api-kit.js";

@@ -1,9 +1,9 @@
 // The other end of systemd's notify socket: a bound unix datagram socket, by path or abstract name.
 
 import koffi from "koffi";
-import { unixAddress } from "../../src/shared/os/datagram.js";
-import { libc } from "../../src/shared/os/libc.js";
-import { readDescriptor, type ReadableDescriptor } from "../../src/shared/os/readable.js";
+import { unixAddress } from "../../src/shared/io/os/datagram.js";
+import { libc } from "../../src/shared/io/os/libc.js";
+import { readDescriptor, type ReadableDescriptor } from "../../src/shared/io/os/readable.js";
 
 const library = koffi.load(null);
 const socket = library.func("int socket(int, int, int)") as (domain: number, type: number, protocol: number) => number;

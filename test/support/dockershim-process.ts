@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { waitFor } from "../../packaging/standalone/wait.js";
-import { RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
+import { RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 
 const KUBELET = fileURLToPath(new URL("../../agent/main/kubelet.js", import.meta.url));
 const CALL_MS = 60_000;

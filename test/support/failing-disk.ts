@@ -5,7 +5,7 @@ import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { waitFor } from "../../packaging/standalone/wait.js";
-import { errorCode } from "../../src/shared/errors/error-code.js";
+import { errorCode } from "../../src/shared/base/errors/error-code.js";
 
 const run = promisify(execFile);
 

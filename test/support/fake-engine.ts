@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { Shim } from "../../src/workers/dockershim/shim.js";
 import { keptLog } from "./sources-kit.js";
 

@@ -4,7 +4,7 @@
 
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fromSystemdSlice, toSystemdPath } from "../../src/shared/cgroup/name.js";
+import { fromSystemdSlice, toSystemdPath } from "../../src/shared/node/cgroup/name.js";
 import { FakeSystemd } from "./fake-systemd.js";
 
 const INFINITY = ((1n << 64n) - 1n).toString();

@@ -1,6 +1,6 @@
 // Real time, some times as fast: for tests of what takes seconds with real sockets.
 
-import { sleepOn, systemClock, type Clock } from "../../src/shared/clock/clock.js";
+import { sleepOn, systemClock, type Clock } from "../../src/shared/base/clock/clock.js";
 
 /** Timers and monotonic time run `times` as fast; wall time is the real one, for certificates. */
 export function fastClock(times: number): Clock {

@@ -21,7 +21,7 @@ export async function orderFault(node: TestNode, text: string): Promise<void> {
 }
 
 export interface HandlerFault {
-  /** As in src/shared/faults/fault-points.ts. */
+  /** As in src/shared/base/faults/fault-points.ts. */
   point: string;
   thread: string;
   /** Brings the handler about; rejects when its work was not done. Absent: it runs all the time. */

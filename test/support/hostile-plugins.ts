@@ -13,24 +13,24 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { NodeService } from "../../src/shared/plugins/gen/csi.v1.js";
+import { NodeService } from "../../src/shared/kubernetes/plugins/gen/csi.v1.js";
 import {
   DevicePluginService,
   RegistrationService,
   type AllocateRequest,
   type Empty,
   type ListAndWatchResponse,
-} from "../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
-import { DRAPluginService } from "../../src/shared/plugins/gen/dra.v1.js";
+} from "../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
+import { DRAPluginService } from "../../src/shared/kubernetes/plugins/gen/dra.v1.js";
 import {
   DRAResourceHealthService,
   HealthStatus,
   type NodeWatchResourcesResponse,
-} from "../../src/shared/plugins/gen/drahealth.v1alpha1.js";
+} from "../../src/shared/kubernetes/plugins/gen/drahealth.v1alpha1.js";
 import {
   RegistrationService as SocketRegistration,
   type PluginInfo,
-} from "../../src/shared/plugins/gen/pluginregistration.v1.js";
+} from "../../src/shared/kubernetes/plugins/gen/pluginregistration.v1.js";
 
 const MIB = 1024 * 1024;
 

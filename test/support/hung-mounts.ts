@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import { mount } from "../../src/shared/os/mount.js";
+import { mount } from "../../src/shared/io/os/mount.js";
 
 export const canHang = process.getuid?.() === 0 && existsSync("/dev/fuse");
 

@@ -16,8 +16,8 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { sleep } from "../../packaging/standalone/wait.js";
-import { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
-import type { CriMethod } from "../../src/shared/cri/verbs.js";
+import { ImageServiceService, RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CriMethod } from "../../src/shared/kubernetes/cri/verbs.js";
 
 type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;
 type ResponseOf<M extends CriMethod> = ReturnType<Definitions[M]["responseDeserialize"]>;

@@ -1,9 +1,9 @@
 // An API server in memory for pods, their statuses and events. It has versions, preconditions, strategic merge patches
 // of a status, and deletion with grace period 0. Calls are counted, can be held, and can be made to fail.
 
-import { ApiConnectionError, ApiError } from "../../src/shared/api/client/errors.js";
-import type { ApiClient, ApiObject, DeleteOptions, ObjectRef, ResourceKind } from "../../src/shared/api/client/port.js";
-import type { Pod } from "../../src/shared/api/pod.js";
+import { ApiConnectionError, ApiError } from "../../src/shared/kubernetes/api/client/errors.js";
+import type { ApiClient, ApiObject, DeleteOptions, ObjectRef, ResourceKind } from "../../src/shared/kubernetes/api/client/port.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 
 type Fields = Record<string, unknown>;
 export type Change = { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod };

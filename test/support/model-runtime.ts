@@ -2,15 +2,15 @@
 
 import { containerHash } from "../../src/main/model/container-hash.js";
 import type { Step } from "../../src/main/model/step.js";
-import type { Pod } from "../../src/shared/api/pod.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import {
   ContainerState,
   ContainerStatus,
   NamespaceMode,
   PodSandboxState,
   PodSandboxStatus,
-} from "../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
 
 export class ModelRuntime {
   readonly observed: ObservedPod;

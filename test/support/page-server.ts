@@ -3,9 +3,9 @@
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { POD_KEY, SAMPLE_KEY, USAGE_KEY } from "../../src/shared/contracts/status-page.js";
-import type { Logger } from "../../src/shared/log/logger.js";
+import type { Logger } from "../../src/shared/telemetry/log/logger.js";
 import { plainServer } from "../../src/workers/server/listener.js";
 import { Feed, type Entries } from "../../src/workers/server/status-page/feed.js";
 import { loopbackHandler } from "../../src/workers/server/status-page/loopback-page.js";

@@ -9,7 +9,7 @@ import type { Plan, Step } from "../../src/main/model/step.js";
 import type { StartFailure } from "../../src/main/model/synced-pod.js";
 import { planPod } from "../../src/main/pods/planner/plan.js";
 import { RestartMemory } from "../../src/main/pods/planner/restart-memory.js";
-import type { Pod } from "../../src/shared/api/pod.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { ModelRuntime } from "./model-runtime.js";
 
 type Verdicts = Map<string, ProbeResult>;

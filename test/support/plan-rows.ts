@@ -8,15 +8,15 @@ import { defaultRestartGates, type RestartGates } from "../../src/main/model/res
 import type { Plan, Step } from "../../src/main/model/step.js";
 import { planPod } from "../../src/main/pods/planner/plan.js";
 import { RestartMemory } from "../../src/main/pods/planner/restart-memory.js";
-import type { Container, Pod } from "../../src/shared/api/pod.js";
+import type { Container, Pod } from "../../src/shared/kubernetes/api/pod.js";
 import {
   ContainerState,
   ContainerStatus,
   NamespaceMode,
   PodSandboxState,
   PodSandboxStatus,
-} from "../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
 
 export const NOW = 1_700_000_000_000;
 

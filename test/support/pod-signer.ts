@@ -1,7 +1,7 @@
 // A signer of pods' certificates, played by the test: what it says of a request, as its status.
 
 import { X509Certificate } from "node:crypto";
-import { systemClock, type Clock } from "../../src/shared/clock/clock.js";
+import { systemClock, type Clock } from "../../src/shared/base/clock/clock.js";
 import { Authority } from "../fake-api/certificates/authority.js";
 import { readSigningRequestDer } from "../fake-api/certificates/signing-request.js";
 import { textAt, timeText, type ApiObject, type Fields } from "../fake-api/object.js";

@@ -1,6 +1,6 @@
 // Pods for tests.
 
-import type { Container, Pod, PodSpec } from "../../src/shared/api/pod.js";
+import type { Container, Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 
 export function container(name: string, fields: Partial<Container> = {}): Container {
   return { name, image: `registry.test/${name}:1`, imagePullPolicy: "IfNotPresent", ...fields };

@@ -7,11 +7,11 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { ProbeAction, ProbeSpec } from "../../src/shared/contracts/prober.js";
-import { ProbeDeadline } from "../../src/shared/probes/probe-deadline.js";
-import type { RunContext, RunResult } from "../../src/shared/probes/run.js";
-import { StallMeter } from "../../src/shared/probes/stall-meter.js";
+import { ProbeDeadline } from "../../src/shared/node/probes/probe-deadline.js";
+import type { RunContext, RunResult } from "../../src/shared/node/probes/run.js";
+import { StallMeter } from "../../src/shared/node/probes/stall-meter.js";
 import { threadCpu } from "../../src/shared/thread/thread-cpu.js";
 import { PeerActions } from "../../src/workers/peers/run-action.js";
 

@@ -2,7 +2,7 @@
 // values are kept.
 
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { MESSAGES } from "../../src/shared/api/protobuf/gen/messages.js";
+import { MESSAGES } from "../../src/shared/kubernetes/api/protobuf/gen/messages.js";
 
 export type Decoded = Record<string, unknown>;
 

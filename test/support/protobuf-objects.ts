@@ -1,9 +1,9 @@
 // Arbitrary objects of each kind, made from the table of messages, as an API server sends them in JSON.
 
 import fc from "fast-check";
-import { CLUSTER_MESSAGES } from "../../src/shared/api/protobuf/gen/cluster-messages.js";
-import { MESSAGES } from "../../src/shared/api/protobuf/gen/messages.js";
-import { Schema, type Field } from "../../src/shared/api/protobuf/schema.js";
+import { CLUSTER_MESSAGES } from "../../src/shared/kubernetes/api/protobuf/gen/cluster-messages.js";
+import { MESSAGES } from "../../src/shared/kubernetes/api/protobuf/gen/messages.js";
+import { Schema, type Field } from "../../src/shared/kubernetes/api/protobuf/schema.js";
 
 const SCHEMA = new Schema({ ...MESSAGES, ...CLUSTER_MESSAGES });
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pino } from "pino";
 import type { SourcesOptions } from "../../src/main/pods/sources/start-sources.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
-import type { Logger } from "../../src/shared/log/logger.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
+import type { Logger } from "../../src/shared/telemetry/log/logger.js";
 
 export interface LogLine {
   level: number;

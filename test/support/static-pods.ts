@@ -5,14 +5,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, connectCri } from "../../packaging/standalone/cri.js";
-import type { ApiContainerStatus } from "../../src/shared/api/pod-status.js";
-import type { Container, PodSpec } from "../../src/shared/api/pod.js";
+import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
+import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import {
   ListContainersRequest,
   ListPodSandboxRequest,
   type Container as CriContainer,
   type PodSandbox,
-} from "../../src/shared/cri/gen/runtime.v1.js";
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 
 /** Generous: the machine is shared. */

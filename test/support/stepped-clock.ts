@@ -1,6 +1,6 @@
 // Virtual time: nothing happens until the test steps.
 
-import { sleepOn, type Clock, type Timer } from "../../src/shared/clock/clock.js";
+import { sleepOn, type Clock, type Timer } from "../../src/shared/base/clock/clock.js";
 
 interface Entry {
   due: number;

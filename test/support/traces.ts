@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
 import { call, type CriConnection } from "../../packaging/standalone/cri.js";
 import { mountsBelow } from "../../packaging/standalone/mounts.js";
-import { ContainerState, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { TestNode } from "../harness/node.js";
 
 export interface RuntimeTraces {

@@ -3,10 +3,10 @@
 import type { TestContext } from "node:test";
 import { ExportResultCode } from "@opentelemetry/core";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
-import { systemClock, type Clock } from "../../src/shared/clock/clock.js";
-import type { Logger } from "../../src/shared/log/logger.js";
-import { OpenTelemetryTracer } from "../../src/shared/tracing/otel.js";
-import { installTracer } from "../../src/shared/tracing/tracing.js";
+import { systemClock, type Clock } from "../../src/shared/base/clock/clock.js";
+import type { Logger } from "../../src/shared/telemetry/log/logger.js";
+import { OpenTelemetryTracer } from "../../src/shared/telemetry/tracing/otel.js";
+import { installTracer } from "../../src/shared/telemetry/tracing/tracing.js";
 
 export interface TracingKit {
   tracer: OpenTelemetryTracer;

@@ -9,7 +9,7 @@ import { whyCommand } from "../../src/cli/commands/why.js";
 import type { Context } from "../../src/cli/context.js";
 import { CliError, EXIT } from "../../src/cli/errors.js";
 import { painter } from "../../src/cli/output/colour.js";
-import { systemClock } from "../../src/shared/clock/clock.js";
+import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
 import { waitFor, type TestNode } from "../harness/node.js";
 import { PATIENCE_MS } from "./static-pods.js";

@@ -2,7 +2,7 @@
 // evidence, and hints that would be wrong. `$$` in a command is one dollar sign for its shell.
 
 import { join } from "node:path";
-import type { Container, PodSpec } from "../../src/shared/api/pod.js";
+import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import { testImage } from "../harness/node.js";
 import { IDLE, shell } from "./static-pods.js";
 import type { Expected } from "./why-command.js";

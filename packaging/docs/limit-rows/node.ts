@@ -12,15 +12,15 @@ import { MAX_SUM_BYTES } from "../../../src/main/pods/sync/pod-records.js";
 import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
-import { LINE_LIMIT } from "../../../src/shared/api/client/call/line-cutter.js";
-import { LIST_LIMIT } from "../../../src/shared/api/client/call/list.js";
-import { OBJECT_LIMIT } from "../../../src/shared/api/client/decode/oversized.js";
-import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/api/client/kubeconfig/load.js";
-import { MAX_MESSAGE_BYTES } from "../../../src/shared/cri/channel.js";
-import { MAX_ITEMS } from "../../../src/shared/cri/streamed-lists.js";
-import { OUTPUT_LIMIT } from "../../../src/shared/exec/run-program.js";
-import { MAX_HEAD_BYTES } from "../../../src/shared/http/server/request-reader.js";
-import { MAX_RESPONSE_BYTES } from "../../../src/shared/plugins/connection.js";
+import { LINE_LIMIT } from "../../../src/shared/kubernetes/api/client/call/line-cutter.js";
+import { LIST_LIMIT } from "../../../src/shared/kubernetes/api/client/call/list.js";
+import { OBJECT_LIMIT } from "../../../src/shared/kubernetes/api/client/decode/oversized.js";
+import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
+import { MAX_MESSAGE_BYTES } from "../../../src/shared/kubernetes/cri/channel.js";
+import { MAX_ITEMS } from "../../../src/shared/kubernetes/cri/streamed-lists.js";
+import { OUTPUT_LIMIT } from "../../../src/shared/io/exec/run-program.js";
+import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/server/request-reader.js";
+import { MAX_RESPONSE_BYTES } from "../../../src/shared/kubernetes/plugins/connection.js";
 import { MAX_BODY_BYTES } from "../../../src/workers/server/guard.js";
 import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/https-server.js";
 import { MAX_MESSAGE } from "../../../src/workers/server/streams/websocket/handshake.js";
@@ -47,7 +47,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/http/server/request-reader.ts", "MAX_HEAD_BYTES"],
+      of: ["src/shared/io/http/server/request-reader.ts", "MAX_HEAD_BYTES"],
       value: MAX_HEAD_BYTES,
       unit: "bytes",
       what: "head of a request over HTTP/1.1",
@@ -94,7 +94,7 @@ export const NODE_LIMITS: LimitRows = {
   ],
   "API server, runtime and plugins": [
     {
-      of: ["src/shared/api/client/decode/oversized.ts", "OBJECT_LIMIT"],
+      of: ["src/shared/kubernetes/api/client/decode/oversized.ts", "OBJECT_LIMIT"],
       value: OBJECT_LIMIT,
       unit: "bytes",
       what: "an object of the API as JSON",
@@ -103,7 +103,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none; an API server stores 1.5 MiB",
     },
     {
-      of: ["src/shared/api/client/call/list.ts", "LIST_LIMIT"],
+      of: ["src/shared/kubernetes/api/client/call/list.ts", "LIST_LIMIT"],
       value: LIST_LIMIT,
       unit: "bytes",
       what: "one answer to a list; longer lists come in pages",
@@ -112,7 +112,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/api/client/call/line-cutter.ts", "LINE_LIMIT"],
+      of: ["src/shared/kubernetes/api/client/call/line-cutter.ts", "LINE_LIMIT"],
       value: LINE_LIMIT,
       unit: "bytes",
       what: "one event of a watch",
@@ -121,7 +121,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/cri/channel.ts", "MAX_MESSAGE_BYTES"],
+      of: ["src/shared/kubernetes/cri/channel.ts", "MAX_MESSAGE_BYTES"],
       value: MAX_MESSAGE_BYTES,
       unit: "bytes",
       what: "a message of the runtime",
@@ -130,7 +130,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "the same",
     },
     {
-      of: ["src/shared/cri/streamed-lists.ts", "MAX_ITEMS"],
+      of: ["src/shared/kubernetes/cri/streamed-lists.ts", "MAX_ITEMS"],
       value: MAX_ITEMS,
       unit: "items",
       what: "a list that the runtime streams",
@@ -139,7 +139,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/plugins/connection.ts", "MAX_RESPONSE_BYTES"],
+      of: ["src/shared/kubernetes/plugins/connection.ts", "MAX_RESPONSE_BYTES"],
       value: MAX_RESPONSE_BYTES,
       unit: "bytes",
       what: "an answer of a CSI driver, a device plugin or a DRA driver",
@@ -166,7 +166,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/exec/run-program.ts", "OUTPUT_LIMIT"],
+      of: ["src/shared/io/exec/run-program.ts", "OUTPUT_LIMIT"],
       value: OUTPUT_LIMIT,
       unit: "bytes",
       what: "output of a credential plugin or a volume program",
@@ -222,7 +222,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/api/client/kubeconfig/load.ts", "SIZE_LIMIT"],
+      of: ["src/shared/kubernetes/api/client/kubeconfig/load.ts", "SIZE_LIMIT"],
       value: LOAD_SIZE_LIMIT,
       unit: "bytes",
       what: "a kubeconfig",

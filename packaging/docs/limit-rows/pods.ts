@@ -7,16 +7,16 @@ import { LONGEST_HOSTS } from "../../../src/main/containers/runtime/container-fi
 import { LONGEST_FILE, LONGEST_VALUE } from "../../../src/main/containers/runtime/env-files.js";
 import { MANIFEST_LIMIT } from "../../../src/main/pods/sources/decode-job.js";
 import { TAIL_BYTES } from "../../../src/main/pods/status/output-tail.js";
-import { MAX_TEXT } from "../../../src/shared/api/image-name.js";
-import { TEXT_LIMIT } from "../../../src/shared/api/quantity.js";
-import { LONGEST_JSON_LINE } from "../../../src/shared/container-logs/json-record.js";
+import { MAX_TEXT } from "../../../src/shared/kubernetes/api/image-name.js";
+import { TEXT_LIMIT } from "../../../src/shared/kubernetes/api/quantity.js";
+import { LONGEST_JSON_LINE } from "../../../src/shared/node/container-logs/json-record.js";
 import { MANIFESTS_LIMIT } from "../../../src/shared/contracts/manifests.js";
 import { OUTPUT_LIMIT_BYTES } from "../../../src/shared/contracts/prober.js";
-import { MOST_ENTRIES, MOST_NAMES } from "../../../src/shared/fs/untrusted-folder.js";
-import { MAX_TRAILER } from "../../../src/shared/http/chunks.js";
-import { MAX_HEAD_BYTES } from "../../../src/shared/http/client/reply-reader.js";
-import { MAX_BYTES as URL_MAX_BYTES } from "../../../src/shared/http/client/url.js";
-import { CAP, CAP_PER_NAME, RESOLV_CONF_LIMIT } from "../../../src/shared/net/pod-lookups.js";
+import { MOST_ENTRIES, MOST_NAMES } from "../../../src/shared/io/fs/untrusted-folder.js";
+import { MAX_TRAILER } from "../../../src/shared/io/http/chunks.js";
+import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/client/reply-reader.js";
+import { MAX_BYTES as URL_MAX_BYTES } from "../../../src/shared/io/http/client/url.js";
+import { CAP, CAP_PER_NAME, RESOLV_CONF_LIMIT } from "../../../src/shared/io/net/pod-lookups.js";
 import { MAX_BYTES as FRAME_COUNTER_MAX_BYTES, MAX_FRAMES } from "../../../src/workers/peers/frame-counter.js";
 import { CONNECTION_BYTES } from "../../../src/workers/peers/guarded-source.js";
 import { CONNECTION_LIMITS } from "../../../src/workers/server/https-server.js";
@@ -57,7 +57,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/api/image-name.ts", "MAX_TEXT"],
+      of: ["src/shared/kubernetes/api/image-name.ts", "MAX_TEXT"],
       value: MAX_TEXT,
       unit: "characters",
       what: "an image name",
@@ -66,7 +66,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none; no registry has such a name",
     },
     {
-      of: ["src/shared/api/quantity.ts", "TEXT_LIMIT"],
+      of: ["src/shared/kubernetes/api/quantity.ts", "TEXT_LIMIT"],
       value: TEXT_LIMIT,
       unit: "characters",
       what: "the text of a quantity",
@@ -158,7 +158,7 @@ export const POD_LIMITS: LimitRows = {
   ],
   "Probes and hooks": [
     {
-      of: ["src/shared/http/client/reply-reader.ts", "MAX_HEAD_BYTES"],
+      of: ["src/shared/io/http/client/reply-reader.ts", "MAX_HEAD_BYTES"],
       value: MAX_HEAD_BYTES,
       unit: "bytes",
       what: "head of an answer to an HTTP probe or hook",
@@ -176,7 +176,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/http/client/url.ts", "MAX_BYTES"],
+      of: ["src/shared/io/http/client/url.ts", "MAX_BYTES"],
       value: URL_MAX_BYTES,
       unit: "bytes",
       what: "the URL of a probe or hook",
@@ -185,7 +185,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/http/chunks.ts", "MAX_TRAILER"],
+      of: ["src/shared/io/http/chunks.ts", "MAX_TRAILER"],
       value: MAX_TRAILER,
       unit: "bytes",
       what: "the trailer of a chunked answer",
@@ -221,7 +221,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "the same",
     },
     {
-      of: ["src/shared/net/pod-lookups.ts", "CAP"],
+      of: ["src/shared/io/net/pod-lookups.ts", "CAP"],
       value: CAP,
       unit: "look-ups",
       what: "look-ups of names for probes and hooks at once, in one thread",
@@ -230,7 +230,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/net/pod-lookups.ts", "CAP_PER_NAME"],
+      of: ["src/shared/io/net/pod-lookups.ts", "CAP_PER_NAME"],
       value: CAP_PER_NAME,
       unit: "look-ups",
       what: "look-ups of one name at once",
@@ -239,7 +239,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/net/pod-lookups.ts", "RESOLV_CONF_LIMIT"],
+      of: ["src/shared/io/net/pod-lookups.ts", "RESOLV_CONF_LIMIT"],
       value: RESOLV_CONF_LIMIT,
       unit: "bytes",
       what: "`/etc/resolv.conf` for these look-ups",
@@ -250,7 +250,7 @@ export const POD_LIMITS: LimitRows = {
   ],
   Logs: [
     {
-      of: ["src/shared/container-logs/json-record.ts", "LONGEST_JSON_LINE"],
+      of: ["src/shared/node/container-logs/json-record.ts", "LONGEST_JSON_LINE"],
       value: LONGEST_JSON_LINE,
       unit: "bytes",
       what: "a line of a log of the Docker Engine",
@@ -277,7 +277,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/fs/untrusted-folder.ts", "MOST_NAMES"],
+      of: ["src/shared/io/fs/untrusted-folder.ts", "MOST_NAMES"],
       value: MOST_NAMES,
       unit: "names",
       what: "log files of one run of a container in its folder",
@@ -304,7 +304,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/fs/untrusted-folder.ts", "MOST_ENTRIES"],
+      of: ["src/shared/io/fs/untrusted-folder.ts", "MOST_ENTRIES"],
       value: MOST_ENTRIES,
       unit: "entries",
       what: "entries of a log folder that are read",

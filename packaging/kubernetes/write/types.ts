@@ -6,7 +6,7 @@ import { objectNames, reachable, rootNames, shortOf } from "../reach.js";
 import { OPEN_ENUMS, PACKAGES, SPECIAL } from "../roots.js";
 import { HEADER } from "./header.js";
 
-const FOLDER = "src/shared/api/gen";
+const FOLDER = "src/shared/kubernetes/api/gen";
 
 const SCALARS: Readonly<Record<string, string>> = {
   string: "string",

@@ -1,4 +1,4 @@
-// Writes the tables by which objects are read from protobuf and written to it (src/shared/api/protobuf/schema.ts has
+// Writes the tables by which objects are read from protobuf and written to it (src/shared/kubernetes/api/protobuf/schema.ts has
 // the form).
 
 import type { Contract, Field, Message } from "../contract.js";
@@ -6,7 +6,7 @@ import { reachable, rootNames, shortNames } from "../reach.js";
 import { ROOTS } from "../roots.js";
 import { HEADER } from "./header.js";
 
-const FOLDER = "src/shared/api/protobuf/gen";
+const FOLDER = "src/shared/kubernetes/api/protobuf/gen";
 const SCALARS: Readonly<Record<string, string>> = { string: "s", bool: "b", int32: "i", int64: "i", bytes: "y" };
 const MARKS = { one: "", list: "*", map: "%" } as const;
 

@@ -1,10 +1,10 @@
 // Makes the parts of a support bundle, some at a time. Invariant: a part ends at its deadline and is bounded; one that
 // fails or hangs has the reason in its place, and holds up no other.
 
-import { Scope } from "../../shared/abort/scope.js";
-import { unlessAborted } from "../../shared/abort/unless-aborted.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { Scope } from "../../shared/base/abort/scope.js";
+import { unlessAborted } from "../../shared/base/abort/unless-aborted.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { bytes } from "../output/amounts.js";
 import { maskText } from "./mask-text.js";
 import type { Part } from "./part.js";

@@ -3,7 +3,7 @@
 // secret anywhere.
 
 import { stringify } from "yaml";
-import { readKubernetesYamls } from "../../shared/yaml/kubernetes-yaml.js";
+import { readKubernetesYamls } from "../../shared/io/yaml/kubernetes-yaml.js";
 import { readToml } from "../runtime/toml.js";
 import { MASK, maskText } from "./mask-text.js";
 import type { Secrets } from "./secrets.js";

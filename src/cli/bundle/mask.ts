@@ -1,7 +1,7 @@
 // Masks what containers wrote and what users chose, in pods, events and messages of a support bundle. Pure. When in
 // doubt, it masks.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { MASK, maskText } from "./mask-text.js";
 
 /** Text that a container has written or chosen, in a message of an event, of the status or of the log. */

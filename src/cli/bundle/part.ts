@@ -1,6 +1,6 @@
 // One part of a support bundle: a file of the archive, and how it is made.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { Context } from "../context.js";
 import type { BundleClient } from "./bundle-client.js";
 import type { Secrets } from "./secrets.js";

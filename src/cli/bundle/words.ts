@@ -1,8 +1,8 @@
 // Words of one pod that may be secret: commands, values of variables, headers, and what its containers wrote. Texts
 // about the pod quote them. Pure.
 
-import type { Event } from "../../shared/api/event.js";
-import type { Container, Pod, Probe } from "../../shared/api/pod.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Container, Pod, Probe } from "../../shared/kubernetes/api/pod.js";
 import { MASK } from "./mask-text.js";
 
 const MIN_LENGTH = 4;

@@ -1,12 +1,12 @@
 // nodelet cgroups: limits and usage of the cgroups of QoS classes, pods and containers, read from the kernel.
 
-import type { Pod } from "../../shared/api/pod.js";
-import { readCgroupMounts } from "../../shared/cgroup/mounts.js";
-import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../shared/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../shared/stats/cgroup/v2.js";
-import { listKernelDirectories, readKernelText } from "../../shared/stats/kernel-file.js";
-import { PodCgroups } from "../../shared/stats/pod-cgroups.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { readCgroupMounts } from "../../shared/node/cgroup/mounts.js";
+import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
+import { cgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
+import { cgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
+import { listKernelDirectories, readKernelText } from "../../shared/node/stats/kernel-file.js";
+import { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";

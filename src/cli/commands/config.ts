@@ -3,7 +3,7 @@
 
 import { readFile, stat } from "node:fs/promises";
 import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { differences, otherConfig, type Difference } from "../config-diff.js";
 import { configLines, type ConfigLine, type Configz } from "../config-lines.js";
 import type { Context } from "../context.js";

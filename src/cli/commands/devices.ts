@@ -3,8 +3,8 @@
 
 import { join } from "node:path";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { AllocatableResourcesResponse, PodResources } from "../../shared/plugins/gen/podresources.v1.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { AllocatableResourcesResponse, PodResources } from "../../shared/kubernetes/plugins/gen/podresources.v1.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";
@@ -34,8 +34,8 @@ export async function devicesCommand(context: Context): Promise<ExitCode> {
   const { rootDir } = await client.json<NodeletStatus>("/nodelet/status");
   // They load gRPC.
   const [{ PluginConnection }, { PodResourcesListerService }] = await Promise.all([
-    import("../../shared/plugins/connection.js"),
-    import("../../shared/plugins/gen/podresources.v1.js"),
+    import("../../shared/kubernetes/plugins/connection.js"),
+    import("../../shared/kubernetes/plugins/gen/podresources.v1.js"),
   ]);
   const socket = join(rootDir, "pod-resources", "kubelet.sock");
   const connection = new PluginConnection(socket, clock);

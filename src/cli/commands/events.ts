@@ -1,6 +1,6 @@
 // nodelet events: the events that the kubelet keeps in memory, oldest first.
 
-import type { Event } from "../../shared/api/event.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { NodeletEvents } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";

@@ -1,7 +1,7 @@
 // Names for completion in shells: of pods, or of the containers of a pod. Silent without a kubelet, and quick: a shell
 // waits for it.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Client } from "../client.js";
 import type { Context } from "../context.js";
 import { CliError } from "../errors.js";

@@ -4,8 +4,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { BundleClient } from "../bundle/bundle-client.js";
 import { collect, contentsText, type Collected } from "../bundle/collect.js";
 import type { Part, Sources } from "../bundle/part.js";

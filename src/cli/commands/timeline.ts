@@ -2,8 +2,8 @@
 
 import { writeFile } from "node:fs/promises";
 import type { PodTimeline, TimelineStage } from "../../shared/contracts/timeline.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { oneLine } from "../../shared/text/printable.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import { oneLine } from "../../shared/base/text/printable.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { moment } from "../output/amounts.js";

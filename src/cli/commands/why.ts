@@ -1,6 +1,6 @@
 // nodelet why: why a pod does not run, is not ready, restarts, or is not removed; why a manifest makes no pod.
 
-import { oneLine } from "../../shared/text/printable.js";
+import { oneLine } from "../../shared/base/text/printable.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";

@@ -1,6 +1,6 @@
 // Gives a stand-alone node a pod network if it has none: what `nodelet doctor --fix` does.
 
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { NodeMode } from "../machine/node-mode.js";
 import { configurationsIn } from "../network/cni-files.js";
 import { networkText, type Network } from "../network/ipv4.js";

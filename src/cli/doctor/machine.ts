@@ -4,7 +4,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
-import { systemClock } from "../../shared/clock/clock.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { readDisks } from "../machine/disks.js";
 import { findProgram } from "../machine/find-program.js";

@@ -2,7 +2,7 @@
 // cannot be made is a warning, and the others go on.
 
 import type { NodeletImages, NodeletStatus } from "../../shared/contracts/nodelet.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { Client } from "../client.js";
 import { readPodNetwork } from "../machine/address-ranges.js";
 import type { KubeletConfig } from "../machine/kubelet-config.js";

@@ -1,7 +1,7 @@
 // The check of manifests: every file in the folder of static pods makes a pod.
 
-import type { ManifestViolation } from "../../shared/api/manifest/violation.js";
-import { ManifestError, warningText } from "../../shared/api/manifest/violation.js";
+import type { ManifestViolation } from "../../shared/kubernetes/api/manifest/violation.js";
+import { ManifestError, warningText } from "../../shared/kubernetes/api/manifest/violation.js";
 import { sharedNames, type ReadManifest, type ReadManifests } from "../machine/manifests.js";
 import { bad, ok, type Result } from "./check.js";
 

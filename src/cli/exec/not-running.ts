@@ -1,6 +1,6 @@
 // Why a container cannot run a command: its state, instead of the runtime's "container not found". Pure.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 
 /** undefined: as far as its status shows, it runs. */
 export function whyNotRunning({ status }: Pod, container: string): string | undefined {

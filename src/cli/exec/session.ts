@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import { WebSocket, type RawData } from "ws";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
 import { podPath } from "../pods/pod-paths.js";

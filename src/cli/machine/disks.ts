@@ -1,6 +1,6 @@
 // Free space and inodes of file systems. A program asks: one that does not respond holds up only the program.
 
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { runTool, type ToolOptions } from "./tool.js";
 
 export interface Disk {

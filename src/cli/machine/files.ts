@@ -2,7 +2,7 @@
 // does not respond, or a pipe in the place of a file, holds up only them. Node's own calls would keep this process from
 // ending.
 
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { runTool, type ToolOptions } from "./tool.js";
 
 export interface FoundFile {

@@ -2,7 +2,7 @@
 
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
 import { runTool, toolOrNothing, type ToolOptions } from "./tool.js";
 
 const BYTES = 32 * 1024 * 1024;

@@ -3,8 +3,8 @@
 
 import { hostname } from "node:os";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
-import { readKubernetesYaml } from "../../shared/yaml/kubernetes-yaml.js";
-import { YamlError } from "../../shared/yaml/yaml-error.js";
+import { readKubernetesYaml } from "../../shared/io/yaml/kubernetes-yaml.js";
+import { YamlError } from "../../shared/io/yaml/yaml-error.js";
 import type { Client } from "../client.js";
 import { readThrough } from "./files.js";
 import { readNodeMode, type NodeMode } from "./node-mode.js";

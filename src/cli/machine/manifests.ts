@@ -2,10 +2,10 @@
 // too much time or memory ends its thread and not the command.
 
 import { basename } from "node:path";
-import { Scope } from "../../shared/abort/scope.js";
-import type { ManifestViolation, ManifestWarning } from "../../shared/api/manifest/violation.js";
+import { Scope } from "../../shared/base/abort/scope.js";
+import type { ManifestViolation, ManifestWarning } from "../../shared/kubernetes/api/manifest/violation.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../shared/contracts/tasks.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { entriesOf, readThrough, type Entry } from "./files.js";
 import type { KubeletConfig } from "./kubelet-config.js";
 import type { ToolOptions } from "./tool.js";

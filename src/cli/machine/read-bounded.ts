@@ -1,6 +1,6 @@
 // Reads a small text file that another program owns: a configuration is never large.
 
-import { openUntrusted, readWhole } from "../../shared/fs/untrusted-file.js";
+import { openUntrusted, readWhole } from "../../shared/io/fs/untrusted-file.js";
 
 const LIMIT_BYTES = 1024 * 1024;
 

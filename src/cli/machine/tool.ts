@@ -1,8 +1,8 @@
 // Runs a program of the machine for doctor and support-bundle: it ends at its deadline, and what it prints is bounded.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import { ProgramFailedError } from "../../shared/exec/program-errors.js";
-import { runProgram } from "../../shared/exec/run-program.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { ProgramFailedError } from "../../shared/io/exec/program-errors.js";
+import { runProgram } from "../../shared/io/exec/run-program.js";
 
 export interface ToolOptions {
   clock: Pick<Clock, "after">;

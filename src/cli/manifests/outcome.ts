@@ -1,7 +1,7 @@
 // The outcome of a command for each of several manifests: all are tried, each is named, and one failure makes the exit
 // code 1.
 
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";

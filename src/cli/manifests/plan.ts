@@ -1,7 +1,7 @@
 // What `nodelet apply`, `diff` and `restart` would change: manifests as written against those of the node. Pure.
 
-import { podFullName, type Pod } from "../../shared/api/pod.js";
-import { staticPodName } from "../../shared/api/static-pod-name.js";
+import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 import type { Manifest } from "./read.js";

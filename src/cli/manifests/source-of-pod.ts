@@ -1,7 +1,7 @@
 // Where a pod of this node comes from, and why a command may not change it. Pure.
 
-import type { Pod } from "../../shared/api/pod.js";
-import { staticPodName } from "../../shared/api/static-pod-name.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 
 type Source = "manifest API" | "file" | "URL" | "API server";

@@ -1,7 +1,7 @@
 // The pod that `nodelet delete` or `restart` is to change: by the name of its manifest, or of the pod. Pure.
 
-import type { Pod } from "../../shared/api/pod.js";
-import { staticPodName } from "../../shared/api/static-pod-name.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";
 import { CliError, EXIT } from "../errors.js";
 import { findPod, KINDS, nameOf } from "../pods/find.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";

@@ -3,8 +3,8 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { readBounded } from "../machine/read-bounded.js";
 
 /** As libcni: by the ending of the name. */

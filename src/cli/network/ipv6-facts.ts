@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { systemClock } from "../../shared/clock/clock.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { readIfThere } from "../machine/read-if-there.js";
 import { runTool } from "../machine/tool.js";
 import { readAddresses6, readRoutes6, type Address6 } from "./ipv6.js";

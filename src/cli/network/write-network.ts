@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { atomicWrite } from "../../shared/fs/atomic-write.js";
+import { atomicWrite } from "../../shared/io/fs/atomic-write.js";
 import { configurationsIn } from "./cni-files.js";
 import { CONFLIST, conflistText } from "./conflist.js";
 import type { Network } from "./ipv4.js";

@@ -1,6 +1,6 @@
 // Lines of foreign text for a reader: control characters are visible, and nothing is longer than a bound. Pure.
 
-import { escaped } from "../../shared/text/printable.js";
+import { escaped } from "../../shared/base/text/printable.js";
 import { cut } from "./table.js";
 
 /** Colours and cursor moves of terminals. ECMA-48, CSI. */

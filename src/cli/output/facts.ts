@@ -1,6 +1,6 @@
 // Lines of a name and its value, one below the other. Pure.
 
-import { oneLine } from "../../shared/text/printable.js";
+import { oneLine } from "../../shared/base/text/printable.js";
 import { foldedCell } from "./fold.js";
 
 export type Fact = readonly [name: string, value: string];

@@ -1,6 +1,6 @@
 // Prints a result in the format of -o.
 
-import { UNPRINTABLE } from "../../shared/text/printable.js";
+import { UNPRINTABLE } from "../../shared/base/text/printable.js";
 import type { Context } from "../context.js";
 
 /** Beyond what JSON.stringify escapes; line ends stand between values only. */

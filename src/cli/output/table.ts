@@ -1,6 +1,6 @@
 // Tables and colours for a terminal. Pure. A table that is wider than the terminal has its widest columns wrapped.
 
-import { oneLine } from "../../shared/text/printable.js";
+import { oneLine } from "../../shared/base/text/printable.js";
 import { columnWidths, foldedCell, longestPart } from "./fold.js";
 
 export interface Column<Row> {

@@ -3,7 +3,7 @@
 // the log of `nodelet logs` and the output of `nodelet exec` go past it: they are what the user asked for.
 // Invariant: what is written has no control characters but line ends, tabs and, with colours, the codes of `painter`.
 
-import { oneLine, UNPRINTABLE } from "../../shared/text/printable.js";
+import { oneLine, UNPRINTABLE } from "../../shared/base/text/printable.js";
 
 /** Codes of `painter` (table.ts): colours and their end. */
 const COLOUR = /\u001b\[(?:0|1|2|31|32|33)m/;

@@ -1,6 +1,6 @@
 // --watch: runs a command again and again until the user ends it. On a terminal each result replaces the one before.
 
-import { oneLine } from "../../shared/text/printable.js";
+import { oneLine } from "../../shared/base/text/printable.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { clearScreen } from "./terminal.js";

@@ -1,6 +1,6 @@
 // The order in which pods are shown. Pure.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { podState, type PodState, type StateOf } from "./state.js";
 
 /**

@@ -1,6 +1,6 @@
 // Paths of a pod in the kubelet's routes.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { CliError, EXIT } from "../errors.js";
 import { DEFAULT_CONTAINER } from "./find.js";
 

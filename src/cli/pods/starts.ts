@@ -1,7 +1,7 @@
 // Since when a pod is on this node. On a stand-alone node status.startTime begins anew with each start of the kubelet,
 // as upstream's; main knows the pod's record and its sandbox.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Client } from "../client.js";
 import { timeOf } from "../output/amounts.js";
 import { ofMain } from "./of-main.js";

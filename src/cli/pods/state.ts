@@ -1,8 +1,8 @@
 // A pod's state in one word and its restarts, as kubectl shows them. Pure.
 
-import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
-import { isSidecar, type Pod } from "../../shared/api/pod.js";
-import { isTerminating } from "../../shared/api/termination-mark.js";
+import type { ApiContainerStatus } from "../../shared/kubernetes/api/pod-status.js";
+import { isSidecar, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { isTerminating } from "../../shared/kubernetes/api/termination-mark.js";
 
 export interface PodState {
   /** "Running", "CrashLoopBackOff", "Init:0/2", "Terminating". */

@@ -1,7 +1,7 @@
 // One colour for each state of a pod or container, in the command's tables and on the status page. Pure.
 
-import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { ApiContainerStatus } from "../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { podState, type PodState } from "./state.js";
 
 /** good: as wanted; warn: on its way; bad: needs a person; plain: neither. */

@@ -1,8 +1,8 @@
 // Asks containerd for its effective configuration: `containerd config dump`, with the program and file of the daemon
 // that serves the socket.
 
-import { systemClock } from "../../shared/clock/clock.js";
-import { runProgram } from "../../shared/exec/run-program.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
+import { runProgram } from "../../shared/io/exec/run-program.js";
 import { findProgram } from "../machine/find-program.js";
 import { readContainerdConfig, type ContainerdConfig } from "./containerd-config.js";
 import { flagOf, rootProcesses } from "./root-processes.js";

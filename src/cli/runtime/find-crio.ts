@@ -3,7 +3,7 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { systemClock } from "../../shared/clock/clock.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
 import { findProgram } from "../machine/find-program.js";
 import { readBounded } from "../machine/read-bounded.js";
 import { toolOrNothing } from "../machine/tool.js";

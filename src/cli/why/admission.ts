@@ -1,8 +1,8 @@
 // Rules about pods that the kubelet rejected or terminated. They name the short resource, the missing amount and the
 // pods that hold it. Pure.
 
-import { isSidecar, type Pod } from "../../shared/api/pod.js";
-import { milliValue } from "../../shared/api/quantity.js";
+import { isSidecar, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { milliValue } from "../../shared/kubernetes/api/quantity.js";
 import { bytes, timeOf } from "../output/amounts.js";
 import { fullName } from "../pods/find.js";
 import { portConflicts } from "./host-ports.js";

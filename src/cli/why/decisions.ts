@@ -1,7 +1,7 @@
 // What the kubelet did for a pod and why, oldest first: from the source, phases, events and failed steps. What repeats
 // is counted. Pure.
 
-import type { Event } from "../../shared/api/event.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import { timeOf } from "../output/amounts.js";
 import { plainText } from "./plain-text.js";

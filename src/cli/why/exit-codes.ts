@@ -1,6 +1,6 @@
 // Exit codes and signals in words. Pure.
 
-import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
+import type { ContainerStateTerminated } from "../../shared/kubernetes/api/pod-status.js";
 
 const SIGNALS: Readonly<Record<number, string>> = {
   1: "SIGHUP",

@@ -1,8 +1,8 @@
 // Rules about containers that exited or could not be started: OOM kills, crash loops, failed hooks, errors before the
 // start. Pure.
 
-import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
-import { milliValue } from "../../shared/api/quantity.js";
+import type { ContainerStateTerminated } from "../../shared/kubernetes/api/pod-status.js";
+import { milliValue } from "../../shared/kubernetes/api/quantity.js";
 import { bytes, duration, timeOf } from "../output/amounts.js";
 import { unitOf } from "../problems.js";
 import { nextStart } from "./back-off.js";

@@ -1,7 +1,7 @@
 // Explains the pod or manifest that an operator names, with all that the kubelet knows of it.
 
-import type { Event } from "../../shared/api/event.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { Client } from "../client.js";

@@ -1,6 +1,6 @@
 // Host ports of pods, and who else has them. Pure.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { fullName } from "../pods/find.js";
 
 export interface HostPort {

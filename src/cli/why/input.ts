@@ -1,8 +1,8 @@
 // The input and output of the rules of `nodelet why`.
 
-import type { Event } from "../../shared/api/event.js";
-import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
-import type { Container, Pod } from "../../shared/api/pod.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { ApiContainerStatus } from "../../shared/kubernetes/api/pod-status.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { NodeView } from "../problems.js";
 

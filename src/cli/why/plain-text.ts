@@ -1,6 +1,6 @@
 // Texts of runtimes, plugins and gRPC, without the words that only their developers need. Pure.
 
-import { CRI_CODES } from "../../shared/cri/errors.js";
+import { CRI_CODES } from "../../shared/kubernetes/cri/errors.js";
 
 const DEBRIS: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/rpc error: code = \w+ desc = /g, ""],

@@ -3,7 +3,7 @@
 // Invariant: it reads at most MAX_PROCESSES processes; what it may not read, or what ends meanwhile, is left out.
 
 import { readdir, readFile, readlink } from "node:fs/promises";
-import type { Container, Pod } from "../../shared/api/pod.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 import { escapedLine } from "../output/escape.js";
 import { fullName } from "../pods/find.js";
 import { hostPortsOf } from "./host-ports.js";

@@ -1,6 +1,6 @@
 // A probe, its answers and remedies in words. Pure.
 
-import type { Probe } from "../../shared/api/pod.js";
+import type { Probe } from "../../shared/kubernetes/api/pod.js";
 import type { ProbeAnswer } from "../../shared/contracts/nodelet.js";
 
 export function describeProbe(probe: Probe): string {

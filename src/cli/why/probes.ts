@@ -1,6 +1,6 @@
 // Rules about probes of running containers that fail, and have not stopped their container. Pure.
 
-import type { Probe } from "../../shared/api/pod.js";
+import type { Probe } from "../../shared/kubernetes/api/pod.js";
 import { timeOf } from "../output/amounts.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
 import { killOf } from "./probe-kills.js";

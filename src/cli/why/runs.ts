@@ -1,7 +1,7 @@
 // The last run of a container that ended, and whether its restart still counts. Pure.
 
-import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
-import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
+import { CRASH_RESET_MS } from "../../shared/kubernetes/api/crash-reset.js";
+import type { ContainerStateTerminated } from "../../shared/kubernetes/api/pod-status.js";
 import { timeOf } from "../output/amounts.js";
 import type { ContainerView, WhyInput } from "./input.js";
 

@@ -1,7 +1,7 @@
 // A pod's state with what `nodelet why` finds, so that lists of pods never call a pod well that `why` calls broken.
 // Pure.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { podState, type PodState } from "../pods/state.js";
 import { explain } from "./explain.js";
 import type { Finding, WhyInput } from "./input.js";

@@ -1,7 +1,7 @@
 // Reads what the kubelet knows about all pods, for commands that show many of them.
 
-import type { Event } from "../../shared/api/event.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Client } from "../client.js";
 import { ofMain } from "../pods/of-main.js";

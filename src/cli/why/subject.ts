@@ -1,6 +1,6 @@
 // What `nodelet why` is asked about: a pod, or manifests that make none. A pod of that name comes first. Pure.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { ManifestFacts, NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import { CliError, EXIT } from "../errors.js";
 import { findManifests } from "../manifests/find.js";

@@ -1,7 +1,7 @@
 // Rules of `nodelet why` about pods that end: what still runs and until when, and objects that finalizers hold back in
 // the API. Pure.
 
-import { isTerminating, terminationMark } from "../../shared/api/termination-mark.js";
+import { isTerminating, terminationMark } from "../../shared/kubernetes/api/termination-mark.js";
 import { duration, moment, timeOf } from "../output/amounts.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
 

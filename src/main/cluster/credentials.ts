@@ -1,14 +1,14 @@
 // The credentials of the node in its cluster. These are the kubeconfig (made by TLS bootstrap if there is none), the
 // client certificate with its rotation, and the serving certificate that the cluster signs.
 
-import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
-import type { ClientConfig } from "../../shared/api/client/config.js";
-import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import { createApiClient, type ConnectedClient } from "../../shared/kubernetes/api/client/client.js";
+import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
+import { loadClientConfig } from "../../shared/kubernetes/api/client/kubeconfig/load.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { DescribedCertificate } from "../../shared/contracts/tasks.js";
-import { errorText } from "../../shared/log/error-text.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { bootstrap, describeOf } from "../node/certificates/bootstrap.js";
 import { CLIENT_PREFIX, SERVING_PREFIX, servingFiles } from "../node/certificates/certificate-files.js";

@@ -3,8 +3,8 @@
 // Invariant: of a pod only identity, finalizers and status are kept, which the view of the API has anyway; the list
 // ends with the object.
 
-import type { Pod } from "../../shared/api/pod.js";
-import { withTerminationMark } from "../../shared/api/termination-mark.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { withTerminationMark } from "../../shared/kubernetes/api/termination-mark.js";
 import { isMirrorPod, type ApiView } from "../pods/status/manager/api-view.js";
 
 export class HeldPods {

@@ -2,23 +2,23 @@
 // pods, then the pods. Loaded only with a kubeconfig; no static pod waits for it.
 // Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
 
-import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
-import type { ClientConfig } from "../../shared/api/client/config.js";
-import type { Returns } from "../../shared/api/client/connection/presence.js";
-import { PODS } from "../../shared/api/client/kinds.js";
-import type { ApiClient } from "../../shared/api/client/port.js";
-import { SharedOutage } from "../../shared/api/client/reflect/shared-outage.js";
-import { Reflector } from "../../shared/api/client/reflector.js";
-import type { Node } from "../../shared/api/node.js";
-import type { Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import { createApiClient, type ConnectedClient } from "../../shared/kubernetes/api/client/client.js";
+import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
+import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
+import { PODS } from "../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
+import { SharedOutage } from "../../shared/kubernetes/api/client/reflect/shared-outage.js";
+import { Reflector } from "../../shared/kubernetes/api/client/reflector.js";
+import type { Node } from "../../shared/kubernetes/api/node.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { errorText } from "../../shared/log/error-text.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { restClientMetrics } from "../../shared/metrics/rest-client.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { goPlatform } from "../../shared/text/go-platform.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import { restClientMetrics } from "../../shared/telemetry/metrics/rest-client.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { goPlatform } from "../../shared/base/text/go-platform.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeRecorder } from "../pods/events/node-recorder.js";
 import type { NodePressures } from "../resources/eviction/pressures.js";

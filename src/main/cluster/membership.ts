@@ -2,12 +2,12 @@
 // may make to the cluster, and the facts that they report. The cluster's own components are loaded later, while static
 // pods already start.
 
-import { NODES } from "../../shared/api/client/kinds.js";
-import type { Node } from "../../shared/api/node.js";
+import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
+import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
-import { errorText } from "../../shared/log/error-text.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";
 
 const FRESH_MS = 2000;

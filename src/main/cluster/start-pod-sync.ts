@@ -2,15 +2,15 @@
 // Loaded only with a kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started before
 // the sync path listens.
 
-import type { Returns } from "../../shared/api/client/connection/presence.js";
-import { PODS } from "../../shared/api/client/kinds.js";
-import type { ApiClient } from "../../shared/api/client/port.js";
-import type { Node } from "../../shared/api/node.js";
-import type { PodStatus } from "../../shared/api/pod-status.js";
-import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
+import { PODS } from "../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
+import type { Node } from "../../shared/kubernetes/api/node.js";
+import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
+import { isStaticPod, podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { NodeRecorder } from "../pods/events/node-recorder.js";
 import { EventSink } from "../pods/events/sink/event-sink.js";
 import { eventSinkMetrics } from "../pods/events/sink/metrics.js";

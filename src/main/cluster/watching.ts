@@ -1,7 +1,7 @@
 // Follows objects of the API by list and watch, for the parts of this folder. Production uses the client's Reflector,
 // and tests use a substitute.
 
-import type { ApiObject, ResourceKind } from "../../shared/api/client/port.js";
+import type { ApiObject, ResourceKind } from "../../shared/kubernetes/api/client/port.js";
 
 /** @internal */
 export interface FollowOptions<T extends ApiObject> {

@@ -1,7 +1,7 @@
 // The flags that mirror no field of the configuration, with their defaults. Source of names and defaults:
 // flags/table.ts.
 
-import { DEFAULT_CONFIG_SOURCE } from "../../shared/api/allowed-config-sources.js";
+import { DEFAULT_CONFIG_SOURCE } from "../../shared/kubernetes/api/allowed-config-sources.js";
 import type { FlagValue } from "./config/flags-over-config.js";
 import { readDockerFlags, type DockerFlags } from "./docker-flags.js";
 

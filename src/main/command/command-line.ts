@@ -2,8 +2,8 @@
 // value, --a_b for --a-b, repeated list flags, and -v2. (commander reads options differently; it lays out --help, see
 // help.ts.) Never stops at the first mistake: all problems come back together.
 
-import { nearestName } from "../../shared/text/nearest-name.js";
-import { quoteStart } from "../../shared/text/quote.js";
+import { nearestName } from "../../shared/base/text/nearest-name.js";
+import { quoteStart } from "../../shared/base/text/quote.js";
 import type { Flag } from "./flags/flag.js";
 import { accepted, readValue, together, typeOf, writeValue } from "./flags/kinds.js";
 import { REMOVED_FLAGS, removedMessage } from "./flags/removed.js";

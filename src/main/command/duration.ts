@@ -1,7 +1,7 @@
 // Go's duration text, as flags and config fields carry it: "1m30s", "1.5h", "-100ms", "0". Exact to the nanosecond and
 // within Go's range (±2^63 ns, about 292 years). Parsing accepts and printing yields the same texts as Go.
 
-import { withoutTrailing } from "../../shared/text/without-trailing.js";
+import { withoutTrailing } from "../../shared/base/text/without-trailing.js";
 
 const UNIT_NS: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,

@@ -1,6 +1,6 @@
 // The error for the command line and the config file: all problems in one report.
 
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
 export class SettingsError extends OperatorError {
   override readonly name = "SettingsError";
 

@@ -2,7 +2,7 @@
 // undefined, as in values.ts; whether keys, effects and amounts make sense is validation's business, save for what
 // upstream's flags refuse themselves.
 
-import { InvalidQuantityError, parseQuantity } from "../../shared/api/quantity.js";
+import { InvalidQuantityError, parseQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { MemoryReservation, ModuleVerbosity, ShutdownPriority, Taint } from "./value-types.js";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

@@ -1,7 +1,7 @@
 // The grace periods of pods when the node shuts down. The configuration has them by priority, as a list or as two
 // periods. Pure. https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/
 
-import { CRITICAL_PRIORITY } from "../../shared/api/pod.js";
+import { CRITICAL_PRIORITY } from "../../shared/kubernetes/api/pod.js";
 import type { ShutdownPriority } from "./value-types.js";
 
 /** Pods of this priority and above, up to the next group's, get these seconds together. */

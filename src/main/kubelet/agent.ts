@@ -2,10 +2,10 @@
 // their start. They stop in reverse order.
 // Invariant: the pods keep running when the kubelet stops.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import { LeasedImages } from "../pods/collection/leased-images.js";
 import type { NodeRecorder } from "../pods/events/node-recorder.js";
 import { NodePressures } from "../resources/eviction/pressures.js";

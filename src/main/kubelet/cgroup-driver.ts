@@ -1,10 +1,10 @@
 // Selects the cgroup driver of the node. The runtime creates the cgroups of containers, so its driver overrides the
 // configured one. A runtime that is unavailable or does not report its driver must not delay the start.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import { chooseCgroupDriver, type CgroupDriverChoice, type CgroupDriverName } from "../../shared/cri/cgroup-driver.js";
-import type { CriCalls } from "../../shared/cri/verbs.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { chooseCgroupDriver, type CgroupDriverChoice, type CgroupDriverName } from "../../shared/kubernetes/cri/cgroup-driver.js";
+import type { CriCalls } from "../../shared/kubernetes/cri/verbs.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 export interface NodeCgroupDriverOptions {
   clock: Clock;

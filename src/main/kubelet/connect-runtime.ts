@@ -1,8 +1,8 @@
 // Main's connection to the container runtime.
 
-import type { CriClientOptions } from "../../shared/cri/caller.js";
-import { createCriClient, type CriClient } from "../../shared/cri/client.js";
-import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import type { CriClientOptions } from "../../shared/kubernetes/cri/caller.js";
+import { createCriClient, type CriClient } from "../../shared/kubernetes/cri/client.js";
+import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
 import { podUidsIn } from "../volumes/paths.js";
 import type { AgentContext } from "./context.js";
 

@@ -1,9 +1,9 @@
 // The context of every component of the kubelet. It has the settings, completed by facts of the machine, and the
 // process-wide objects that node-life.ts creates first.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";

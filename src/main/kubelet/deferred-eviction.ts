@@ -1,8 +1,8 @@
 // Eviction and the disk usage of pods, loaded with the first question of the eviction thread or of a reader of disk
 // usage.
 
-import type { CriClient } from "../../shared/cri/client.js";
-import { Deferred } from "../../shared/turns/deferred.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { Collection } from "../pods/collection/collection.js";
 import type { NodePressures } from "../resources/eviction/pressures.js";
 import type { PodState } from "../pods/sync/pod-state.js";

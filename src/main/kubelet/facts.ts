@@ -1,11 +1,11 @@
 // Main's answers to the nodelet command: state of pods and of the node that no status shows. Loaded with the first
 // question.
 
-import { podFullName, type Pod } from "../../shared/api/pod.js";
-import { printQuantity } from "../../shared/api/quantity.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { printQuantity } from "../../shared/kubernetes/api/quantity.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
-import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import type { Membership } from "../cluster/membership.js";
 import type { NodePressures } from "../resources/eviction/pressures.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";

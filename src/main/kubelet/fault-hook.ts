@@ -6,7 +6,7 @@
 //   hang server         the thread enters a busy loop
 //   throw-timer main    an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise
 //   throw-in cri-reply main
-//                       the next pass through a handler of that kind throws (shared/faults/fault-points.ts)
+//                       the next pass through a handler of that kind throws (shared/base/faults/fault-points.ts)
 //   heap pleg           the thread fills its heap up to the limit
 //   hang main           main itself enters a busy loop, from which only SIGKILL delivers
 //
@@ -14,11 +14,11 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../shared/clock/clock.js";
-import { FAULT_POINTS } from "../../shared/faults/fault-points.js";
-import { UNCAUGHT_FAULTS } from "../../shared/faults/thread-fault.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { quote } from "../../shared/text/quote.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { FAULT_POINTS } from "../../shared/base/faults/fault-points.js";
+import { UNCAUGHT_FAULTS } from "../../shared/base/faults/thread-fault.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import { quote } from "../../shared/base/text/quote.js";
 import { commitFault } from "../../shared/thread/faults.js";
 import type { Breakable } from "../threads/breakable.js";
 import type { NodeThreads } from "../threads/node-threads.js";

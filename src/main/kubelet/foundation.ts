@@ -1,10 +1,10 @@
 // The base of all parts of the kubelet: events, metrics, tasks pool, calls on volumes, connection to the cluster. None
 // of these depends on another part.
 
-import { moduleLogger } from "../../shared/log/logger.js";
-import { goPlatform } from "../../shared/text/go-platform.js";
-import { startHelperProcess } from "../../shared/volume-calls/helper.js";
-import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import { moduleLogger } from "../../shared/telemetry/log/logger.js";
+import { goPlatform } from "../../shared/base/text/go-platform.js";
+import { startHelperProcess } from "../../shared/node/volume-calls/helper.js";
+import { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import { Membership } from "../cluster/membership.js";
 import { eventMetrics } from "../pods/events/metrics.js";
 import { NodeRecorder } from "../pods/events/node-recorder.js";

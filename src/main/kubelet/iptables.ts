@@ -1,9 +1,9 @@
 // The iptables chains of the node, kept from shortly after the start, when the first pods are starting.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { Deferred } from "../../shared/turns/deferred.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 
 const IPTABLES_DELAY_MS = 5000;
 

@@ -1,6 +1,6 @@
 // Joins the node to its cluster in the background; nothing happens on a stand-alone node.
 
-import type { CriClient } from "../../shared/cri/client.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { NodePressures } from "../resources/eviction/pressures.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";

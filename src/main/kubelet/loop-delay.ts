@@ -2,7 +2,7 @@
 // work.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 /** Sampled natively, without waking JavaScript. */
 const RESOLUTION_MS = 50;

@@ -1,6 +1,6 @@
 // Facts of this machine that do not change while the kubelet runs.
 
-import { readCgroupMounts, type CgroupMounts } from "../../shared/cgroup/mounts.js";
+import { readCgroupMounts, type CgroupMounts } from "../../shared/node/cgroup/mounts.js";
 import { readThermalThrottlePaths, readTotalSwap } from "../node/machine.js";
 import { readPageSize } from "../resources/page-size.js";
 import { hostHugePageSizes } from "../resources/page-sizes.js";

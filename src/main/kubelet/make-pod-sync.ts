@@ -1,8 +1,8 @@
 // Makes the sync path with probes, admission and the first subscribers of pod events.
 
-import { containerNamed } from "../../shared/api/per-spec.js";
-import type { ResourceStatus } from "../../shared/api/pod-status.js";
-import type { Pod } from "../../shared/api/pod.js";
+import { containerNamed } from "../../shared/kubernetes/api/per-spec.js";
+import type { ResourceStatus } from "../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeAdmission } from "../pods/admission/node-admission.js";
 import type { PodClaims } from "../model/pod-claims.js";
 import { createProbes } from "../pods/probes/create-probes.js";

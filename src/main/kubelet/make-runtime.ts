@@ -1,7 +1,7 @@
 // Makes the runtime verbs' collaborators: cgroups, images, volumes, and the facts of this node.
 
-import type { CriClient } from "../../shared/cri/client.js";
-import { moduleLogger } from "../../shared/log/logger.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { moduleLogger } from "../../shared/telemetry/log/logger.js";
 import { nodeImages } from "../containers/images/node-images.js";
 import { makeNodeDns } from "../containers/network/node-dns.js";
 import type { ResourceManagers } from "../resources/assignment/resource-manager.js";

@@ -2,11 +2,11 @@
 // threads that ended) would stay resident for as long as a small allocation above them lives: up to 50 MiB under attack
 // (docs/adr/0070).
 
-import type { Clock } from "../../shared/clock/clock.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { releaseFreeMemory } from "../../shared/os/malloc.js";
-import { Loop } from "../../shared/turns/loop.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import { releaseFreeMemory } from "../../shared/io/os/malloc.js";
+import { Loop } from "../../shared/base/turns/loop.js";
 
 const PERIOD_MS = 30_000;
 

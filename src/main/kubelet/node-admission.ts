@@ -2,11 +2,11 @@
 
 import { statfs } from "node:fs/promises";
 import { release } from "node:os";
-import type { Node } from "../../shared/api/node.js";
-import type { Pod } from "../../shared/api/pod.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { moduleLogger } from "../../shared/log/logger.js";
-import { goPlatform } from "../../shared/text/go-platform.js";
+import type { Node } from "../../shared/kubernetes/api/node.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { moduleLogger } from "../../shared/telemetry/log/logger.js";
+import { goPlatform } from "../../shared/base/text/go-platform.js";
 import { appArmorProblem } from "../pods/admission/app-armor.js";
 import type { AdmissionNode } from "../pods/admission/handler.js";
 import { admissionMetrics } from "../pods/admission/metrics.js";

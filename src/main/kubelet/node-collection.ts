@@ -1,8 +1,8 @@
 // Connects the garbage collection of images, exited containers and orphaned pods to the sync path.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import { Collection, type CollectionSource } from "../pods/collection/collection.js";
 import type { DeadContainerPolicy } from "../pods/collection/dead-containers.js";
 import { ImageLeases } from "../pods/collection/image-leases.js";

@@ -1,14 +1,14 @@
 // Connects eviction and the disk usage of pods to the sync path. Loaded by the eviction thread's first start: no pod
 // waits for it.
 
-import type { Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { DiskUsage } from "../pods/disk-usage/disk-usage.js";
 import { Eviction, type EvictionThreadPort } from "../resources/eviction/eviction.js";
 import { evictionMetrics } from "../resources/eviction/metrics.js";

@@ -1,6 +1,6 @@
 // Makes the managers of the node's resources: CPUs, memory and devices.
 
-import type { CriClient } from "../../shared/cri/client.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
 import type { ResourceManagers } from "../resources/assignment/resource-manager.js";

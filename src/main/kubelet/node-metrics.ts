@@ -1,8 +1,8 @@
 // Gauges of the sync path, read at each snapshot instead of being kept up to date.
 
-import { isStaticPod, type Pod } from "../../shared/api/pod.js";
-import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { isStaticPod, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { ContainerState, PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { PodMetrics } from "../pods/sync/metrics.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { PodWorker } from "../pods/sync/pod-worker.js";

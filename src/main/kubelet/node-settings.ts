@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
-import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";
+import { defaultRouteInterface, nodeIPs } from "../../shared/io/net/host-addresses.js";
 import type { Settings } from "../command/settings.js";
 import { readMachine } from "../node/machine.js";
 

@@ -2,9 +2,9 @@
 // kubelet creates them after its start, so that no static pod waits for the code.
 // Invariant: a failure here is retried and never prevents the kubelet from running pods.
 
-import { errorText } from "../../shared/log/error-text.js";
-import { moduleLogger } from "../../shared/log/logger.js";
-import { Deferred } from "../../shared/turns/deferred.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import { moduleLogger } from "../../shared/telemetry/log/logger.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
 import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
 import type { ResourceManagers } from "../resources/assignment/resource-manager.js";

@@ -1,8 +1,8 @@
 // The pod sources of this node: manifest files, the manifest URL, and the API server once the node has joined its
 // cluster.
 
-import type { CriClient } from "../../shared/cri/client.js";
-import { moduleLogger } from "../../shared/log/logger.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { moduleLogger } from "../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { publicUrl } from "../pods/sources/decode-job.js";
 import { laterFieldsWarnings } from "../pods/sources/later-fields.js";

@@ -1,6 +1,6 @@
 // The metrics of the runtime verbs, under upstream's names.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { RuntimeMetrics } from "../containers/runtime/node-runtime.js";
 import type { PodMetrics } from "../pods/sync/metrics.js";
 

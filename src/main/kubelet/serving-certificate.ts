@@ -1,11 +1,11 @@
 // The self-signed serving certificate, created after the threads run: its key takes a second, and no pod waits for
 // that.
 
-import { unlessAborted } from "../../shared/abort/unless-aborted.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import { errorText } from "../../shared/log/error-text.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { Deferred } from "../../shared/turns/deferred.js";
+import { unlessAborted } from "../../shared/base/abort/unless-aborted.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
 import { certificateTasks } from "../node/certificates/certificate-tasks.js";
 import type { TasksPool } from "../threads/tasks-pool.js";

@@ -1,6 +1,6 @@
 // As upstream's encoder, the two below use the key order of the API types and omit empty fields.
 
-import type { ContainerPort, LifecycleHandler } from "../../shared/api/pod.js";
+import type { ContainerPort, LifecycleHandler } from "../../shared/kubernetes/api/pod.js";
 
 export function portJson(port: ContainerPort): Record<string, unknown> {
   return {

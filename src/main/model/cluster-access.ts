@@ -2,11 +2,11 @@
 // Invariant: every wait for the API server has a signal. An object is read only for a pod that refers to it
 // (NodeRestriction), and released when the pod is removed.
 
-import type { ApiClient } from "../../shared/api/client/port.js";
-import type { LabelSelector } from "../../shared/api/gen/meta.js";
-import type { Node } from "../../shared/api/node.js";
-import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
+import type { LabelSelector } from "../../shared/kubernetes/api/gen/meta.js";
+import type { Node } from "../../shared/kubernetes/api/node.js";
+import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/kubernetes/api/objects.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { PodClaims } from "./pod-claims.js";
 
 /** Config maps or secrets that pods refer to, by the strategy of configMapAndSecretChangeDetectionStrategy. */

@@ -2,9 +2,9 @@
 // Invariant: components start one after another and stop in reverse; an error of one stop is logged and the others
 // still stop.
 
-import { invariant } from "../../shared/errors/invariant.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { invariant } from "../../shared/base/errors/invariant.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 export interface Component {
   /** For logs. */

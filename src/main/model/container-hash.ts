@@ -1,7 +1,7 @@
 // The hash that decides whether a running container still is the one the manifest describes. It is a container
 // annotation and must equal upstream's value. Otherwise a change of kubelet would restart every container of the node.
 
-import { fnv32 } from "../../shared/hash/fnv32.js";
+import { fnv32 } from "../../shared/base/hash/fnv32.js";
 import { goJson } from "./go-json.js";
 
 /**

@@ -2,7 +2,7 @@
 // only on nodes that declare the feature; the kubelet checks again. Upstream's list of 1.36; every feature has the name
 // of its gate.
 
-import type { Container, Pod } from "../../shared/api/pod.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 import { changedResources } from "./pod-resources.js";
 
 /** Needs a runtime that reports user_namespaces_host_network, too. */

@@ -1,6 +1,6 @@
 // Errors that keep a pod's environment from being set up: one class per cause, because each has its own event.
 
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 
 /** The pod's cgroup can't be made. */
 export class PodCgroupError extends Error {

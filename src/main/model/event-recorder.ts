@@ -1,9 +1,9 @@
 // Events as `kubectl get events` shows them: changes of a pod or the node, with reasons and messages that tools match.
 // The component that acts records the event here; the recorder forwards it to memory, log and API server.
 
-import type { EventReason } from "../../shared/api/event-reasons.js";
-import type { EventType, ObjectReference } from "../../shared/api/event.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
+import type { EventType, ObjectReference } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 
 export interface EventInput {
   type: EventType;

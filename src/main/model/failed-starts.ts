@@ -1,7 +1,7 @@
 // A container whose start failed, or whose starter was lost, has exited without having run. It must not push out the
 // one with the exit of the last run: that exit would be lost.
 
-import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import { type ContainerStatus, ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 /** containerd's reason for a container whose start failed. */
 const START_FAILED = "StartError";

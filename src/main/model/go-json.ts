@@ -1,7 +1,7 @@
 // JSON as Go's encoder writes it. The container hash and some annotations are compared byte for byte with those of
 // another kubelet. So the three characters and two separators that Go escapes for HTML must be escaped here, too.
 
-import { replaceAscii } from "../../shared/text/linear.js";
+import { replaceAscii } from "../../shared/base/text/linear.js";
 
 const ASCII_ESCAPES = Array.from({ length: 128 }, (_, code) =>
   "<>&".includes(String.fromCharCode(code)) ? Buffer.from(`\\u00${code.toString(16)}`) : undefined,

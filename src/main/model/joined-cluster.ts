@@ -1,6 +1,6 @@
 // The cluster connection, for components that need it for all their work.
 
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import type { ClusterAccess, ClusterObjects } from "./cluster-access.js";
 
 /** @throws OperatorError */

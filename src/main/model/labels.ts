@@ -1,8 +1,8 @@
 // Labels and annotations of CRI objects, and the container hash in them. A restarted kubelet, crictl and monitoring
 // find a pod's sandboxes and containers by them. So keys and values equal upstream's, byte for byte.
 
-import type { Container, Pod } from "../../shared/api/pod.js";
-import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
+import { TERMINATION_MESSAGE_PATH } from "../../shared/kubernetes/cri/observed-pod.js";
 import { handlerJson, portJson } from "./api-json.js";
 import { containerHash } from "./container-hash.js";
 import { goJson } from "./go-json.js";

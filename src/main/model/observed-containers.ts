@@ -5,8 +5,8 @@ import {
   PodSandboxState,
   type ContainerStatus,
   type PodSandboxStatus,
-} from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+} from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 
 export function nanosToMs(nanos: bigint): number {
   return Number(nanos / 1_000_000n);

@@ -2,9 +2,9 @@
 // log collectors find container logs by name alone. They never change.
 
 import { join } from "node:path";
-import type { ObjectMeta } from "../../shared/api/meta.js";
-import { isSafePodUid } from "../../shared/api/pod-uid.js";
-import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObjectMeta } from "../../shared/kubernetes/api/meta.js";
+import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
+import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { annotationKeys } from "./labels.js";
 
 type PodName = { metadata: Pick<ObjectMeta, "name" | "namespace" | "uid"> };

@@ -1,7 +1,7 @@
 // The pod phase: counters over the containers' API statuses, then the first rule that matches.
 
-import type { ApiContainerStatus, PodPhase } from "../../shared/api/pod-status.js";
-import { isSidecar, type Container, type PodSpec } from "../../shared/api/pod.js";
+import type { ApiContainerStatus, PodPhase } from "../../shared/kubernetes/api/pod-status.js";
+import { isSidecar, type Container, type PodSpec } from "../../shared/kubernetes/api/pod.js";
 import type { RestartGates } from "./restart.js";
 import { defaultRestartGates, restartsAfterExit } from "./restart.js";
 import { statusesByName } from "./statuses-by-name.js";

@@ -1,8 +1,8 @@
 // The ResourceClaims of pods as the runtime verbs use them (dynamic resource allocation, KEP-4381).
 // Invariant: no sandbox and no container of a pod starts without the devices that its claims grant.
 
-import type { ResourceStatus } from "../../shared/api/pod-status.js";
-import type { Container, Pod } from "../../shared/api/pod.js";
+import type { ResourceStatus } from "../../shared/kubernetes/api/pod-status.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 
 /** Claims are not prepared or not unprepared. The message completes upstream's event FailedPrepareDynamicResources. */
 export class DynamicResourcesError extends Error {

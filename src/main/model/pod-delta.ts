@@ -1,6 +1,6 @@
 // Pods with their statuses, as main publishes them to the server thread.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 
 export interface PodDelta {
   set: Pod[];

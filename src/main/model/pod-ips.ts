@@ -1,10 +1,10 @@
 // The addresses in a pod's status.
 
 import { isIPv6 } from "node:net";
-import type { PodStatus } from "../../shared/api/pod-status.js";
-import type { Pod } from "../../shared/api/pod.js";
-import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 import { formatIP } from "./format-ip.js";
 
 /** The addresses of a pod as its status and its variables show them: the node's first family comes first. */

@@ -1,9 +1,9 @@
 // Allocated and actuated CPU and memory of a pod: both may differ from the spec, which has the desired ones. Pure.
 // Other resources cannot be resized and are always those of the spec.
 
-import { perSpec } from "../../shared/api/per-spec.js";
-import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
-import { compareQuantities, maxQuantity, printQuantity } from "../../shared/api/quantity.js";
+import { perSpec } from "../../shared/kubernetes/api/per-spec.js";
+import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/kubernetes/api/pod.js";
+import { compareQuantities, maxQuantity, printQuantity } from "../../shared/kubernetes/api/quantity.js";
 
 const RESIZABLE = ["cpu", "memory"] as const;
 export type Resizable = (typeof RESIZABLE)[number];

@@ -1,6 +1,6 @@
 // Why a pod may not run on this node, or a resize is not granted.
 
-import type { EventReason } from "../../shared/api/event-reasons.js";
+import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 
 export interface Refusal {
   reason: EventReason;

@@ -2,8 +2,8 @@
 // computation share these pure rules. With different results, the status would show a waiting container that the
 // planner never starts.
 
-import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
-import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/kubernetes/api/pod.js";
+import { type ContainerStatus, ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 /** Feature gates these rules depend on; defaults are those of 1.36. */
 export interface RestartGates {

@@ -1,5 +1,5 @@
 // Layout of the kubelet's root directory. Other programs (CSI drivers, device plugins) rely on these names. A pod's
-// directory: shared/api/pod-paths.ts.
+// directory: shared/kubernetes/api/pod-paths.ts.
 
 import { join } from "path/posix";
 

@@ -1,8 +1,8 @@
 // Decides whether the pod needs a new sandbox. The pod condition PodReadyToStartContainers is the opposite of that.
 
-import type { Pod } from "../../shared/api/pod.js";
-import { PodSandboxState, NamespaceMode } from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { PodSandboxState, NamespaceMode } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 
 export type SandboxNeedReason =
   /** The newest sandbox can be used. */

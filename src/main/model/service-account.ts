@@ -1,6 +1,6 @@
 // The service account that a pod runs as, in its namespace.
 
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 
 export function serviceAccountOf({ spec }: Pod): string {
   const { serviceAccountName = "" } = spec;

@@ -2,9 +2,9 @@
 // API server only (docs/adr/0080). Pure.
 // Invariant: the slim form of a slim pod equals it; it has no text whose length its author chooses, except for names.
 
-import type { OwnerReference } from "../../shared/api/meta.js";
-import type { ApiContainerStatus, PodStatus } from "../../shared/api/pod-status.js";
-import type { Container, Pod } from "../../shared/api/pod.js";
+import type { OwnerReference } from "../../shared/kubernetes/api/meta.js";
+import type { ApiContainerStatus, PodStatus } from "../../shared/kubernetes/api/pod-status.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 
 /** Annotations by which the kubelet recognises a pod. The value is a hash, a time or the name of a source. */
 const OWN_ANNOTATION = "kubernetes.io/config.";

@@ -2,7 +2,7 @@
 // text. The status of a pod with ten thousand containers is a megabyte.
 // Invariant: a status never changes. Texts of small statuses are not kept: a node may have thousands of ended pods.
 
-import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 
 /** Characters from which on a text is kept as long as its status. */
 const LARGE = 32_768;

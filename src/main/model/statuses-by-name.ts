@@ -1,7 +1,7 @@
 // Container statuses by name. Phase, conditions and the next status look each container of the pod up in the same list.
 // Invariant: a list of statuses never changes once a map was made of it.
 
-import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
+import type { ApiContainerStatus } from "../../shared/kubernetes/api/pod-status.js";
 
 type ByName = ReadonlyMap<string, ApiContainerStatus>;
 

@@ -1,7 +1,7 @@
 // The planner's output: typed steps that the doer executes, one verb per file in runtime/.
 
-import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
-import type { Container } from "../../shared/api/pod.js";
+import type { ContainerStateWaiting } from "../../shared/kubernetes/api/pod-status.js";
+import type { Container } from "../../shared/kubernetes/api/pod.js";
 import type { EventInput } from "./event-recorder.js";
 import type { PodResources } from "./pod-resources.js";
 

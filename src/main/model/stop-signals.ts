@@ -1,6 +1,6 @@
 // Stop signals by name: "SIGTERM", "SIGRTMIN+3" in the API, enum values in CRI.
 
-import { Signal } from "../../shared/cri/gen/runtime.v1.js";
+import { Signal } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 // An enum object also maps its numbers back to names; those keys are not signals.
 const names = Object.keys(Signal).filter((key) => Number.isNaN(Number(key))) as (keyof typeof Signal)[];

@@ -1,7 +1,7 @@
 // Rate limit for calls to a service of this node: a token bucket. A monitoring agent that calls without pause must not
 // delay the pods on the main thread.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 
 /** Upstream's rate limit. */
 const CALLS_PER_SECOND = 100;

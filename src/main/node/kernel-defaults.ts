@@ -3,9 +3,9 @@
 // at. Source: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/ (protectKernelDefaults)
 
 import { readFile, writeFile } from "node:fs/promises";
-import { OperatorError } from "../../shared/errors/operator-error.js";
-import { errorText } from "../../shared/log/error-text.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 /** Paths below /proc/sys. */
 const WANTED: Readonly<Record<string, number>> = {

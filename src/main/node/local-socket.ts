@@ -2,8 +2,8 @@
 
 import { mkdir } from "node:fs/promises";
 import type { Server } from "@grpc/grpc-js";
-import type { BoundSocket } from "../../shared/net/private-socket.js";
-import { bindGrpc } from "../../shared/plugins/bind-grpc.js";
+import type { BoundSocket } from "../../shared/io/net/private-socket.js";
+import { bindGrpc } from "../../shared/kubernetes/plugins/bind-grpc.js";
 
 /** Rejects when the socket can't be made. A socket that an earlier kubelet left is replaced. Only root may connect. */
 export async function listenOnSocket(server: Server, directory: string, name: string): Promise<BoundSocket> {

@@ -1,7 +1,7 @@
 // Constants of this node and build, set once at start by one thread (main): kubelet_node_name, kubernetes_build_info,
 // kubelet_cgroup_version. A second thread that set them would make them 2.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface BuildInfo {
   /** "v1.36.0": the Kubernetes version whose contract is kept. */

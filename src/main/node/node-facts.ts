@@ -2,7 +2,7 @@
 // Invariant: the thread gets all facts whenever one changes, and a burst of changes as one message; the runtime's last
 // state is kept while the runtime does not respond.
 
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type { NodeFacts } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 

@@ -2,7 +2,7 @@
 // kubelet refuses to start with swap, as upstream does.
 
 import { readFile } from "fs/promises";
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
 
 /** Names of the swap areas in use, from the text of /proc/swaps (proc_swaps(5)). */
 export function swapDevices(text: string): string[] {

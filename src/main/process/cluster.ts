@@ -3,8 +3,8 @@
 // Authentication and authorization by webhook are possible only in a cluster.
 
 import { stat } from "node:fs/promises";
-import { OperatorError } from "../../shared/errors/operator-error.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterFiles } from "./check-kubeconfigs.js";
 
 const STAND_ALONE = "leave out --kubeconfig and --bootstrap-kubeconfig to run stand-alone on static pods";

@@ -1,10 +1,10 @@
 // The Docker Engine as the container runtime. Loaded only with --container-runtime=docker or --experimental-dockershim
 // (docs/docker.md).
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../shared/metrics/threads.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../shared/telemetry/metrics/threads.js";
 import type { Settings } from "../command/settings.js";
 import { dockershimInit, DockershimThread } from "../threads/dockershim-thread.js";
 import type { NodeThreads } from "../threads/node-threads.js";

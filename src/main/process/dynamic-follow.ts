@@ -1,9 +1,9 @@
 // --dynamic-config-dir while the node runs. A separate process validates a changed configuration. Then the kubelet
 // applies it in place or by a restart.
 
-import { systemClock } from "../../shared/clock/clock.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { BoardReader } from "../../shared/queue/board.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { BoardReader } from "../../shared/base/queue/board.js";
 import type { RunningAgent } from "../kubelet/agent.js";
 import { lateThreads } from "../threads/late-threads.js";
 import type { NodeThreads } from "../threads/node-threads.js";

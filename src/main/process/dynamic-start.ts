@@ -1,7 +1,7 @@
 // --dynamic-config-dir at start: which configuration this start reads, out of the files and the checkpoints.
 
-import { systemClock } from "../../shared/clock/clock.js";
-import { createLogger, type Logger } from "../../shared/log/logger.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
+import { createLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import { readConfigSources } from "../command/agent-flags.js";
 import { readCommandLine } from "../command/command-line.js";
 import type { CommandIo } from "../command/settings.js";

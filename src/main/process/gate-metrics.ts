@@ -1,6 +1,6 @@
 // kubernetes_feature_enabled: every feature gate with its stage and state, created at the first scrape.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { GATES, type Gate, type GateName } from "../command/gates/table.js";
 
 export function watchGates(registry: ThreadRegistry, gate: (name: GateName) => boolean): void {

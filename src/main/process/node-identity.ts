@@ -1,6 +1,6 @@
-// The name of this node, by upstream's rule. Its addresses: shared/net/host-addresses.ts.
+// The name of this node, by upstream's rule. Its addresses: shared/io/net/host-addresses.ts.
 
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
 const MAX_NAME = 253;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

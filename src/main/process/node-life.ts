@@ -4,12 +4,12 @@
 // Invariant: containers keep running after every kind of stop.
 
 import { hostname } from "node:os";
-import { systemClock, type Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { enableNativeHistograms, ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
-import type { RunningTracing } from "../../shared/tracing/start-tracing.js";
-import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
+import { systemClock, type Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import { enableNativeHistograms, ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
+import type { RunningTracing } from "../../shared/telemetry/tracing/start-tracing.js";
+import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import { nodeSettingsOf } from "../kubelet/node-settings.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
@@ -204,5 +204,5 @@ async function traceMain(
   if (config === undefined) return undefined;
   log.info(config, `tracing to ${config.target}`);
   const own = tracesIn("main", config);
-  return own && (await import("../../shared/tracing/start-tracing.js")).startTracing(own, clock, log);
+  return own && (await import("../../shared/telemetry/tracing/start-tracing.js")).startTracing(own, clock, log);
 }

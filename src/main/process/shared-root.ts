@@ -4,9 +4,9 @@
 // Invariant: no mount below the root directory is hidden: pods of an earlier kubelet use them.
 
 import { realpath } from "fs/promises";
-import { readMountTable, unescapeMountField } from "../../shared/fs/mountinfo.js";
-import { errorText } from "../../shared/log/error-text.js";
-import type { Logger } from "../../shared/log/thread-log.js";
+import { readMountTable, unescapeMountField } from "../../shared/io/fs/mountinfo.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../shared/telemetry/log/thread-log.js";
 
 /** Never rejects: without it all pods run but those that share mounts with the node. */
 export async function shareRootDirectory(rootDir: string, log: Logger): Promise<void> {
@@ -28,7 +28,7 @@ async function makeShared(path: string, log: Logger): Promise<void> {
     .filter(({ mountPoint }) => within(mountPoint))
     .reduce((a, b) => (b.mountPoint.length >= a.mountPoint.length ? b : a), { mountPoint: "", shared: false });
   if (own.shared) return;
-  const { mount } = await import("../../shared/os/mount.js");
+  const { mount } = await import("../../shared/io/os/mount.js");
   if (own.mountPoint !== path) {
     const below = mounts.find(({ mountPoint }) => mountPoint.startsWith(`${path}/`));
     if (below !== undefined) {

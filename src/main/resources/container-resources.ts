@@ -1,8 +1,8 @@
 // Linux resource values as they go to the runtime: of one container (CRI LinuxContainerResources), and of a whole pod.
 
-import type { Container, Pod } from "../../shared/api/pod.js";
-import { milliValue, type QuantityLike } from "../../shared/api/quantity.js";
-import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
+import { milliValue, type QuantityLike } from "../../shared/kubernetes/api/quantity.js";
+import { LinuxContainerResources } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US } from "./cpu.js";
 import { memoryHigh, reservedMemory, swapLimit, type MemoryQos, type Swap } from "./memory-values.js";
 import { oomScoreAdj } from "./oom-score.js";
@@ -16,7 +16,7 @@ export interface ContainerResourceOptions {
   cgroupVersion: 1 | 2;
   /** Config field cpuCFSQuota: are CPU limits enforced? */
   cpuCFSQuota: boolean;
-  /** Does the kernel account swap per cgroup? See shared/cgroup/mounts. */
+  /** Does the kernel account swap per cgroup? See shared/node/cgroup/mounts. */
   swapController: boolean;
   /** Sizes of the host's huge pages in bytes; see huge-pages. */
   hugePageSizes: readonly bigint[];

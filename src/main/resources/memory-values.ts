@@ -1,8 +1,8 @@
 // Computes a container's memory values under MemoryQoS and the swap behaviours from requests and limits. Pure.
 // Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/#memory-qos-with-cgroup-v2
 
-import type { QOSClass } from "../../shared/api/pod-status.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { QOSClass } from "../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { isCriticalPod } from "./oom-score.js";
 import { qosClass } from "./qos.js";
 

@@ -2,8 +2,8 @@
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
 
 import { readFile } from "node:fs/promises";
-import type { EvictionThreshold, EvictionSignal } from "../../shared/api/eviction-threshold.js";
-import type { ExactQuantity } from "../../shared/api/quantity.js";
+import type { EvictionThreshold, EvictionSignal } from "../../shared/kubernetes/api/eviction-threshold.js";
+import type { ExactQuantity } from "../../shared/kubernetes/api/quantity.js";
 import { hugePageSizeName } from "./page-sizes.js";
 
 /** Resource name ("cpu", "memory", "ephemeral-storage", "pods", "hugepages-2Mi") to quantity. */

@@ -1,6 +1,6 @@
 // Current capacity and allocatable of the node: the machine's resources, and the devices of plugins, which may change.
 
-import type { ExactQuantity } from "../../shared/api/quantity.js";
+import type { ExactQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { NodeResources } from "./node-capacity.js";
 
 export interface NodeAmounts {

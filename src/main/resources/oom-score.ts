@@ -1,8 +1,8 @@
 // oom_score_adj of a container: how readily the kernel kills it when the node runs out of memory.
 
-import { containerNamed, perSpec } from "../../shared/api/per-spec.js";
-import { CRITICAL_PRIORITY, isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
-import { value } from "../../shared/api/quantity.js";
+import { containerNamed, perSpec } from "../../shared/kubernetes/api/per-spec.js";
+import { CRITICAL_PRIORITY, isSidecar, type Container, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { value } from "../../shared/kubernetes/api/quantity.js";
 import { bytesOf, hasPodLevelResources, podRequests, sumOf } from "./pod-requests.js";
 import { qosClass } from "./qos.js";
 const GUARANTEED_OOM_SCORE_ADJ = -997;

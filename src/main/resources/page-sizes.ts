@@ -2,8 +2,8 @@
 // directories to the kernel's names ("2MB").
 
 import { readdir } from "node:fs/promises";
-import type { ResourceList } from "../../shared/api/pod.js";
-import { parseQuantity, value, type QuantityLike } from "../../shared/api/quantity.js";
+import type { ResourceList } from "../../shared/kubernetes/api/pod.js";
+import { parseQuantity, value, type QuantityLike } from "../../shared/kubernetes/api/quantity.js";
 
 const PREFIX = "hugepages-";
 const HOST_DIR = "/sys/kernel/mm/hugepages";

@@ -1,10 +1,10 @@
 // The QoS class of a pod. Only cpu and memory above zero count; init containers of every kind count, ephemeral ones do
 // not. It decides the pod's place in the cgroup tree, so it must never change while the pod exists.
 
-import { perSpec } from "../../shared/api/per-spec.js";
-import type { QOSClass } from "../../shared/api/pod-status.js";
-import type { Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
-import { parseQuantity } from "../../shared/api/quantity.js";
+import { perSpec } from "../../shared/kubernetes/api/per-spec.js";
+import type { QOSClass } from "../../shared/kubernetes/api/pod-status.js";
+import type { Pod, ResourceList, ResourceRequirements } from "../../shared/kubernetes/api/pod.js";
+import { parseQuantity } from "../../shared/kubernetes/api/quantity.js";
 import { hasPodLevelResources, isPositive } from "./pod-requests.js";
 
 const COUNTED = ["cpu", "memory"] as const;

@@ -1,6 +1,6 @@
 // A thread's interface for the fault hook (agent/fault-hook.ts): tests break threads on command.
 
-import type { ThreadFault } from "../../shared/faults/thread-fault.js";
+import type { ThreadFault } from "../../shared/base/faults/thread-fault.js";
 
 /** The part of a supervised thread that is used. */
 export interface Breakable {

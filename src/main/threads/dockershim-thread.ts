@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { DockershimControl, DockershimInit } from "../../shared/contracts/dockershim.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import type { Settings } from "../command/settings.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { ThreadHost } from "./thread-host.js";

@@ -1,7 +1,7 @@
 // Main's side of the eviction thread: it gets all pods at each start and changes in order afterwards. Its records are
 // passed to main's side of eviction, which is loaded with the thread's first start.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type {
   EvictionControl,
   EvictionInit,
@@ -9,9 +9,9 @@ import type {
   EvictionRecord,
   EvictionUpcalls,
 } from "../../shared/contracts/eviction.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import type { QueueReader } from "../../shared/queue/queue-reader.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
+import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
 import type { EvictionThreadPort } from "../resources/eviction/eviction.js";
 import { PodDeltas } from "./pod-deltas.js";

@@ -4,7 +4,7 @@
 
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { expose } from "comlink";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type {
   ExitCause,
   SerializedError,
@@ -13,15 +13,15 @@ import type {
   ThreadInit,
   WorkerMessage,
 } from "../../shared/contracts/thread.js";
-import { errorText } from "../../shared/log/error-text.js";
-import type { ThreadLogging } from "../../shared/log/logging-config.js";
-import type { BoardBuffers } from "../../shared/queue/board.js";
-import { LAYOUT_VERSION } from "../../shared/queue/layout.js";
-import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import type { ThreadLogging } from "../../shared/telemetry/log/logging-config.js";
+import type { BoardBuffers } from "../../shared/base/queue/board.js";
+import { LAYOUT_VERSION } from "../../shared/base/queue/layout.js";
+import { createRing, type RingBuffers } from "../../shared/base/queue/ring.js";
 import { portEndpoint } from "../../shared/thread/endpoint.js";
 import { serializeError } from "../../shared/thread/errors.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
-import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
+import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import type { SpawnedWorker, SpawnWorker } from "./spawn-worker.js";
 
 export interface GenerationOptions {

@@ -2,7 +2,7 @@
 // the sync path can answer its upcalls.
 
 import type { FreedImages, ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { ImageGcOwner } from "./thread-owner.js";

@@ -1,6 +1,6 @@
 // Which threads keep the watchdog from being fed. Pure: the board's picture in, names and numbers out.
 
-import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import { ESSENTIAL } from "./thread-context.js";
 
 /**

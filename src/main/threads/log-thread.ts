@@ -4,17 +4,17 @@
 // logged them and the log thread; while there is no log thread they wait in the rings.
 
 import { Worker } from "node:worker_threads";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
 import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { ThreadLogs } from "../../shared/log/logger.js";
-import type { LoggingConfig, ThreadLogging } from "../../shared/log/logging-config.js";
-import { openOutput } from "../../shared/log/open-output.js";
-import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
-import { createRecentLines } from "../../shared/queue/recent-lines.js";
-import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/queue/ring.js";
-import { Backoff } from "../../shared/turns/backoff.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { ThreadLogs } from "../../shared/telemetry/log/logger.js";
+import type { LoggingConfig, ThreadLogging } from "../../shared/telemetry/log/logging-config.js";
+import { openOutput } from "../../shared/telemetry/log/open-output.js";
+import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/base/queue/log-words.js";
+import { createRecentLines } from "../../shared/base/queue/recent-lines.js";
+import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/base/queue/ring.js";
+import { Backoff } from "../../shared/base/turns/backoff.js";
 
 export interface LogThreadOptions {
   config: LoggingConfig;

@@ -2,8 +2,8 @@
 // Invariant: a thread that does not respond in time delays the others by SOURCE_DEADLINE_MS at most; its last values
 // stand in.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 
 /**
  * Shorter than the server's own deadline for all sources (2 s): one stuck thread must not make the whole page stale.

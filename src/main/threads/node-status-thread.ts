@@ -6,8 +6,8 @@ import type {
   NodeStatusInit,
   NodeStatusUpcalls,
 } from "../../shared/contracts/node-status.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { ThreadHost } from "./thread-host.js";
 

@@ -1,11 +1,11 @@
 // The node's threads. They start before main loads the sync path, and load at the same time on another core.
 // Invariant: no thread starts its work before the sync path can handle its upcalls.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import { CodeLoads } from "../../shared/code/v8-flags.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../shared/metrics/threads.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { CodeLoads } from "../../shared/io/code/v8-flags.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../shared/telemetry/metrics/threads.js";
 import type { Breakable } from "./breakable.js";
 import { ThreadStoppedError } from "./errors.js";
 import { MetricSources } from "./metric-sources.js";

@@ -3,7 +3,7 @@
 // Invariant: a hook that the end of the thread interrupted runs again, at most HOOK_TRIES times; an aborted hook ends
 // in the thread, too.
 
-import { unlessAborted } from "../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../shared/base/abort/unless-aborted.js";
 import type { HttpHook, HttpHookReply, PeersControl, PeersInit } from "../../shared/contracts/peers.js";
 import { ThreadExitedError } from "../../shared/thread/errors.js";
 import type { HookPort } from "../model/hook-port.js";

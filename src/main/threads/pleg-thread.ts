@@ -1,13 +1,13 @@
 // The pleg thread as main runs it: supervised, its queues connected to the sync path at every start.
 
 import { join } from "node:path";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { InspectRequest, PlegControl, PlegInit, PlegWireRecord, WatchedPod } from "../../shared/contracts/pleg.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import type { QueueReader } from "../../shared/queue/queue-reader.js";
-import { QueueWriter } from "../../shared/queue/queue-writer.js";
-import { RingProducer } from "../../shared/queue/ring.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
+import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
+import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
+import { RingProducer } from "../../shared/base/queue/ring.js";
 import { readRecords } from "./read-records.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";

@@ -4,9 +4,9 @@
 // Invariant: pieces are sent one after the other; the newest value of every pod arrives at last while the thread runs;
 // no value is held while the thread is away.
 
-import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { errorText } from "../../shared/log/error-text.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 /** Characters of one piece, about; one larger pod is a piece of its own. */
 const PIECE_SIZE = 256 * 1024;

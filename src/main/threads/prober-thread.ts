@@ -2,7 +2,7 @@
 // pod that has probes for it. It gets the whole set at each start and changes in order afterwards. The probe manager
 // receives its records.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import {
   probeThreadOf,
   type ProbedPod,
@@ -10,9 +10,9 @@ import {
   type ProberInit,
   type ProbeRecord,
 } from "../../shared/contracts/prober.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import type { QueueReader } from "../../shared/queue/queue-reader.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
+import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 import type { ProberPort } from "../model/prober-port.js";
 import { PodDeltas } from "./pod-deltas.js";

@@ -2,11 +2,11 @@
 // Invariant: a record that was not handled ends its thread, because no other record repeats it; the next start has a
 // fresh ring and reports everything again.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { Codec } from "../../shared/queue/codec.js";
-import { QueueReader } from "../../shared/queue/queue-reader.js";
-import { RingConsumer } from "../../shared/queue/ring.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { Codec } from "../../shared/base/queue/codec.js";
+import { QueueReader } from "../../shared/base/queue/queue-reader.js";
+import { RingConsumer } from "../../shared/base/queue/ring.js";
 import type { SupervisedThread } from "./supervisor.js";
 
 export interface RecordReading<T> {

@@ -1,7 +1,7 @@
 // Restart delay of a thread that exited. Exponential back-off with jitter; a healthy run resets it.
 // Invariant: at most maxRestarts restarts lie between two healthy runs.
 
-import { backoffMs } from "../../shared/turns/backoff.js";
+import { backoffMs } from "../../shared/base/turns/backoff.js";
 
 export interface RestartOptions {
   /** Delay before the first restart, ms; doubles with each further one. */

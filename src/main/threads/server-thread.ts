@@ -2,8 +2,8 @@
 // this kind: `server`, and `secure-server` for port 10250 (docs/adr/0081).
 
 import { transfer } from "comlink";
-import type { Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type {
   ConfigzBodies,
@@ -13,8 +13,8 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import type { PodDelta } from "../model/pod-delta.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { PodTexts } from "./pod-texts.js";

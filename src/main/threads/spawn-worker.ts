@@ -2,7 +2,7 @@
 // (docs/adr/0113).
 
 import { Worker } from "node:worker_threads";
-import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
 import type { SupervisorMessage, ThreadInit, WorkerMessage } from "../../shared/contracts/thread.js";
 
 interface WorkerStart {

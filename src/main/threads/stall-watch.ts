@@ -2,8 +2,8 @@
 // was stopped, the machine was paused, main was busy) proves nothing: the threads slept too and get one period to stamp
 // again.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { BoardReader } from "../../shared/queue/board.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { BoardReader } from "../../shared/base/queue/board.js";
 
 const LOOKS_PER_LIMIT = 4;
 

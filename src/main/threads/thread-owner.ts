@@ -1,8 +1,8 @@
 // Main's side of the contracts of its threads: what their records and questions come to. MainThreadOwner
 // (agent/thread-owner.ts) implements it.
 
-import type { Event } from "../../shared/api/event.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { ImageGcUpcalls, UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";

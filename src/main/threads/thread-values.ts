@@ -1,7 +1,7 @@
 // Values that a thread gets with its init, and anew when they change. Invariant: a thread that runs has the newest of
 // each, whenever it changed: a value that is set while the thread starts is sent once the thread takes calls.
 
-import type { Logger } from "../../shared/log/logger.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 export interface ThreadValuesOptions<Values extends object> {
   first: Values;

@@ -1,7 +1,7 @@
 // Which threads trace. Without a sampling rate only a caller's request begins a sampled trace. Only the servers'
 // threads have callers, so the others load nothing.
 
-import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
+import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import type { WorkerName } from "./thread-table.js";
 
 const WITH_CALLERS: ReadonlySet<string> = new Set<WorkerName>(["server", "secure-server"]);

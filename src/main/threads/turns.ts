@@ -4,7 +4,7 @@
 // Invariant: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job
 // ends.
 
-import { abortReason } from "../../shared/errors/thrown.js";
+import { abortReason } from "../../shared/base/errors/thrown.js";
 
 interface Waiter {
   begin: () => void;

@@ -4,8 +4,8 @@
 // the thread.
 
 import type { PlegRecord, PlegWireRecord, PodHead, PodPart } from "../../shared/contracts/pleg.js";
-import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { newestFirst } from "../../shared/cri/observed-pod.js";
+import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { newestFirst } from "../../shared/kubernetes/cri/observed-pod.js";
 
 /** A difference was lost. */
 class MissingPartError extends Error {

@@ -1,7 +1,7 @@
 // The symbolic links by which pods and the kubelet find a block device.
 
 import { rm, symlink, readlink } from "fs/promises";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
 
 /** Makes `path` a link to `target`. Nothing changes when it is one already. */
 export async function link(target: string, path: string): Promise<void> {

@@ -1,7 +1,7 @@
 // Errors of volumes, one class per cause. Each message names the pod, the volume and the remedy.
 
-import type { EventReason } from "../../shared/api/event-reasons.js";
-import { podDescription, type Pod } from "../../shared/api/pod.js";
+import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
+import { podDescription, type Pod } from "../../shared/kubernetes/api/pod.js";
 import { VolumeError } from "./volume-error.js";
 
 /** The volume's source is not one the kubelet mounts. */

@@ -3,7 +3,7 @@
 // and is removed before the volume is detached.
 
 import { readdir, readFile } from "node:fs/promises";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
 import { run } from "./program.js";
 
 const DEVICES = "/sys/block";

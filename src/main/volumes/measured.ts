@@ -1,6 +1,6 @@
 // Measures one operation on a volume under the name of the plugin that does it.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { VolumeOperationName, VolumeMetrics } from "./metrics.js";
 import type { VolumeDoer, DoneBy } from "./plugin.js";
 

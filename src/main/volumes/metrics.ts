@@ -1,7 +1,7 @@
 // Volumes as operators of other kubelets know them: operations, their durations, and how many volumes are wanted and
 // set up. Main thread only.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 

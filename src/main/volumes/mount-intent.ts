@@ -2,8 +2,8 @@
 // any instruction a restarted kubelet recognises its own present or former mount.
 
 import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { asDiskFull } from "../../shared/fs/atomic-write.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { asDiskFull } from "../../shared/io/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
 

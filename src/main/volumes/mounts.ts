@@ -2,7 +2,7 @@
 
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import { readMountsWithin, type Mount } from "../../shared/fs/mountinfo.js";
+import { readMountsWithin, type Mount } from "../../shared/io/fs/mountinfo.js";
 import { ProgramError, volumeBusyError } from "./errors.js";
 import { run } from "./program.js";
 

@@ -3,8 +3,8 @@
 // but of the plugin's own kind is another kubelet's, and is unmounted with the volume. A mount of another kind stays.
 
 import { statfs } from "node:fs/promises";
-import { isOsCallError } from "../../shared/os/errors.js";
-import { mount, unmount as unmountCall } from "../../shared/os/mount.js";
+import { isOsCallError } from "../../shared/io/os/errors.js";
+import { mount, unmount as unmountCall } from "../../shared/io/os/mount.js";
 import { ForeignMountError, volumeBusyError } from "./errors.js";
 import {
   clearIntent,

@@ -1,11 +1,11 @@
-// Making and reading the directories of volumes. Their layout is in shared/api/pod-paths.ts.
+// Making and reading the directories of volumes. Their layout is in shared/kubernetes/api/pod-paths.ts.
 
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { podsDirectory } from "../../shared/api/pod-paths.js";
-import { isSafePodUid } from "../../shared/api/pod-uid.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { namesOf } from "../../shared/fs/untrusted-folder.js";
+import { podsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
+import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { namesOf } from "../../shared/io/fs/untrusted-folder.js";
 
 /** Mode of the directories above a volume. */
 export const POD_DIRECTORY_MODE = 0o750;

@@ -1,6 +1,6 @@
 // The place of a volume for a container: a path on the node, an image or a device.
 
-import type { ImageVolumeSource } from "../../shared/api/volume.js";
+import type { ImageVolumeSource } from "../../shared/kubernetes/api/volume.js";
 
 export type VolumePlace = HostPlace | ImagePlace | DevicePlace;
 

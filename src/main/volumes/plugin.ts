@@ -1,8 +1,8 @@
 // The interface of a volume plugin: it sets up one kind of source for one pod. Teardown goes by directory, because
 // after a restart the pod may be known only from disk.
 
-import type { Pod } from "../../shared/api/pod.js";
-import type { Volume } from "../../shared/api/volume.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { Volume } from "../../shared/kubernetes/api/volume.js";
 import type { VolumePlace } from "./place.js";
 
 /** The plugin of a volume, as the labels of metrics name it. */

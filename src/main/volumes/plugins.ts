@@ -1,7 +1,7 @@
 // Every kind of volume that the kubelet mounts; a new kind is one folder and one entry in this list. A kind that needs
 // the cluster is listed only on a node that joins one. Its code is loaded for the first pod that uses it.
 
-import type { VolumeProjection } from "../../shared/api/volume.js";
+import type { VolumeProjection } from "../../shared/kubernetes/api/volume.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { hostPathPlugin } from "./host-path/plugin.js";

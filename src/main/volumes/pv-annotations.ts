@@ -1,7 +1,7 @@
 // Annotations of persistent volumes that predate fields: mount options, and the group that may use the volume's files.
 // Invariant: plugins read the mount options of a persistent volume only here.
 
-import type { PersistentVolume } from "../../shared/api/objects.js";
+import type { PersistentVolume } from "../../shared/kubernetes/api/objects.js";
 
 const MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options";
 const GROUP = "pv.beta.kubernetes.io/gid";

@@ -10,10 +10,10 @@ import {
   pluginsDirectory,
   podsDirectory,
   volumesDirectory,
-} from "../../shared/api/pod-paths.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
-import type { Logger } from "../../shared/log/logger.js";
+} from "../../shared/kubernetes/api/pod-paths.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { mountsWithin, readMounts } from "../../shared/io/fs/mountinfo.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { VolumeMetrics } from "./metrics.js";
 import { clearIntent, readIntent } from "./mount-intent.js";
 import { asMountPoint } from "./mounts.js";

@@ -5,9 +5,9 @@
 
 import { opendir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { unlessGone } from "../../shared/errors/unless-gone.js";
-import { entriesOf } from "../../shared/fs/untrusted-folder.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { unlessGone } from "../../shared/base/errors/unless-gone.js";
+import { entriesOf } from "../../shared/io/fs/untrusted-folder.js";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";

@@ -1,7 +1,7 @@
 // Metrics of volumes mounted with an SELinux label. Gauges that only grow, as upstream's are. Only on nodes with
 // SELinux.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface SELinuxMountMetrics {
   /** Containers of one pod need different labels; `refused`: the pod cannot start for that. */

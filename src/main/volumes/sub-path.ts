@@ -3,8 +3,8 @@
 // Invariant: the runtime never resolves a path that a container controls.
 
 import { mkdir } from "node:fs/promises";
-import { subPathsDirectory } from "../../shared/api/pod-paths.js";
-import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import { subPathsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
+import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import { isMountPoint, unmount } from "./mounts.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 

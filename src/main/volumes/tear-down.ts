@@ -9,10 +9,10 @@ import {
   podDirectory,
   subPathsDirectory,
   volumesDirectory,
-} from "../../shared/api/pod-paths.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import { asError } from "../../shared/errors/thrown.js";
-import type { Logger } from "../../shared/log/logger.js";
+} from "../../shared/kubernetes/api/pod-paths.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { asError } from "../../shared/base/errors/thrown.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { volumeOperationPendingError } from "./errors.js";
 import { unmount } from "./mounts.js";
 import * as paths from "./paths.js";

@@ -2,7 +2,7 @@
 // read once per definition, not once per volume. Invariant: a pod's definition does not change; another one is another
 // object.
 
-import type { Container, PodSpec } from "../../shared/api/pod.js";
+import type { Container, PodSpec } from "../../shared/kubernetes/api/pod.js";
 
 export interface VolumeUsers {
   /** Containers with volumeMounts of the volume: ordinary ones, then init and ephemeral ones. */

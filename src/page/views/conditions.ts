@@ -1,8 +1,8 @@
 // Conditions of a pod or the node. Pure.
 
 import { timeOf } from "../../cli/output/amounts.js";
-import type { NodeCondition } from "../../shared/api/node.js";
-import type { PodCondition } from "../../shared/api/pod-status.js";
+import type { NodeCondition } from "../../shared/kubernetes/api/node.js";
+import type { PodCondition } from "../../shared/kubernetes/api/pod-status.js";
 import type { VNode } from "../dom/vnode.js";
 import { age, badge } from "./parts.js";
 import { table } from "./table.js";

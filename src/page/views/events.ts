@@ -1,7 +1,7 @@
 // Events about a pod or the node, newest first. Pure.
 
 import { timeOf } from "../../cli/output/amounts.js";
-import type { Event } from "../../shared/api/event.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { VNode } from "../dom/vnode.js";
 import { age, badge, note } from "./parts.js";
 import { table } from "./table.js";

@@ -3,8 +3,8 @@
 
 import { duration, moment, since } from "../../cli/output/amounts.js";
 import { apiServerFails, isLate } from "../../cli/problems.js";
-import type { Event } from "../../shared/api/event.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletStatus, ThreadFacts } from "../../shared/contracts/nodelet.js";
 import type { HostFacts } from "../../shared/contracts/status-page.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";

@@ -2,7 +2,7 @@
 // values of variables. Pure.
 
 import { containersOf, type ContainerView } from "../../cli/why/input.js";
-import type { Pod, Probe } from "../../shared/api/pod.js";
+import type { Pod, Probe } from "../../shared/kubernetes/api/pod.js";
 import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { ContainerDetails, Listed, PodDetails } from "../../shared/contracts/status-page.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";

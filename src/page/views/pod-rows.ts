@@ -5,7 +5,7 @@ import { timeOf } from "../../cli/output/amounts.js";
 import type { PodState } from "../../cli/pods/state.js";
 import { podTone, type Tone } from "../../cli/pods/tone.js";
 import type { ShownPod } from "../../cli/why/seen-pod.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Usage } from "../../shared/contracts/status-page.js";
 import { podLink } from "../place.js";
 import { compare } from "./parts.js";

@@ -7,7 +7,7 @@ import type { Decision } from "../../cli/why/decisions.js";
 import { explain } from "../../cli/why/explain.js";
 import { containersOf, type ContainerView, type Finding } from "../../cli/why/input.js";
 import { seenPod } from "../../cli/why/seen-pod.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodDetails, PodUsage } from "../../shared/contracts/status-page.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";

@@ -1,10 +1,10 @@
 // CPU and memory of pods and containers, against their limits. Pure.
 
 import { bytes } from "../../cli/output/amounts.js";
-import { aggregate } from "../../shared/api/aggregate-resources.js";
-import type { ResourceList } from "../../shared/api/meta.js";
-import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
-import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/api/quantity.js";
+import { aggregate } from "../../shared/kubernetes/api/aggregate-resources.js";
+import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
+import { isSidecar, type Container, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/kubernetes/api/quantity.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";
 
 export function cpuText(cpus: number): string {

@@ -2,7 +2,7 @@
 // Invariant: the thread keeps no state that the Engine, the checkpoints below `rootDir` and the log files do not have.
 // It may restart at any time without an effect on containers.
 
-import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 /** Init data of the thread. Durations are milliseconds. */
 export interface DockershimInit {

@@ -1,7 +1,7 @@
 // Binary form of the eviction thread's records: protobuf wire primitives.
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { EVICTION_SIGNALS } from "../api/eviction-threshold.js";
+import { EVICTION_SIGNALS } from "../kubernetes/api/eviction-threshold.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 import { RecordError } from "./record-error.js";

@@ -4,10 +4,10 @@
 // a time (of local limits: one per pod, several pods at once). The next order follows when main has reported the pods'
 // termination or sent a newer generation, or after 30 s.
 
-import type { EvictionSignal, EvictionThreshold } from "../api/eviction-threshold.js";
-import type { QOSClass } from "../api/pod-status.js";
-import type { ExactQuantity } from "../api/quantity.js";
-import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { EvictionSignal, EvictionThreshold } from "../kubernetes/api/eviction-threshold.js";
+import type { QOSClass } from "../kubernetes/api/pod-status.js";
+import type { ExactQuantity } from "../kubernetes/api/quantity.js";
+import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 
 /** Init data of the thread. Durations are milliseconds; names are KubeletConfiguration's. */

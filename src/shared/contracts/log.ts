@@ -2,9 +2,9 @@
 // It starts before them, loads few modules, and has no calls. Lines come through one ring per logging thread; flushes
 // are confirmed in shared memory.
 
-import type { LogWordsBuffer } from "../queue/log-words.js";
-import type { RecentLinesBuffer } from "../queue/recent-lines.js";
-import type { RingBuffers } from "../queue/ring.js";
+import type { LogWordsBuffer } from "../base/queue/log-words.js";
+import type { RecentLinesBuffer } from "../base/queue/recent-lines.js";
+import type { RingBuffers } from "../base/queue/ring.js";
 
 /** The workerData of the log thread. */
 export interface LogInit {

@@ -3,7 +3,7 @@
 // Invariant: bounded by NodeManifests.items and by the lengths of texts; it has no value of a variable, command or
 // annotation.
 
-import type { ViolationReason } from "../api/manifest/violation.js";
+import type { ViolationReason } from "../kubernetes/api/manifest/violation.js";
 
 /** A file of staticPodPath, the URL of staticPodURL, or a manifest that a client sent to the manifest API. */
 export type ManifestSource = "file" | "url" | "manifest-api";

@@ -2,7 +2,7 @@
 // one answer for each message, in order. A text that needs too much time or memory ends this thread and not the
 // command.
 
-import type { ManifestViolation, ManifestWarning } from "../api/manifest/violation.js";
+import type { ManifestViolation, ManifestWarning } from "../kubernetes/api/manifest/violation.js";
 import type { DecodeSubmittedJob, SubmittedPod } from "./tasks.js";
 
 export type ReadManifestsJob = DecodeSubmittedJob;

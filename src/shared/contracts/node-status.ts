@@ -2,12 +2,12 @@
 // that only main has, and receives the state of the API server (docs/adr/0024).
 // Invariant: facts are sent whole, the newest last; a fact that main does not know yet is undefined, never a guess.
 
-import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
-import type { ConfigMapReference, NodeConfigReport } from "../api/config-source.js";
-import type { EventReason } from "../api/event-reasons.js";
-import type { EventType } from "../api/event.js";
-import type { ContainerImage, Node, Taint } from "../api/node.js";
-import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { NodeConfigFiles } from "../kubernetes/api/client/kubeconfig/node-config.js";
+import type { ConfigMapReference, NodeConfigReport } from "../kubernetes/api/config-source.js";
+import type { EventReason } from "../kubernetes/api/event-reasons.js";
+import type { EventType } from "../kubernetes/api/event.js";
+import type { ContainerImage, Node, Taint } from "../kubernetes/api/node.js";
+import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import type { RuntimeDetails } from "./pleg.js";
 
 /** Init data of the thread. Durations are milliseconds; names are KubeletConfiguration's. */

@@ -3,7 +3,7 @@
 // Invariant: the reply to a hook is data, also when the hook failed; a rejection means that the thread, not the server,
 // is at fault.
 
-import type { GetAction } from "../http/client/get-action.js";
+import type { GetAction } from "../io/http/client/get-action.js";
 import type { ProberControl } from "./prober.js";
 
 export interface HttpHook {

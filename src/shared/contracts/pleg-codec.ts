@@ -1,7 +1,7 @@
 // Binary form of the pleg queues' records: protobuf wire primitives, and the CRI messages as the runtime sent them.
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { ContainerStatus, PodSandboxStatus } from "../cri/gen/runtime.v1.js";
+import { ContainerStatus, PodSandboxStatus } from "../kubernetes/cri/gen/runtime.v1.js";
 import type {
   InspectHint,
   InspectRequest,

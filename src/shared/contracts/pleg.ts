@@ -1,9 +1,9 @@
 // The pleg thread's contract: its control interface and the records on its two queues.
 // Every record about a pod carries the pod's UID and an inspection generation; main drops and counts stale ones.
 
-import type { ContainerStatus } from "../cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../cri/observed-pod.js";
-import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { ContainerStatus } from "../kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../kubernetes/cri/observed-pod.js";
+import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 /** Init data of the thread. Durations are milliseconds. */
 export interface PlegInit {

@@ -2,8 +2,8 @@
 // Main sends a pod's whole set at a time, so that the next set repairs a missed one. Every record names the container
 // and the generation of its probe, and main drops and counts outdated records.
 
-import type { GetAction } from "../http/client/get-action.js";
-import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { GetAction } from "../io/http/client/get-action.js";
+import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 export const PROBE_KINDS = ["startup", "liveness", "readiness"] as const;
 export type ProbeKind = (typeof PROBE_KINDS)[number];

@@ -2,10 +2,10 @@
 // main is stuck. After every (re)start main calls startPods, sends all pods in pieces (applyPods), calls openPorts,
 // then sends changes, in order.
 
-import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
-import type { Event } from "../api/event.js";
-import type { TlsVersion } from "../api/tls-names.js";
-import type { MetricSnapshot } from "../metrics/snapshot.js";
+import type { NodeConfigFiles } from "../kubernetes/api/client/kubeconfig/node-config.js";
+import type { Event } from "../kubernetes/api/event.js";
+import type { TlsVersion } from "../kubernetes/api/tls-names.js";
+import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
 import type { UnusedImage } from "./image-gc.js";
 import type { NodeManifests } from "./manifest-facts.js";

@@ -1,8 +1,8 @@
 // The tasks pool's contract: the functions a pool thread runs, by name, each from one job to one result.
 // Jobs and results are plain data. A function never throws for bad input: its result has the errors.
 
-import type { ManifestViolation, ManifestWarning } from "../api/manifest/violation.js";
-import type { Pod } from "../api/pod.js";
+import type { ManifestViolation, ManifestWarning } from "../kubernetes/api/manifest/violation.js";
+import type { Pod } from "../kubernetes/api/pod.js";
 
 /** `submitted`: sent to the manifest API, or kept by it on disk. */
 export type ManifestOrigin = { kind: "file"; path: string } | { kind: "http"; url: string } | { kind: "submitted" };

@@ -7,11 +7,11 @@
 // A restart begins at spawned again with the next generation, fresh rings and fresh ports.
 
 import type { MessagePort } from "node:worker_threads";
-import type { ThreadFault } from "../faults/thread-fault.js";
-import type { ThreadLogging } from "../log/logging-config.js";
-import type { BoardBuffers } from "../queue/board.js";
-import type { RingBuffers } from "../queue/ring.js";
-import type { TracingConfig } from "../tracing/tracing-config.js";
+import type { ThreadFault } from "../base/faults/thread-fault.js";
+import type { ThreadLogging } from "../telemetry/log/logging-config.js";
+import type { BoardBuffers } from "../base/queue/board.js";
+import type { RingBuffers } from "../base/queue/ring.js";
+import type { TracingConfig } from "../telemetry/tracing/tracing-config.js";
 
 /** The workerData of a worker. */
 export interface ThreadInit<Init> {

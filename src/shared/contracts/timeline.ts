@@ -1,7 +1,7 @@
 // A pod's timeline on this node, as /debug/pods/<namespace>/<name>/timeline shows it. Our own format; times are
 // milliseconds since the epoch, durations milliseconds.
 
-import type { Event } from "../api/event.js";
+import type { Event } from "../kubernetes/api/event.js";
 
 /** One thing the kubelet did for the pod, or waited for. */
 export interface TimelineStage {

@@ -6,7 +6,7 @@
 import type { MessagePort, Transferable } from "node:worker_threads";
 import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
 import type { SerializedError } from "../contracts/thread.js";
-import { faultPoint } from "../faults/fault-points.js";
+import { faultPoint } from "../base/faults/fault-points.js";
 import { rebuildError, serializeError } from "./errors.js";
 
 interface DataEvent {

@@ -1,10 +1,10 @@
 // Faults that a thread commits on itself by order, for tests of the supervisor that no outside program can cause.
 // Invariant: main sends the order only when the kubelet runs with NODELET_FAULTS=1 (main/kubelet/thread-owner.ts).
 
-import type { Clock } from "../clock/clock.js";
-import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "../faults/fault-points.js";
-import type { HandlerFault, ThreadFault } from "../faults/thread-fault.js";
-import type { Logger } from "../log/logger.js";
+import type { Clock } from "../base/clock/clock.js";
+import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "../base/faults/fault-points.js";
+import type { HandlerFault, ThreadFault } from "../base/faults/thread-fault.js";
+import type { Logger } from "../telemetry/log/logger.js";
 
 class OrderedFaultError extends Error {
   override readonly name = "OrderedFaultError";

@@ -66,7 +66,7 @@ export function heapRest(): HeapRest {
 
 /**
  * V8 has `gc` only in contexts that are made while --expose-gc is set. The flag is taken back, since under it V8 takes
- * no code cache (shared/code/v8-flags.ts).
+ * no code cache (shared/io/code/v8-flags.ts).
  * @returns false if another thread took the flag back before the context was made
  */
 function collectGarbage(): boolean {

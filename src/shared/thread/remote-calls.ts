@@ -4,7 +4,7 @@
 
 import type { MessagePort } from "node:worker_threads";
 import { wrap } from "comlink";
-import type { Clock } from "../clock/clock.js";
+import type { Clock } from "../base/clock/clock.js";
 import { portEndpoint } from "./endpoint.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "./errors.js";
 

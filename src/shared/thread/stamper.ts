@@ -1,7 +1,7 @@
 // Keeps a thread's board slot fresh: "my event loop turned just now, and it has been this late".
 
-import type { Clock } from "../clock/clock.js";
-import type { BoardWriter } from "../queue/board.js";
+import type { Clock } from "../base/clock/clock.js";
+import type { BoardWriter } from "../base/queue/board.js";
 import { heapRest } from "./heap-rest.js";
 
 /** Period of the stamps, ms. A stall limit below three of these would see ghosts. */

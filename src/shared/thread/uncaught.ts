@@ -3,8 +3,8 @@
 // Invariant: more errors per minute than the limit terminate the thread. Its state can't be trusted then, and its next
 // start begins with a new state.
 
-import type { Clock } from "../clock/clock.js";
-import type { Logger } from "../log/logger.js";
+import type { Clock } from "../base/clock/clock.js";
+import type { Logger } from "../telemetry/log/logger.js";
 
 export type UncaughtOrigin = "exception" | "rejection";
 

@@ -1,12 +1,12 @@
 // A worker in a thread of its own: what a worker's index.ts calls, and nothing else. The protocol is in worker-life.ts.
 
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import { systemClock, type Clock } from "../clock/clock.js";
+import { systemClock, type Clock } from "../base/clock/clock.js";
 import type { ThreadInit } from "../contracts/thread.js";
-import { OperatorError } from "../errors/operator-error.js";
-import { createLogger, flushLogger, type Logger } from "../log/logger.js";
-import { enableNativeHistograms } from "../metrics/thread-registry.js";
-import type { RunningTracing } from "../tracing/start-tracing.js";
+import { OperatorError } from "../base/errors/operator-error.js";
+import { createLogger, flushLogger, type Logger } from "../telemetry/log/logger.js";
+import { enableNativeHistograms } from "../telemetry/metrics/thread-registry.js";
+import type { RunningTracing } from "../telemetry/tracing/start-tracing.js";
 import { commitFault } from "./faults.js";
 import { UncaughtErrors, type UncaughtOrigin } from "./uncaught.js";
 import { WorkerLife, type StartWorker, type WorkerHost } from "./worker-life.js";
@@ -67,6 +67,6 @@ async function prepared(
 ): Promise<RunningTracing | undefined> {
   if (nativeHistograms === true) await enableNativeHistograms();
   if (tracing === undefined) return undefined;
-  const { startTracing } = await import("../tracing/start-tracing.js");
+  const { startTracing } = await import("../telemetry/tracing/start-tracing.js");
   return startTracing(tracing, clock, log);
 }

@@ -1,6 +1,6 @@
 // The types of the verb tables: one function per CRI method, request in, response out.
 
-import type { ImageServiceService, RuntimeServiceService } from "../../shared/cri/gen/runtime.v1.js";
+import type { ImageServiceService, RuntimeServiceService } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;
 export type UnaryMethod = {

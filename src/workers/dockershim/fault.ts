@@ -2,8 +2,8 @@
 // again.
 
 import { status } from "@grpc/grpc-js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { asError, messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { asError, messageOf } from "../../shared/base/errors/thrown.js";
 
 export type FaultCode =
   | "NOT_FOUND"

@@ -1,7 +1,7 @@
 // CRI calls that the dockershim serves. The names are ours: kubelet_docker_operations_* of Kubernetes 1.23 counted
 // calls to docker.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface DockershimMetrics {
   call(method: string, durationMs: number, failed: boolean): void;

@@ -3,7 +3,7 @@
 // Source: https://github.com/kubernetes/kubernetes/tree/release-1.23/pkg/kubelet/dockershim (naming.go, helpers.go).
 // Pure.
 
-import type { ContainerMetadata, PodSandboxMetadata } from "../../shared/cri/gen/runtime.v1.js";
+import type { ContainerMetadata, PodSandboxMetadata } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { Fault } from "./fault.js";
 
 export const TYPE_LABEL = "io.kubernetes.docker.type";

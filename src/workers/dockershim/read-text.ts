@@ -1,6 +1,6 @@
 // Small files of the node's operator and of our own, of a bounded size.
 
-import { openUntrusted, readWhole } from "../../shared/fs/untrusted-file.js";
+import { openUntrusted, readWhole } from "../../shared/io/fs/untrusted-file.js";
 
 /** Rejects when the file is missing, no regular file, or longer than `maxBytes`. */
 export async function readText(path: string, maxBytes: number): Promise<string> {

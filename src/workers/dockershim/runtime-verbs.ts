@@ -1,6 +1,6 @@
 // Verbs about the runtime itself.
 
-import { CgroupDriver, type RuntimeCondition } from "../../shared/cri/gen/runtime.v1.js";
+import { CgroupDriver, type RuntimeCondition } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Verbs } from "./call.js";
 import { toStatus } from "./fault.js";
 import type { Shim } from "./shim.js";

@@ -1,8 +1,8 @@
 // Starts a CRI v1 server over the Docker Engine API (docs/docker.md).
 
 import type { DockershimControl, DockershimInit } from "../../shared/contracts/dockershim.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { containerVerbs } from "./containers/verbs.js";
 import { ContainerEvents } from "./events/verbs.js";

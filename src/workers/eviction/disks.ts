@@ -2,10 +2,10 @@
 // separately, one call at a time, and readers use the last result with its time.
 
 import { stat } from "node:fs/promises";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ImageFileSystems } from "../../shared/contracts/eviction.js";
-import { type FsFigures } from "../../shared/stats/fs-figures.js";
-import { fsFigures } from "../../shared/stats/read-fs-figures.js";
+import { type FsFigures } from "../../shared/node/stats/fs-figures.js";
+import { fsFigures } from "../../shared/node/stats/read-fs-figures.js";
 import { layoutOf, type DiskLayout } from "./layout.js";
 import type { Sample } from "./observe.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";

@@ -1,13 +1,13 @@
 // Creates the thread's components, for its entry and for tests with a fake kernel.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import type { EvictionRecord } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
-import type { ReadText } from "../../shared/stats/kernel-file.js";
-import { PodCgroups } from "../../shared/stats/pod-cgroups.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
+import type { ReadText } from "../../shared/node/stats/kernel-file.js";
+import { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import { DiskRelief } from "./disk-relief.js";
 import { Disks, type LookAtDisk } from "./disks.js";
 import { Eviction } from "./eviction.js";

@@ -1,7 +1,7 @@
 // The layout of the node's disks. It decides what can be reclaimed on each disk, and which data of pods counts there.
 // Layouts and tables are upstream's; disks that are shared in another way get the nearest layout.
 
-import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
+import type { EvictionSignal } from "../../shared/kubernetes/api/eviction-threshold.js";
 import { SIGNAL_FACTS } from "./signals.js";
 
 /**

@@ -1,7 +1,7 @@
 // Every ten seconds, measures the pods with limits on the node's disk, and evicts those above their limit. No threshold
 // has to be met.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";
 import { hasStorageLimit, breachOf, hasLocalLimit } from "./breach.js";
 import { type DiskLayout, layersOnNodeDisk } from "./layout.js";

@@ -1,12 +1,12 @@
 // One sample of memory and process ids: small kernel files, read at once. Files that are removed meanwhile are absent
 // from it, which is no failure.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
-import { parsePressure } from "../../shared/stats/cgroup/pressure.js";
-import type { ReadText } from "../../shared/stats/kernel-file.js";
-import { meminfo, readProcessLimit } from "../../shared/stats/machine.js";
-import type { PodCgroups } from "../../shared/stats/pod-cgroups.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
+import { parsePressure } from "../../shared/node/stats/cgroup/pressure.js";
+import type { ReadText } from "../../shared/node/stats/kernel-file.js";
+import { meminfo, readProcessLimit } from "../../shared/node/stats/machine.js";
+import type { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import type { MemoryRoom, Sample } from "./observe.js";
 
 const ROOT = "/";

@@ -2,10 +2,10 @@
 // sample is taken at once. The kernel's threshold depends on reclaimable memory, so it is set again every ten seconds.
 // Only an optimisation: sampling continues without it.
 
-import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
-import type { PodCgroups } from "../../shared/stats/pod-cgroups.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
+import type { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import type { Observations } from "./observe.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import { isMemory } from "./signals.js";
@@ -18,7 +18,7 @@ const WAKE_MS = 100;
 export interface MemcgNotifierDeps {
   reader: Pick<CgroupReader, "memory" | "directory">;
   cgroups: Pick<PodCgroups, "all">;
-  /** As shared/os/memcg-usage.ts. */
+  /** As shared/io/os/memcg-usage.ts. */
   watch: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
   wake: () => void;
   clock: Pick<Clock, "monotonic">;

@@ -1,8 +1,8 @@
 // The values of the eviction signals, from one sample of the machine.
 
-import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
-import type { FsFigures } from "../../shared/stats/fs-figures.js";
-import type { ProcessLimit } from "../../shared/stats/machine.js";
+import type { EvictionSignal } from "../../shared/kubernetes/api/eviction-threshold.js";
+import type { FsFigures } from "../../shared/node/stats/fs-figures.js";
+import type { ProcessLimit } from "../../shared/node/stats/machine.js";
 
 /** Bytes, inodes or process ids. */
 export interface Observation {

@@ -1,7 +1,7 @@
 // Time of the next sample. Once a second is enough for resources that run out slowly; memory may run out within a
 // second. Pure.
 
-import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Observations } from "./observe.js";
 import { isDisk, isMemory, SIGNAL_FACTS } from "./signals.js";
 import { unitsOf } from "./thresholds.js";

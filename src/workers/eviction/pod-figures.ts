@@ -4,8 +4,8 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EvictionPod, EvictionUpcalls, PodDiskUsage } from "../../shared/contracts/eviction.js";
-import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
-import type { PodCgroups } from "../../shared/stats/pod-cgroups.js";
+import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
+import type { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import type { Layers } from "./pod-storage.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import type { WritableLayers } from "./writable-layers.js";

@@ -1,6 +1,6 @@
 // Logs a repeated error once, and its end once.
 
-import type { Logger } from "../../shared/log/logger.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 export class RepeatedErrorLog {
   private readonly known = new Set<string>();

@@ -1,9 +1,9 @@
 // The connection to the runtime, for its figures of writable layers. Loading this file loads gRPC: it is imported when
 // first needed.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import { createCriClient } from "../../shared/cri/client.js";
-import type { RuntimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { createCriClient } from "../../shared/kubernetes/cri/client.js";
+import type { RuntimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
 import type { LayersRuntime } from "./writable-layers.js";
 
 export function connectRuntime(options: {

@@ -1,6 +1,6 @@
 // The eviction signals: the resource that messages name, and the node condition.
 
-import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
+import type { EvictionSignal } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
 
 export type Resource = "memory" | "ephemeral-storage" | "inodes" | "pids";

@@ -1,8 +1,8 @@
 // Sizes of the containers' writable layers, as reported by the runtime. gRPC is loaded with the first call: most nodes
 // are never short of disk, and their pods have no limits.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { ContainerStats } from "../../shared/cri/gen/runtime.v1.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { ContainerStats } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Layers, Taken } from "./pod-storage.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 

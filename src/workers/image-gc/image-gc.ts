@@ -2,8 +2,8 @@
 // that are too old and, when the disk is short, the least recently used ones.
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 
-import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { keysOfImage, keysOfReference } from "../../shared/kubernetes/api/image-keys.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type {
   FreedImages,
   ImageGcEventReason,
@@ -11,13 +11,13 @@ import type {
   ImageGcUpcalls,
   UnusedImage,
 } from "../../shared/contracts/image-gc.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { CriNotFoundError } from "../../shared/cri/errors.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { CriNotFoundError } from "../../shared/kubernetes/cri/errors.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import { traced } from "../../shared/tracing/tracing.js";
+import { traced } from "../../shared/telemetry/tracing/tracing.js";
 import { byteSize } from "./byte-size.js";
 import { readImageFs, type StatFs } from "./image-fs.js";
 import type { ImageGcMetrics, RemovalReason } from "./metrics.js";

@@ -1,7 +1,7 @@
 // The biggest images of the runtime, as the Node object lists them.
 
-import type { ContainerImage } from "../../shared/api/node.js";
-import type { CriClient } from "../../shared/cri/client.js";
+import type { ContainerImage } from "../../shared/kubernetes/api/node.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 
 /** Of each image; upstream's figure. */
 const MAX_NAMES = 5;

@@ -3,12 +3,12 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../shared/clock/clock.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { Loop } from "../../shared/turns/loop.js";
-import { findHangable, readHangable } from "../../shared/volume-calls/may-hang.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/io/fs/untrusted-folder.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import { Loop } from "../../shared/base/turns/loop.js";
+import { findHangable, readHangable } from "../../shared/node/volume-calls/may-hang.js";
 
 interface LogLinksOptions {
   directory: string;

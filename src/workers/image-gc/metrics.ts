@@ -1,6 +1,6 @@
 // Metrics of image garbage collection.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 /** Why an image was removed: the disk was short, or the image was unused for imageMaximumGCAge. */
 export type RemovalReason = "space" | "age";

@@ -1,11 +1,11 @@
 // Starts image garbage collection and the care of log links with their CRI connection and main.
 
 import type { ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
-import { createCriClient } from "../../shared/cri/client.js";
-import { sandboxImage } from "../../shared/cri/sandbox-image.js";
-import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import { createCriClient } from "../../shared/kubernetes/cri/client.js";
+import { sandboxImage } from "../../shared/kubernetes/cri/sandbox-image.js";
+import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
+import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { containerImages } from "./container-images.js";
 import { ImageGc } from "./image-gc.js";

@@ -2,9 +2,9 @@
 // line of the start waits for it. The port keeps it alive until main ends it.
 
 import { parentPort, workerData } from "node:worker_threads";
-import { systemClock } from "../../shared/clock/clock.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
 import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
-import { openOutput } from "../../shared/log/open-output.js";
+import { openOutput } from "../../shared/telemetry/log/open-output.js";
 import { LogWriter } from "./log-writer.js";
 
 const { rings, outFd, errFd, ...options } = workerData as LogInit;

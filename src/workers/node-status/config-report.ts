@@ -7,8 +7,8 @@ import {
   CONFIG_STATUS_ANNOTATION,
   type ConfigMapReference,
   type NodeConfigReport,
-} from "../../shared/api/config-source.js";
-import type { Node, NodeCondition } from "../../shared/api/node.js";
+} from "../../shared/kubernetes/api/config-source.js";
+import type { Node, NodeCondition } from "../../shared/kubernetes/api/node.js";
 import { without } from "./registration.js";
 
 const TYPE = "KubeletConfigOk";

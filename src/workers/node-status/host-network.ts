@@ -4,8 +4,8 @@
 import { lookup } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
-import type { Clock } from "../../shared/clock/clock.js";
-import { defaultRouteInterface, type Interfaces } from "../../shared/net/host-addresses.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { defaultRouteInterface, type Interfaces } from "../../shared/io/net/host-addresses.js";
 import { needsResolving, type AddressRules, type HostNetwork } from "./addresses.js";
 
 /** Validity of a reading. */

@@ -1,7 +1,7 @@
 // Logs an error that lasts: when it begins, when its text changes, once a minute, and when it is resolved.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 const REMIND_MS = 60_000;
 

@@ -1,6 +1,6 @@
 // Metrics of the node-status thread: heartbeats, and how long a new node took to be ready.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface LeaseMetrics {
   renewed(ok: boolean): void;

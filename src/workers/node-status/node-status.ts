@@ -1,15 +1,15 @@
 // Joins what this thread does: the health of the kubelet, the lease, and the Node with its status.
 // Invariant: lease and status never wait for each other, nor for main.
 
-import type { Returns } from "../../shared/api/client/connection/presence.js";
-import { ApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
-import { NODES } from "../../shared/api/client/kinds.js";
-import type { ApiClient } from "../../shared/api/client/port.js";
-import type { Node } from "../../shared/api/node.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
+import { ApiConnectionError, isNotFound } from "../../shared/kubernetes/api/client/errors.js";
+import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
+import type { Node } from "../../shared/kubernetes/api/node.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../shared/contracts/node-status.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { BoardReader } from "../../shared/queue/board.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { BoardReader } from "../../shared/base/queue/board.js";
 import type { ConfigSourceFollower } from "./config-source/follow-config-source.js";
 import { stampLimits, HealthMonitor } from "./health-monitor.js";
 import { LeaseKeeper } from "./lease.js";

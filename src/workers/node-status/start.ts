@@ -3,12 +3,12 @@
 import { access } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
-import { createApiClient } from "../../shared/api/client/client.js";
-import { loadNodeConfig } from "../../shared/api/client/kubeconfig/node-config.js";
+import { createApiClient } from "../../shared/kubernetes/api/client/client.js";
+import { loadNodeConfig } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
 import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
-import { restClientMetrics } from "../../shared/metrics/rest-client.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import { restClientMetrics } from "../../shared/telemetry/metrics/rest-client.js";
+import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { HostNetworkWatch } from "./host-network.js";
 import { readMachine } from "./machine.js";

@@ -2,7 +2,7 @@
 // Invariant: an honest connection is never charged; a pod over its budget gets no further connection until a part of it
 // has been given back.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 
 /**
  * One run may cost this much, ms: several times an honest TLS handshake with its redirects on a slow machine. @internal

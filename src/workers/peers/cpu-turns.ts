@@ -3,7 +3,7 @@
 // Invariant: after a costly piece the thread is free for as long as that piece took, for timers and for all other
 // connections; of the pieces that wait, the one of the pod that has cost least is next.
 
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";
 import type { PeerRun } from "./accounts.js";
 

@@ -4,7 +4,7 @@
 
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { asError } from "../../shared/errors/thrown.js";
+import { asError } from "../../shared/base/errors/thrown.js";
 
 export class FramedStream extends Duplex {
   /** `check` throws for a piece that the session must not see. */

@@ -3,10 +3,10 @@
 
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/base/clock/go-duration.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
-import { addressOf, dial, DialError, reset, systemReason } from "../../shared/net/dial.js";
-import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
+import { addressOf, dial, DialError, reset, systemReason } from "../../shared/io/net/dial.js";
+import { failure, success, type RunContext, type RunResult } from "../../shared/node/probes/run.js";
 import { OverBudgetError } from "./accounts.js";
 import { FrameCounter, MAX_BYTES } from "./frame-counter.js";
 import type { Guard } from "./guarded-source.js";

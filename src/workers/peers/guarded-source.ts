@@ -2,8 +2,8 @@
 // bytes beyond a limit never reach them, and no piece is handled once its pod is over its budget.
 
 import type { Socket } from "node:net";
-import { asError } from "../../shared/errors/thrown.js";
-import { reset } from "../../shared/net/dial.js";
+import { asError } from "../../shared/base/errors/thrown.js";
+import { reset } from "../../shared/io/net/dial.js";
 import type { PeerRun } from "./accounts.js";
 import type { CpuTurns } from "./cpu-turns.js";
 

@@ -4,8 +4,8 @@
 // counts.
 
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { requestOf } from "../../shared/http/client/get-action.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import { requestOf } from "../../shared/io/http/client/get-action.js";
 import { OverBudgetError } from "./accounts.js";
 import type { Exchange } from "./exchange.js";
 import { follow, GetError } from "./follow.js";

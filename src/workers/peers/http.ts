@@ -1,8 +1,8 @@
 // httpGet probes: one GET, redirects followed on the same host only, status 200 to 399 is success. A response whose
 // body breaks off or never ends proves nothing about the container: the run is an error, as upstream has it.
 
-import { requestOf, type GetAction } from "../../shared/http/client/get-action.js";
-import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
+import { requestOf, type GetAction } from "../../shared/io/http/client/get-action.js";
+import { failure, success, type RunContext, type RunResult } from "../../shared/node/probes/run.js";
 import { OverBudgetError } from "./accounts.js";
 import { follow, GetError } from "./follow.js";
 import type { Guard } from "./guarded-source.js";

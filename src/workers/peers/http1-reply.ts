@@ -1,8 +1,8 @@
 // Reads the response of HTTP/1 into a PendingReply, and ends the connection at its last byte that matters.
 
 import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
-import { HeadLimitError, ReplyError } from "../../shared/http/client/reply-error.js";
-import { ReplyReader } from "../../shared/http/client/reply-reader.js";
+import { HeadLimitError, ReplyError } from "../../shared/io/http/client/reply-error.js";
+import { ReplyReader } from "../../shared/io/http/client/reply-reader.js";
 import type { Sink } from "./guarded-source.js";
 import { BodyError, ExchangeError, FIELDS, type PendingReply } from "./pending-reply.js";
 

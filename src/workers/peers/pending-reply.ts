@@ -1,8 +1,8 @@
 // One response that is awaited. Invariant: it is settled once, by its reader, by a failure or by the end of the time,
 // and the connection is closed then.
 
-import type { ReplyHead } from "../../shared/http/client/reply-reader.js";
-import { systemReason } from "../../shared/net/dial.js";
+import type { ReplyHead } from "../../shared/io/http/client/reply-reader.js";
+import { systemReason } from "../../shared/io/net/dial.js";
 import { OverBudgetError } from "./accounts.js";
 import { PeerLimitError } from "./guarded-source.js";
 

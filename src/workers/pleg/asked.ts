@@ -1,7 +1,7 @@
 // The pods that main requests inspections for. Main requests one after each call that creates or removes containers. An
 // inspection that a relist or an event would cause for the same change is therefore redundant.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 
 /** Main is likely still at it, milliseconds. */
 const RECENT_MS = 2000;

@@ -5,7 +5,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { WatchedPod } from "../../shared/contracts/pleg.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 export class CgroupWatches {
   private readonly watchers = new Map<string, FSWatcher[]>();

@@ -1,10 +1,10 @@
 // Follows the CRI event stream if the runtime has one (containerd from 1.7, CRI-O); others return Unimplemented.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { CriUnavailableError, CriUnimplementedError } from "../../shared/cri/errors.js";
-import { ContainerEventType } from "../../shared/cri/gen/runtime.v1.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { CriUnavailableError, CriUnimplementedError } from "../../shared/kubernetes/cri/errors.js";
+import { ContainerEventType } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { PlegMetrics } from "./metrics.js";
 import { POD_UID_LABEL } from "./pod-inspector.js";
 

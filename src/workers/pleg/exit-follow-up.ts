@@ -1,7 +1,7 @@
 // A container's cgroup goes away a moment before the runtime has written down its exit. Inspects again, at growing
 // distances, until the pod's state changed or the tries are used up; the relist is the net below.
 
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 
 /**
  * Milliseconds from the removal to each look. containerd 1.6 records the exit 16 to 23 ms after the removal of the

@@ -1,11 +1,11 @@
 // Lists of the runtime that do not fit into one message: the pods to ask for one by one, and the report
-// (shared/cri/lists-by-parts.ts).
+// (shared/kubernetes/cri/lists-by-parts.ts).
 
 import { readdir } from "node:fs/promises";
-import { isSafePodUid } from "../../shared/api/pod-uid.js";
-import type { ListName, ListsByPartsOptions } from "../../shared/cri/lists-by-parts.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
+import type { ListName, ListsByPartsOptions } from "../../shared/kubernetes/cri/lists-by-parts.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 /** UIDs of the pods with a directory on this node. */
 export async function podUidsOf(podsDir: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 // Metrics of the pod lifecycle event generator: kubelet_pleg_*.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface PlegMetrics {
   /** A relist ended; `intervalMs` is the time since the relist before it began, undefined for the first. */

@@ -3,7 +3,7 @@
 // Invariant: one hung container or call delays its own pod only; every request is answered by a record with at
 // least its generation, or by inspect-failed; equal state is published once.
 
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type {
   InspectRequest,
   PlegInit,
@@ -12,14 +12,14 @@ import type {
   WatchedPod,
 } from "../../shared/contracts/pleg.js";
 import { PLEG_RELIST } from "../../shared/contracts/thread-ops.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { CriUnavailableError } from "../../shared/cri/errors.js";
-import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { BoardWriter } from "../../shared/queue/board.js";
-import type { QueueWriter } from "../../shared/queue/queue-writer.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { CriUnavailableError } from "../../shared/kubernetes/cri/errors.js";
+import { ContainerState, PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { BoardWriter } from "../../shared/base/queue/board.js";
+import type { QueueWriter } from "../../shared/base/queue/queue-writer.js";
 import { Asked } from "./asked.js";
 import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";

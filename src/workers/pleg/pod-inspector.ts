@@ -1,15 +1,15 @@
 // Inspects pods one by one on request, in parallel across pods. Invariant: at most one inspection of a pod is
 // under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { CriNotFoundError } from "../../shared/cri/errors.js";
-import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
-import { newestFirst, type ObservedPod } from "../../shared/cri/observed-pod.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
-import { mapAtMost } from "../../shared/turns/map-at-most.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { CriNotFoundError } from "../../shared/kubernetes/cri/errors.js";
+import type { ContainerStatus, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { newestFirst, type ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { mapAtMost } from "../../shared/base/turns/map-at-most.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 

@@ -4,8 +4,8 @@
 
 import { encodeContainer, encodeSandboxes } from "../../shared/contracts/pleg-codec.js";
 import type { PlegWireRecord } from "../../shared/contracts/pleg.js";
-import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 
 /** Bytes of containers in one record, and ids of removed ones. */
 const PART_BYTES = 32 * 1024;

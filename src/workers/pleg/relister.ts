@@ -1,8 +1,8 @@
 // Lists all sandboxes and containers and finds the pods that changed since the last time. One relist at a time.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { ContainerState, type PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { ContainerState, type PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { POD_UID_LABEL, type ListedPod } from "./pod-inspector.js";
 
 type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;

@@ -5,7 +5,7 @@ import type {
   RuntimeHandler,
   RuntimeFeatures,
   StatusResponse,
-} from "../../shared/cri/gen/runtime.v1.js";
+} from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 interface RuntimeReadiness {
   runtimeReady: CriCondition;

@@ -1,8 +1,8 @@
 // Go sends maps in random order. Equal states must be equal bytes, or every inspection would seem to show a change. And
 // main gets no more of a container than it shows.
 
-import type { ContainerStatus, Mount, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
+import type { ContainerStatus, Mount, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { TERMINATION_MESSAGE_PATH } from "../../shared/kubernetes/cri/observed-pod.js";
 
 function sorted(map: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));

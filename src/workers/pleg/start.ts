@@ -2,14 +2,14 @@
 
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
-import { createCriClient } from "../../shared/cri/client.js";
-import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
-import { watchQueue } from "../../shared/metrics/threads.js";
-import { QueueReader } from "../../shared/queue/queue-reader.js";
-import { QueueWriter } from "../../shared/queue/queue-writer.js";
-import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
+import { createCriClient } from "../../shared/kubernetes/cri/client.js";
+import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
+import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
+import { watchQueue } from "../../shared/telemetry/metrics/threads.js";
+import { QueueReader } from "../../shared/base/queue/queue-reader.js";
+import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
+import { RingConsumer, RingProducer } from "../../shared/base/queue/ring.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { ListReports, podUidsOf } from "./lists.js";
 import { plegMetrics } from "./metrics.js";

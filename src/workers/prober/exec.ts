@@ -3,18 +3,18 @@
 // Invariant: a stopped probe does not cancel its call. If containerd loses its client while a command starts, it holds
 // the container's shim for 30 s. That would delay the stop of the container.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { goDuration } from "../../shared/base/clock/go-duration.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { deferredCriClient } from "../../shared/cri/deferred-client.js";
-import { CriCancelledError, CriDeadlineExceededError } from "../../shared/cri/errors.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
-import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
-import { quote } from "../../shared/text/quote.js";
-import type { Deferred } from "../../shared/turns/deferred.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { deferredCriClient } from "../../shared/kubernetes/cri/deferred-client.js";
+import { CriCancelledError, CriDeadlineExceededError } from "../../shared/kubernetes/cri/errors.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import type { ProbeDeadline } from "../../shared/node/probes/probe-deadline.js";
+import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/node/probes/run.js";
+import { quote } from "../../shared/base/text/quote.js";
+import type { Deferred } from "../../shared/base/turns/deferred.js";
 
 export interface ExecOptions {
   endpoint: string;

@@ -1,9 +1,9 @@
 // Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node loads only
 // the code that its probes need.
 
-import { InvariantError } from "../../shared/errors/invariant.js";
-import { ImpossibleProbeError, type RunAction } from "../../shared/probes/run.js";
-import { lazily } from "../../shared/turns/lazily.js";
+import { InvariantError } from "../../shared/base/errors/invariant.js";
+import { ImpossibleProbeError, type RunAction } from "../../shared/node/probes/run.js";
+import { lazily } from "../../shared/base/turns/lazily.js";
 import type { ExecProbes } from "./exec.js";
 
 export function actionRunner(exec: ExecProbes): RunAction {

@@ -4,11 +4,11 @@
 
 import { createServer } from "node:http";
 import type { Server, Socket } from "node:net";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type { AdminInit } from "../../shared/contracts/server.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { BoundSocket } from "../../shared/net/private-socket.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { BoundSocket } from "../../shared/io/net/private-socket.js";
 import { bindSocket } from "./admin/socket.js";
 import { authorisedPath, isManifestPath } from "./auth/attributes.js";
 import { entry } from "./entry.js";

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Target } from "../../shared/http/target.js";
+import type { Target } from "../../shared/io/http/target.js";
 import type { RoutePath } from "./paths.js";
 
 export type Params = Readonly<Record<string, string | undefined>>;

@@ -2,8 +2,8 @@
 // them, so they are right while main or another thread hangs.
 
 import { PRESSURES } from "../../shared/contracts/node-status.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 
 export function boardMetrics(registry: ThreadRegistry, threads: () => readonly ThreadSnapshot[]): void {
   const label = ["thread"] as const;

@@ -1,10 +1,10 @@
 // The server thread's own connection to the API server, created for the first review.
 
-import type { ConnectedClient } from "../../shared/api/client/client.js";
-import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/thread-log.js";
-import { Deferred } from "../../shared/turns/deferred.js";
+import type { ConnectedClient } from "../../shared/kubernetes/api/client/client.js";
+import type { NodeConfigFiles } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/thread-log.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 
 /** ReviewTurns limits the reviews of each kind before they come here. */
 const NO_LIMIT = -1;
@@ -28,8 +28,8 @@ export function deferredApi(files: NodeConfigFiles | undefined, clock: Clock, lo
     load: async () => {
       if (files === undefined) throw new NoApiServerError();
       const [{ createApiClient }, { loadNodeConfig }] = await Promise.all([
-        import("../../shared/api/client/client.js"),
-        import("../../shared/api/client/kubeconfig/node-config.js"),
+        import("../../shared/kubernetes/api/client/client.js"),
+        import("../../shared/kubernetes/api/client/kubeconfig/node-config.js"),
       ]);
       return createApiClient({ config: await loadNodeConfig(files), qps: NO_LIMIT, clock, log });
     },

@@ -2,9 +2,9 @@
 // malformed one. What follows gets the value that was read, and does not look at the request's URL again.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { readHttp1, readHttp2, type ReadRequest, type Reading } from "../../shared/http/read-request.js";
-import type { Refusal } from "../../shared/http/server/refusal.js";
-import type { Scheme } from "../../shared/http/target.js";
+import { readHttp1, readHttp2, type ReadRequest, type Reading } from "../../shared/io/http/read-request.js";
+import type { Refusal } from "../../shared/io/http/server/refusal.js";
+import type { Scheme } from "../../shared/io/http/target.js";
 import type { Upgrade } from "./answer.js";
 import { headOf } from "./http1/heads.js";
 import { TEXT } from "./reply.js";

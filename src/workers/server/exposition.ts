@@ -1,7 +1,7 @@
 // A metrics page in the format that the client prefers: Prometheus' text, or its protobuf, which native histograms
 // need. https://prometheus.io/docs/instrumenting/content_negotiation/
 
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import { EXPOSITION_CONTENT_TYPE, mergeSnapshots, renderExposition } from "./merge-metrics.js";
 
 const PROTOBUF_TYPE = "application/vnd.google.protobuf";

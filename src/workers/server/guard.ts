@@ -4,9 +4,9 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock } from "../../shared/clock/clock.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { faultPoint } from "../../shared/faults/fault-points.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import { faultPoint } from "../../shared/base/faults/fault-points.js";
 import type { Call } from "./answer.js";
 import { authorisedPath, isManifestPath, subresourcesOf, verbOf } from "./auth/attributes.js";
 import { authenticate, type AuthenticatorOptions } from "./auth/authenticator.js";

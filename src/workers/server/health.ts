@@ -2,7 +2,7 @@
 // single check shows the reason, the list withholds it.
 
 import type { ServerResponse } from "node:http";
-import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import { replyError, replyText } from "./reply.js";
 
 export interface HealthCheck {

@@ -1,7 +1,7 @@
 // kubelet_http_requests_* and kubelet_http_inflight_requests, with upstream's bounded label values.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { treeOf } from "./paths.js";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"]);

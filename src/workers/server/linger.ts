@@ -1,7 +1,7 @@
 // The end of a connection after its last response.
 
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 
 export interface Linger {
   /** From the end of the response until the connection is cut. */

@@ -4,9 +4,9 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type { ListenAddress } from "../../shared/contracts/server.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import type { Lookup } from "./entry.js";
 import { Http1Connections, HTTP1_OPTIONS } from "./http1/connections.js";

@@ -1,8 +1,8 @@
 // Feeds the log health check: asks the log to flush at intervals and remembers when it last managed to. A log whose
 // reader is stuck stops flushing, and the age grows.
 
-import type { Timer, Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/thread-log.js";
+import type { Timer, Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/thread-log.js";
 
 const FLUSH_INTERVAL_MS = 30000;
 

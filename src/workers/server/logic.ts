@@ -3,8 +3,8 @@
 // admin socket. Listeners that cannot bind keep trying.
 
 import { hostname } from "node:os";
-import type { ApiClient } from "../../shared/api/client/port.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import type {
@@ -17,16 +17,16 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { deferredCriClient } from "../../shared/cri/deferred-client.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
-import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { deferredCriClient } from "../../shared/kubernetes/cri/deferred-client.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
+import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import { Deferred } from "../../shared/turns/deferred.js";
-import type { FileSystemFacts } from "../../shared/volume-calls/operations.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
+import type { FileSystemFacts } from "../../shared/node/volume-calls/operations.js";
 import type { AdminRoutes, AdminServer } from "./admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
 import { boardMetrics } from "./board-metrics.js";

@@ -3,13 +3,13 @@
 // Invariant: one call per path is pending, and requests share it; a helper process makes it where the path leads over a
 // mount that may hang (docs/adr/0042). Requests thus never occupy more of libuv's pool than one thread per path.
 
-import { Scope } from "../../shared/abort/scope.js";
-import { unlessAborted } from "../../shared/abort/unless-aborted.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { startHelperProcess } from "../../shared/volume-calls/helper.js";
-import type { FileSystemFacts } from "../../shared/volume-calls/operations.js";
-import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import { Scope } from "../../shared/base/abort/scope.js";
+import { unlessAborted } from "../../shared/base/abort/unless-aborted.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import { startHelperProcess } from "../../shared/node/volume-calls/helper.js";
+import type { FileSystemFacts } from "../../shared/node/volume-calls/operations.js";
+import { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 
 /** A local disk replies in milliseconds, or hangs. */
 const DEADLINE_MS = 1000;

@@ -2,8 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createGzip, constants } from "node:zlib";
-import type { Clock } from "../../shared/clock/clock.js";
-import { queryOf, type Target } from "../../shared/http/target.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { queryOf, type Target } from "../../shared/io/http/target.js";
 import type { Answer, Route } from "./answer.js";
 import { serveLogs } from "./node-logs/file-server.js";
 import { serviceLogs } from "./node-logs/journal.js";

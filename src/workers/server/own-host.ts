@@ -4,7 +4,7 @@
 // 127.0.0.1 (DNS rebinding), is refused, and no response permits another origin to read it. A request without any Host,
 // which HTTP/1.0 permits, comes from no browser.
 
-import { isLoopbackAddress, isLoopbackHost } from "../../shared/http/host.js";
+import { isLoopbackAddress, isLoopbackHost } from "../../shared/io/http/host.js";
 import type { Entered } from "./entry.js";
 import { replyError } from "./reply.js";
 

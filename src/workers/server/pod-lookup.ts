@@ -1,8 +1,8 @@
 // Finds the pod and the container that a path names. Pods come from main, containers from the runtime.
 
-import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
-import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
-import { OperatorError } from "../../shared/errors/operator-error.js";
+import type { ApiContainerStatus } from "../../shared/kubernetes/api/pod-status.js";
+import { isStaticPod, type Container, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import type { PodList } from "./pod-list.js";
 import type { ServedRuntime } from "./runtime.js";
 
@@ -47,7 +47,7 @@ export function containerStatus(pod: Pod, name: string): ApiContainerStatus | un
 }
 
 /** Their file brings all of gRPC, which a server with a runtime has loaded. */
-const enumerations = () => import("../../shared/cri/gen/runtime.v1.js");
+const enumerations = () => import("../../shared/kubernetes/cri/gen/runtime.v1.js");
 
 /** Id of the container that runs under that name. @throws OperatorError, CriError */
 export async function runningContainer(runtime: ServedRuntime, pod: Pod, name: string): Promise<string> {

@@ -2,7 +2,7 @@
 // ever waits for it). prom-client's own collectors read /proc synchronously and keep event-loop timers: not used.
 
 import { readdir, readFile } from "node:fs/promises";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 /** Kernel clock ticks per second as /proc reports them (USER_HZ), 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;

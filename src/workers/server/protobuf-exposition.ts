@@ -2,8 +2,8 @@
 // https://github.com/prometheus/client_model/blob/master/io/prometheus/client/metrics.proto
 
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { mergeNative, ZERO_THRESHOLD } from "../../shared/metrics/native.js";
-import type { MetricFamily, MetricSample, NativeSample } from "../../shared/metrics/snapshot.js";
+import { mergeNative, ZERO_THRESHOLD } from "../../shared/telemetry/metrics/native.js";
+import type { MetricFamily, MetricSample, NativeSample } from "../../shared/telemetry/metrics/snapshot.js";
 
 const TYPES = { counter: 0, gauge: 1, summary: 2, histogram: 4 } as const;
 /** The field of a Metric that has the value. */

@@ -3,7 +3,7 @@
 // without a sample counts, too. No metric of this kubelet is deprecated.
 // https://kubernetes.io/docs/concepts/cluster-administration/system-metrics/
 
-import type { MetricFamily } from "../../shared/metrics/snapshot.js";
+import type { MetricFamily } from "../../shared/telemetry/metrics/snapshot.js";
 
 const NAME = "registered_metrics_total";
 const HELP = "The count of registered metrics broken by stability level and deprecation version";

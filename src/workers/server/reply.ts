@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { REDIRECT_STATUS } from "../../shared/http/server/clean-path.js";
+import { REDIRECT_STATUS } from "../../shared/io/http/server/clean-path.js";
 import { escapeHtml } from "./html.js";
 
 export const TEXT = "text/plain; charset=utf-8";

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
-import { tracer, type OpenSpan } from "../../shared/tracing/tracing.js";
+import { tracer, type OpenSpan } from "../../shared/telemetry/tracing/tracing.js";
 import type { Call, Route, Upgrade } from "./answer.js";
 
 /** Relation between a port's spans and the caller's span. off: health checks are not traced. */

@@ -4,10 +4,10 @@
 // Invariant: a redirected request has no route: nothing handles it.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ReadRequest } from "../../shared/http/read-request.js";
-import { cleanedPath, redirectLocation } from "../../shared/http/server/clean-path.js";
-import { pathSegments, type Target } from "../../shared/http/target.js";
-import type { Logger } from "../../shared/log/logger.js";
+import type { ReadRequest } from "../../shared/io/http/read-request.js";
+import { cleanedPath, redirectLocation } from "../../shared/io/http/server/clean-path.js";
+import { pathSegments, type Target } from "../../shared/io/http/target.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Call, Route, Upgrade } from "./answer.js";
 import { replyError, replyMethodNotAllowed, replyNotFound, replyRedirect } from "./reply.js";
 import { requestSpan, type CallerTrace } from "./request-span.js";

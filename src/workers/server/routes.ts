@@ -1,7 +1,7 @@
 // Routes of each port without authentication, and the routes that the authenticated port shares with them.
 
-import { queryOf } from "../../shared/http/target.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { queryOf } from "../../shared/io/http/target.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Answer, Route } from "./answer.js";
 import { authorisedPath } from "./auth/attributes.js";
 import { replyPage } from "./compress.js";

@@ -1,6 +1,6 @@
 // POST /run/<namespace>/<pod>[/<uid>]/<container>?cmd=…: a command's output, once it has ended.
 
-import { queryOf } from "../../shared/http/target.js";
+import { queryOf } from "../../shared/io/http/target.js";
 import type { Answer, Route } from "./answer.js";
 import type { PodList } from "./pod-list.js";
 import { UnknownPodError, podOf, runningContainer, type MirrorUid } from "./pod-lookup.js";

@@ -1,6 +1,6 @@
 // GET /runningpods/: the runtime's pods, with only names and images.
 
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { Answer, Route } from "./answer.js";
 import { replyPlain, replyText } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
@@ -27,7 +27,7 @@ const JSON_TYPE = "application/json";
 
 /** A pod runs while its sandbox is ready or one of its containers runs. */
 async function runningPods(runtime: ServedRuntime): Promise<RunningPod[]> {
-  const { ContainerState, PodSandboxState } = await import("../../shared/cri/gen/runtime.v1.js");
+  const { ContainerState, PodSandboxState } = await import("../../shared/kubernetes/cri/gen/runtime.v1.js");
   const [{ items: sandboxes }, { containers }] = await Promise.all([
     runtime.listPodSandbox({}),
     runtime.listContainers({ filter: { state: { state: ContainerState.CONTAINER_RUNNING } } }),

@@ -1,4 +1,4 @@
-import type { CriClient } from "../../shared/cri/client.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 
 /** CRI calls that requests need, including the image service. */
 export type ServedRuntime = Pick<

@@ -2,11 +2,11 @@
 // scrape. Main may be stuck. After a deadline the page contains the last known figures of other threads, so that it
 // works during a stall.
 
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { Counter } from "../../shared/metrics/prom.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { Counter } from "../../shared/telemetry/metrics/prom.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { exposition, type Exposition } from "./exposition.js";
 
 /** Prometheus' usual scrape timeout is 10 s: respond well within it. */

@@ -2,12 +2,12 @@
 // runs, as the first pods must not wait for it. Invariant: the port is open only while there is a serving certificate
 // and, if client certificates are verified, a CA. An invalid new file leaves the last good one in force.
 
-import type { ApiClient } from "../../shared/api/client/port.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ListenAddress, SecureInit } from "../../shared/contracts/server.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
 import { Authorizer } from "./auth/authorizer.js";
 import { serverAuthMetrics } from "./auth/metrics.js";

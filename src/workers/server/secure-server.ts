@@ -1,7 +1,7 @@
 // All that is behind the authenticated port, put together: routes, the connection to the runtime, open streams.
 
-import type { ApiClient } from "../../shared/api/client/port.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type {
   ConfigzBodies,
   ListenAddress,
@@ -9,11 +9,11 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import type { Deferred } from "../../shared/turns/deferred.js";
+import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { Route } from "./answer.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
 import type { LazyManifestAnswers } from "./manifests/routes.js";

@@ -1,6 +1,6 @@
 // /metrics/slis: the results of the health checks, counted at each scrape. DELETE resets the counts.
 
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
 import { replyPage } from "./compress.js";
 import { exposition } from "./exposition.js";

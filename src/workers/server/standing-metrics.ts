@@ -1,7 +1,7 @@
 // Metrics that stay at zero, because a manager is off or this kubelet never does the counted action. Dashboards and
 // alerts expect them. Their values are added to those of other threads.
 
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 const COUNTERS: Readonly<Record<string, string>> = {
   kubelet_cpu_manager_pinning_requests_total: "The number of cpu core allocations which required pinning",

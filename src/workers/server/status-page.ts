@@ -1,17 +1,17 @@
 // The status page, put together. Loaded only with --status-page or --status-page-port.
 
-import type { Event } from "../../shared/api/event.js";
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { ConfigzBodies, HandlerInit } from "../../shared/contracts/server.js";
 import { FACTS_KEY } from "../../shared/contracts/status-page.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadSnapshot } from "../../shared/queue/board.js";
-import { listKernelDirectories, readKernelText } from "../../shared/stats/kernel-file.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
+import { listKernelDirectories, readKernelText } from "../../shared/node/stats/kernel-file.js";
 import { nodeletImages } from "./admin/images.js";
 import { nodeletStatus, threadFacts, type StatusDeps } from "./admin/status.js";
 import type { Answer, Route } from "./answer.js";

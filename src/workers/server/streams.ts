@@ -1,10 +1,10 @@
 // exec, attach and portForward: the runtime returns an address, and the client's connection is connected to it.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Pod } from "../../shared/api/pod.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import { CriNotFoundError, CriResourceExhaustedError } from "../../shared/cri/errors.js";
-import { queryOf } from "../../shared/http/target.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { CriNotFoundError, CriResourceExhaustedError } from "../../shared/kubernetes/cri/errors.js";
+import { queryOf } from "../../shared/io/http/target.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
 import type { RoutePath, TreeName } from "./paths.js";

@@ -1,13 +1,13 @@
 // The routes that only trusted clients reach: behind the authenticated port, and on the socket of the nodelet command.
 // Each has its own limits of streams and followers.
 
-import type { Clock } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ConfigzBodies, HandlerInit, ServerThreadName, ServerUpcalls } from "../../shared/contracts/server.js";
-import { queryOf } from "../../shared/http/target.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import { queryOf } from "../../shared/io/http/target.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import type { Deferred } from "../../shared/turns/deferred.js";
+import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { Route } from "./answer.js";
 import { checkpointRoute } from "./checkpoint.js";
 import { pprofRoutes } from "./debug/pprof.js";

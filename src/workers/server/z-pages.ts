@@ -1,8 +1,8 @@
 // /flagz and /statusz, each behind its gate.
 
-import { apiTime } from "../../shared/api/time.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { apiTime } from "../../shared/kubernetes/api/time.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { goDuration } from "../../shared/base/clock/go-duration.js";
 import type { HandlerInit } from "../../shared/contracts/server.js";
 import type { Route } from "./answer.js";
 import type { RoutePath } from "./paths.js";

@@ -1,7 +1,7 @@
 // Places in a tree in which containers may write meanwhile. Invariant: nothing is reached by a path: an open directory
 // and one name in it, of any bytes, are.
 
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
 
 /** Removed or replaced meanwhile: the process that changed it acted with its own rights. */
 export const MOVED_ON: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);

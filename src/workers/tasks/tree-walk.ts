@@ -5,9 +5,9 @@
 // everything in a pool thread.
 
 import { closeSync, constants, openSync } from "node:fs";
-import { systemClock } from "../../shared/clock/clock.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { entryAt, fillEntries, seekDirectory, type DirectoryEntry } from "../../shared/os/directory-stream.js";
+import { systemClock } from "../../shared/base/clock/clock.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { entryAt, fillEntries, seekDirectory, type DirectoryEntry } from "../../shared/io/os/directory-stream.js";
 import { inside, MOVED_ON } from "./below.js";
 import { type PlaceLevel, decodePlace, placeBytes, encodePlace } from "./tree-place.js";
 

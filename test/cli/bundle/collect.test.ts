@@ -19,7 +19,7 @@ import { secretVariables, wordsOf } from "../../../src/cli/bundle/words.js";
 import { readThrough } from "../../../src/cli/machine/files.js";
 import { readKmsg } from "../../../src/cli/machine/kernel-log.js";
 import { runTool } from "../../../src/cli/machine/tool.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { ManualClock } from "../../workers/server/manual-clock.js";
 import { containerStatus, event, NOW, pod } from "../kit.js";
 

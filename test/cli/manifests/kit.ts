@@ -2,7 +2,7 @@
 
 import type { NodeManifest, NodeState } from "../../../src/cli/manifests/node-manifests.js";
 import type { Manifest } from "../../../src/cli/manifests/read.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { pod } from "../../support/pods.js";
 
 const NODE = "Node-1";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { validateText } from "../../../src/cli/commands/validate.js";
 import { faultText, readManifests, type ManifestInput, type ReadManifests } from "../../../src/cli/manifests/read.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { manifest } from "../../support/sources-kit.js";
 import { PLAIN } from "../kit.js";
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { podTable } from "../../../src/cli/commands/pods.js";
 import { painter } from "../../../src/cli/output/colour.js";
 import { containerState, podTone } from "../../../src/cli/pods/tone.js";
-import type { ContainerState } from "../../../src/shared/api/pod-status.js";
+import type { ContainerState } from "../../../src/shared/kubernetes/api/pod-status.js";
 import { containerStatus, NOW, pod, RUNNING } from "../kit.js";
 
 const waiting = (reason?: string): ContainerState => ({ waiting: reason === undefined ? {} : { reason } });

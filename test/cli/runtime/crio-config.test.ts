@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import { findProgram } from "../../../src/cli/machine/find-program.js";
 import { effectiveConfig } from "../../../src/cli/runtime/effective-config.js";
 import { findCrio } from "../../../src/cli/runtime/find-crio.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 
 const PRINTED =
   '[crio.network]\nnetwork_dir = "/crio/net.d/"\nplugin_dirs = ["/crio/bin"]\n[crio.image]\npause_image = "a/pause:3"\n';

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { whyText } from "../../../src/cli/commands/why.js";
 import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
-import type { Event } from "../../../src/shared/api/event.js";
+import type { Event } from "../../../src/shared/kubernetes/api/event.js";
 import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod, RUNNING, RUNTIME } from "../kit.js";
 
 const waiting = (reason: string, message = "") => ({ waiting: { reason, message } });

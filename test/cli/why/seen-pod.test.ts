@@ -7,7 +7,7 @@ import type { Client } from "../../../src/cli/client.js";
 import { statusCommand } from "../../../src/cli/commands/status.js";
 import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { PodFacts } from "../../../src/shared/contracts/nodelet.js";
 import { ago, containerStatus, facts, input, node, NOW, PLAIN, pod, RUNTIME, seen } from "../kit.js";
 

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podState } from "../../../src/cli/pods/state.js";
 import { explain } from "../../../src/cli/why/explain.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
-import { withTerminationMark } from "../../../src/shared/api/termination-mark.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { withTerminationMark } from "../../../src/shared/kubernetes/api/termination-mark.js";
 import { ago, containerStatus, facts, input, NOW, pod, RUNNING } from "../kit.js";
 
 const running = pod({ phase: "Running", containerStatuses: [containerStatus(RUNNING, { ready: true })] });

@@ -9,7 +9,7 @@ import {
   randomUUID,
   type KeyObject,
 } from "node:crypto";
-import type { Clock } from "../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import { fieldsAt, isFields, textAt, type ApiObject, type Fields } from "../object.js";
 import { resourceNamed } from "../resources.js";
 import { keyOf, type Store } from "../storage/store.js";

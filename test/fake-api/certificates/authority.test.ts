@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { it } from "node:test";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { Authority } from "./authority.js";
 import { makeSigningRequest, readSigningRequest } from "./signing-request.js";
 

@@ -2,7 +2,7 @@
 // millisecond. So tests make as many as they like, also expired ones and those of strangers.
 
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
-import type { Clock } from "../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import { bitString, context, decode, encode, integer, oid, sequence, TAG, time, toPem } from "./der.js";
 import { alternativeNames, distinguishedName, EXTENSION, USAGE } from "./names.js";
 import type { SigningRequest } from "./signing-request.js";

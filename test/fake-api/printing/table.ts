@@ -1,6 +1,6 @@
 // Answers as tables (meta.k8s.io/v1 Table), which `kubectl get` prints: the server makes the columns.
 
-import type { Clock } from "../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import { isFields, type ApiObject, type Fields } from "../object.js";
 import type { Resource } from "../resources.js";
 import { columnsOf, type Column } from "./columns.js";

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { parse } from "yaml";
-import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";
+import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
 import { badRequest, tooLarge, unsupportedMediaType } from "../errors.js";
 import { isFields, type ApiObject } from "../object.js";
 import { fromProtobuf } from "./protobuf.js";

@@ -1,8 +1,8 @@
 // The server's JSON as Kubernetes' protobuf, and back, for clients that ask for it.
 
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";
-import { decodeObject, encodeMessage, enveloped, messageOf } from "../../../src/shared/api/protobuf/objects.js";
+import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
+import { decodeObject, encodeMessage, enveloped, messageOf } from "../../../src/shared/kubernetes/api/protobuf/objects.js";
 import { badRequest } from "../errors.js";
 import type { ApiRequest } from "./body.js";
 

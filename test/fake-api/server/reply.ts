@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
-import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";
+import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
 import { notAcceptable } from "../errors.js";
 import type { ApiRequest } from "./body.js";
 import { toProtobuf, wantsProtobuf } from "./protobuf.js";

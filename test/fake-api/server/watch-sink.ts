@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";
+import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
 import type { ApiCall } from "../call-log.js";
 import type { WatchSink } from "../verbs/watch.js";
 import type { ApiRequest } from "./body.js";

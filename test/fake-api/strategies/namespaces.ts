@@ -1,7 +1,7 @@
 // Namespaces, and what the controllers of a control plane put into a new one: its default service account and the CA.
 
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import { ensureFields, nowText, type ApiObject, type Fields, type ObjectMeta } from "../object.js";
 import { apiVersionOf, resourceNamed, type Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";

@@ -2,7 +2,7 @@
 // three, checked against the key and its times.
 
 import { createPublicKey, X509Certificate } from "node:crypto";
-import type { Clock } from "../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import { readSigningRequestDer } from "../certificates/signing-request.js";
 import { FieldError } from "../errors.js";
 import {

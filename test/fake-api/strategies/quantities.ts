@@ -1,7 +1,7 @@
 // Quantities are stored in the one canonical form, so that "0.5" is read back as "500m".
 
-import type { Quantity } from "../../../src/shared/api/meta.js";
-import { parseQuantity, printQuantity } from "../../../src/shared/api/quantity.js";
+import type { Quantity } from "../../../src/shared/kubernetes/api/meta.js";
+import { parseQuantity, printQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import { isFields, type Fields } from "../object.js";
 
 export function isQuantity(value: unknown): value is Quantity {

@@ -2,7 +2,7 @@
 // that leaves the selection is sent as DELETED, one that enters it as ADDED.
 // Invariant: each watch ends by its timeout, its client, or the server's stop, and releases its resources.
 
-import type { Clock, Timer } from "../../../src/shared/clock/clock.js";
+import type { Clock, Timer } from "../../../src/shared/base/clock/clock.js";
 import { ApiError } from "../errors.js";
 import { expired, FieldError, invalid } from "../errors.js";
 import type { ApiObject, Fields } from "../object.js";

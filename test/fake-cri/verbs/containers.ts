@@ -11,7 +11,7 @@ import {
   type ContainerFilter,
   type CreateContainerRequest,
   type Mount,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeSettings, FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 import { matchesLabels } from "../filters.js";

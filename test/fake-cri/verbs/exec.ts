@@ -1,6 +1,6 @@
 // ExecSync and the streaming calls that answer with a URL.
 
-import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 

@@ -1,6 +1,6 @@
 // ImageService verbs.
 
-import type { Image, ImageFilter } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { Image, ImageFilter } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 import { makeImage } from "../images.js";

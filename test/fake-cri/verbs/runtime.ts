@@ -1,6 +1,6 @@
 // Verbs about the runtime itself.
 
-import { CgroupDriver } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { CgroupDriver } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 

@@ -7,7 +7,7 @@ import {
   type PodSandbox,
   type PodSandboxConfig,
   type PodSandboxFilter,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 import { matchesLabels } from "../filters.js";

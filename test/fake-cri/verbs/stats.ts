@@ -8,7 +8,7 @@ import {
   type PodSandboxMetrics,
   type PodSandboxStats,
   type PodSandboxStatsFilter,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 import { matchesLabels } from "../filters.js";
 import type { FakeContainer, FakeSandbox, FakeState } from "../state.js";

@@ -1,6 +1,6 @@
 // StopContainer: ends at once on the stop signal, or after the grace when the container ignores it.
 
-import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 
 /** 128 + signal number. */

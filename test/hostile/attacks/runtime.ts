@@ -6,7 +6,7 @@ import {
   ContainerEventType,
   ContainerState,
   type Container,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { waitFor } from "../../harness/node.js";
 import type { LyingRuntime } from "../../support/lying-runtime.js";
 import { size, type Attack } from "../attack.js";

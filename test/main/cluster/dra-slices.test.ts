@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wipeSlices } from "../../../src/main/cluster/dra/slices.js";
-import { ApiError } from "../../../src/shared/api/client/errors.js";
-import type { ApiClient } from "../../../src/shared/api/client/port.js";
+import { ApiError } from "../../../src/shared/kubernetes/api/client/errors.js";
+import type { ApiClient } from "../../../src/shared/kubernetes/api/client/port.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";

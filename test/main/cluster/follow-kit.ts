@@ -1,8 +1,8 @@
 // List and watch played by the test: the followers, and the server's events for each.
 
 import type { Follow, FollowOptions } from "../../../src/main/cluster/watching.js";
-import { ApiError } from "../../../src/shared/api/client/errors.js";
-import type { ApiClient, ApiObject } from "../../../src/shared/api/client/port.js";
+import { ApiError } from "../../../src/shared/kubernetes/api/client/errors.js";
+import type { ApiClient, ApiObject } from "../../../src/shared/kubernetes/api/client/port.js";
 
 export interface Followed {
   /** "configmaps ns metadata.name=a". */

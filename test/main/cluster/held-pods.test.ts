@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { HeldPods } from "../../../src/main/cluster/held-pods.js";
 import { ApiView } from "../../../src/main/pods/status/manager/api-view.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
-import { terminationMark } from "../../../src/shared/api/termination-mark.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { terminationMark } from "../../../src/shared/kubernetes/api/termination-mark.js";
 import { pod as basePod } from "../../support/pods.js";
 
 const DELETED = "2026-01-02T03:04:05Z";

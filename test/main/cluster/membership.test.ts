@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Membership } from "../../../src/main/cluster/membership.js";
 import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
-import type { ApiClient } from "../../../src/shared/api/client/port.js";
+import type { ApiClient } from "../../../src/shared/kubernetes/api/client/port.js";
 import { away } from "../../support/memory-api.js";
 import { keptLog } from "../../support/sources-kit.js";
 

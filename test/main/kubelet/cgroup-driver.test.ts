@@ -6,9 +6,9 @@ import {
   CriUnavailableError,
   CriUnimplementedError,
   type CriErrorInit,
-} from "../../../src/shared/cri/errors.js";
-import { CgroupDriver, RuntimeConfigResponse } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { createLogger } from "../../../src/shared/log/logger.js";
+} from "../../../src/shared/kubernetes/cri/errors.js";
+import { CgroupDriver, RuntimeConfigResponse } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 const log = createLogger({ thread: "test", level: "silent" });

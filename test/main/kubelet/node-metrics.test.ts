@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { watchNode } from "../../../src/main/kubelet/node-metrics.js";
 import { podMetrics } from "../../../src/main/pods/sync/metrics.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 
 // https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/kubelet/kubelet_pods.go (HandlePodCleanups)
 test("kubelet_working_pods has a series for each valid combination of labels, also when the node has no pods", async () => {

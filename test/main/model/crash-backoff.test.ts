@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { CrashBackoff, crashBackoffKey, crashLoopMessage } from "../../../src/main/model/crash-backoff.js";
-import { goDuration } from "../../../src/shared/clock/go-duration.js";
+import { goDuration } from "../../../src/shared/base/clock/go-duration.js";
 import { c, makePod } from "../pods/status/fixtures.js";
 
 const s = 1000;

@@ -3,7 +3,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { featuresToUpdate } from "../../../src/main/model/declared-features.js";
-import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
+import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 
 const cpu = (amount: string) => ({ resources: { requests: { cpu: amount } } });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podPhase, restartingAllReason } from "../../../src/main/model/phase.js";
 import type { PhaseInput } from "../../../src/main/model/phase.js";
-import type { ApiContainerStatus, PodPhase } from "../../../src/shared/api/pod-status.js";
-import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
+import type { ApiContainerStatus, PodPhase } from "../../../src/shared/kubernetes/api/pod-status.js";
+import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
 import { c, ended, exited, running, st, waiting } from "../pods/status/fixtures.js";
 
 type Row = [

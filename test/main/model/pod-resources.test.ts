@@ -9,7 +9,7 @@ import {
   sameResources,
   withResources,
 } from "../../../src/main/model/pod-resources.js";
-import type { ResourceRequirements } from "../../../src/shared/api/pod.js";
+import type { ResourceRequirements } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 
 const small = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "200m", memory: "64Mi" } };

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { containerHash } from "../../../src/main/model/container-hash.js";
 import { mayStart, restartsAfterProbeKill } from "../../../src/main/model/restart.js";
 import { needsNewSandbox } from "../../../src/main/model/sandbox-need.js";
-import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
-import { ContainerState as S, NamespaceMode, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
+import { ContainerState as S, NamespaceMode, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { c, criContainer, criSandbox, makePod } from "../pods/status/fixtures.js";
 
 test("container hash equals upstream's check value", () => {

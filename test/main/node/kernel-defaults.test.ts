@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { checkKernelDefaults, setKernelDefaults } from "../../../src/main/node/kernel-defaults.js";
-import { OperatorError } from "../../../src/shared/errors/operator-error.js";
+import { OperatorError } from "../../../src/shared/base/errors/operator-error.js";
 import { keptLog } from "../../support/sources-kit.js";
 
 const RIGHT: Readonly<Record<string, string>> = {

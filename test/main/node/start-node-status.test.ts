@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { watchNodeImages } from "../../../src/main/node/node-images.js";
-import type { ContainerImage } from "../../../src/shared/api/node.js";
+import type { ContainerImage } from "../../../src/shared/kubernetes/api/node.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";

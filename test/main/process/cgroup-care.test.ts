@@ -7,7 +7,7 @@ import { deferredCgroupMaintenance } from "../../../src/main/kubelet/cgroup-main
 import type { CgroupMaintenanceDeps } from "../../../src/main/kubelet/node-cgroups.js";
 import type { NodeSettings } from "../../../src/main/kubelet/node-settings.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
-import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
+import type { CgroupMounts } from "../../../src/shared/node/cgroup/mounts.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { container, pod } from "../resources/pods.js";

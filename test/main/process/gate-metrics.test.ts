@@ -2,7 +2,7 @@ import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { GATES } from "../../../src/main/command/gates/table.js";
 import { watchGates } from "../../../src/main/process/gate-metrics.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
 
 const shown = async (registry: ThreadRegistry): Promise<string[]> =>

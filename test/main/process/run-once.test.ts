@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runOnce } from "../../../src/main/process/run-once.js";
-import type { PodStatus } from "../../../src/shared/api/pod-status.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import type { PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";

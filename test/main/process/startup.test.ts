@@ -10,8 +10,8 @@ import { directoriesOf, makeCertDir, makeDirectories } from "../../../src/main/p
 import { nodeName } from "../../../src/main/process/node-identity.js";
 import { setOomScoreAdj } from "../../../src/main/process/unix/process-limits.js";
 import { listenForStop, type SignalSource } from "../../../src/main/process/unix/signals.js";
-import { OperatorError } from "../../../src/shared/errors/operator-error.js";
-import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
+import { OperatorError } from "../../../src/shared/base/errors/operator-error.js";
+import { defaultRouteInterface, nodeIPs } from "../../../src/shared/io/net/host-addresses.js";
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-startup-"));
 after(() => rm(scratch, { recursive: true }));

@@ -14,7 +14,7 @@ import {
 import * as cpu from "../../../src/main/resources/cpu.js";
 import { hugePageSizeName } from "../../../src/main/resources/page-sizes.js";
 import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
-import type { Container, ResourceList } from "../../../src/shared/api/pod.js";
+import type { Container, ResourceList } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod, sidecar } from "./pods.js";
 
 const MIB = 1024n ** 2n;

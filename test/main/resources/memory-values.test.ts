@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import { linuxContainerResources } from "../../../src/main/resources/container-resources.js";
 import { memoryHigh, swapLimit, type MemoryQos } from "../../../src/main/resources/memory-values.js";
-import type { Container, Pod } from "../../../src/shared/api/pod.js";
+import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "./pods.js";
 
 const MIB = 1024n ** 2n;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { nodeAllocatable, nodeCapacity, podCapacity } from "../../../src/main/resources/node-capacity.js";
-import type { EvictionThreshold } from "../../../src/shared/api/eviction-threshold.js";
-import { parseQuantity, printQuantity } from "../../../src/shared/api/quantity.js";
+import type { EvictionThreshold } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
+import { parseQuantity, printQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 
 const capacity = nodeCapacity({
   cpuCount: 4,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeResourcesHolder, raisedTo } from "../../../src/main/resources/node-resources.js";
-import { parseQuantity, value } from "../../../src/shared/api/quantity.js";
+import { parseQuantity, value } from "../../../src/shared/kubernetes/api/quantity.js";
 
 const list = (given: Readonly<Record<string, string>>) =>
   new Map(Object.entries(given).map(([name, amount]) => [name, parseQuantity(amount)]));

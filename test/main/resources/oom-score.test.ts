@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isCriticalPod, oomScoreAdj } from "../../../src/main/resources/oom-score.js";
-import type { Container, Pod } from "../../../src/shared/api/pod.js";
+import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod, sidecar } from "./pods.js";
 
 const NODE = 4n * 1024n ** 3n;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podLimits, podRequests, type ResourceSums } from "../../../src/main/resources/pod-requests.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
-import { printQuantity } from "../../../src/shared/api/quantity.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { printQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import { container, pod, sidecar } from "./pods.js";
 
 const shown = (sums: ResourceSums): Record<string, string> =>

@@ -1,6 +1,6 @@
 // Builders of small pods for the tests of this folder.
 
-import type { Container, Pod, PodSpec, ResourceList } from "../../../src/shared/api/pod.js";
+import type { Container, Pod, PodSpec, ResourceList } from "../../../src/shared/kubernetes/api/pod.js";
 
 export function container(
   name: string,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { qosClass } from "../../../src/main/resources/qos.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod, sidecar } from "./pods.js";
 
 const both = { cpu: "100m", memory: "64Mi" };

@@ -8,11 +8,11 @@ import { EvictionThread } from "../../../src/main/threads/eviction-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { EvictionPod, EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import type { Pressure } from "../../../src/shared/contracts/node-status.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../../src/shared/metrics/threads.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { pod } from "../../support/pods.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 

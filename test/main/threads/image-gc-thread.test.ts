@@ -7,11 +7,11 @@ import { ImageLeases } from "../../../src/main/pods/collection/image-leases.js";
 import { ImageGcThread } from "../../../src/main/threads/image-gc-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../../src/shared/metrics/threads.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { startFakeCri } from "../../fake-cri/fake-cri.js";
-import { socketPath } from "../../shared/cri/support.js";
+import { socketPath } from "../../shared/kubernetes/cri/support.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 
 const USED = "registry.test/used:1";

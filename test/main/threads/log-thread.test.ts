@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { Worker } from "node:worker_threads";
 import { LogThread, type LogThreadOptions } from "../../../src/main/threads/log-thread.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { createLogger, droppedLines, loggingFor, type Logger } from "../../../src/shared/log/logger.js";
-import { DEFAULT_LOGGING } from "../../../src/shared/log/logging-config.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { createLogger, droppedLines, loggingFor, type Logger } from "../../../src/shared/telemetry/log/logger.js";
+import { DEFAULT_LOGGING } from "../../../src/shared/telemetry/log/logging-config.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 import type { ChatterJob } from "./fixtures/log-chatter.js";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MetricSources } from "../../../src/main/threads/metric-sources.js";
-import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
+import type { MetricSnapshot } from "../../../src/shared/telemetry/metrics/snapshot.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";
 

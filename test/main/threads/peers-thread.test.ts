@@ -10,11 +10,11 @@ import { ProbeThreads } from "../../../src/main/threads/probe-threads.js";
 import { ProberThread } from "../../../src/main/threads/prober-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../../src/shared/metrics/threads.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { listen, PATIENCE_MS, USER_AGENT } from "../../support/probe-kit.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodTexts } from "../../../src/main/threads/pod-texts.js";
 import { SharedTexts } from "../../../src/main/threads/shared-texts.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { pod } from "../../support/pods.js";
 
 const withPhase = (one: Pod, phase: "Pending" | "Running"): Pod => ({ ...one, status: { phase } });

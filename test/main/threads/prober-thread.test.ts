@@ -7,12 +7,12 @@ import { test, type TestContext } from "node:test";
 import { ProberThread } from "../../../src/main/threads/prober-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../../src/shared/metrics/threads.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
-import { podConfig, socketPath, clientOf, IMAGE } from "../../shared/cri/support.js";
+import { podConfig, socketPath, clientOf, IMAGE } from "../../shared/kubernetes/cri/support.js";
 import { listen } from "../../support/probe-kit.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 

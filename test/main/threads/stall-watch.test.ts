@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { watchStalls } from "../../../src/main/threads/stall-watch.js";
-import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/queue/board.js";
+import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/base/queue/board.js";
 import { keepStamping } from "../../../src/shared/thread/stamper.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -7,11 +7,11 @@ import { waitFor } from "../../../packaging/standalone/wait.js";
 import { ThreadGaveUpError, ThreadStoppedError } from "../../../src/main/threads/errors.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
-import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
-import { BoardReader, createBoard } from "../../../src/shared/queue/board.js";
-import { RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
+import { armFaultPoint } from "../../../src/shared/base/faults/fault-points.js";
+import { BoardReader, createBoard } from "../../../src/shared/base/queue/board.js";
+import { RingConsumer, RingProducer } from "../../../src/shared/base/queue/ring.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "../../../src/shared/thread/errors.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";
 

@@ -14,7 +14,7 @@ import {
   TaskThreadError,
   type TasksPool,
 } from "../../../src/main/threads/tasks-pool.js";
-import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
+import { systemClock, type Clock } from "../../../src/shared/base/clock/clock.js";
 import type { DecodeManifestJob } from "../../../src/shared/contracts/tasks.js";
 import { keptLog, manifest, temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

@@ -6,9 +6,9 @@ import { pino } from "pino";
 import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { THREADS, ThreadContext, type ThreadName } from "../../../src/main/threads/thread-context.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../../src/shared/metrics/threads.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 
 const workers = THREADS.filter((name): name is Exclude<ThreadName, "main"> => name !== "main");
 

@@ -11,7 +11,7 @@ import { containerMounts } from "../../../src/main/containers/runtime/config/mou
 import { computePodStatus } from "../../../src/main/pods/status/compute-pod-status.js";
 import { observedStatus } from "../../../src/main/pods/status/container-state.js";
 import { nestedMountPoints } from "../../../src/main/volumes/object-volume/nested-mount-points.js";
-import type { ContainerPort, Pod, VolumeMount } from "../../../src/shared/api/pod.js";
+import type { ContainerPort, Pod, VolumeMount } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { assertCpuBelow } from "../../support/thread-cpu.js";
 import { criContainer, observedPod, st } from "../pods/status/fixtures.js";

@@ -19,13 +19,13 @@ import {
 import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
 import { Doer } from "../../../src/main/containers/runtime/doer.js";
 import { definedContainer } from "../../../src/main/containers/runtime/hooks/hook-target.js";
-import { containerNamed } from "../../../src/shared/api/per-spec.js";
-import type { Container, Pod } from "../../../src/shared/api/pod.js";
+import { containerNamed } from "../../../src/shared/kubernetes/api/per-spec.js";
+import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import type {
   ContainerStatus,
   CreateContainerRequest,
   RunPodSandboxRequest,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { app, never, podOf, runtimeOn, startStep } from "../containers/runtime/runtime-kit.js";

@@ -18,8 +18,8 @@ import { test, type TestContext } from "node:test";
 import { writePayload, WRITE_STEPS } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
 import type { Payload } from "../../../src/main/volumes/atomic-writer/payload.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
-import { DiskFullError } from "../../../src/shared/fs/atomic-write.js";
-import { mount } from "../../../src/shared/os/mount.js";
+import { DiskFullError } from "../../../src/shared/io/fs/atomic-write.js";
+import { mount } from "../../../src/shared/io/os/mount.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
 

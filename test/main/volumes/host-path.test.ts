@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { hostPathPlugin } from "../../../src/main/volumes/host-path/plugin.js";
-import type { HostPathType } from "../../../src/shared/api/volume.js";
+import type { HostPathType } from "../../../src/shared/kubernetes/api/volume.js";
 import { volumeCalls } from "../../support/volume-calls.js";
 import { isRoot, manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 

@@ -8,8 +8,8 @@ import { test, type TestContext } from "node:test";
 import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { OwnMounts } from "../../../src/main/volumes/own-mount.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
-import { OsCallError } from "../../../src/shared/os/errors.js";
-import type { MountRequest } from "../../../src/shared/os/mount.js";
+import { OsCallError } from "../../../src/shared/io/os/errors.js";
+import type { MountRequest } from "../../../src/shared/io/os/mount.js";
 import { isRoot, mountsBelow, temporaryRoot } from "./temporary-root.js";
 
 const EINVAL = 22;

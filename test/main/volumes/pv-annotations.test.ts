@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groupOf, mountOptionsOf } from "../../../src/main/volumes/pv-annotations.js";
-import type { PersistentVolume } from "../../../src/shared/api/objects.js";
+import type { PersistentVolume } from "../../../src/shared/kubernetes/api/objects.js";
 
 const volume = (annotations: Record<string, string>, mountOptions?: string[]): PersistentVolume => ({
   metadata: { name: "pv", annotations },

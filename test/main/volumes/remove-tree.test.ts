@@ -9,7 +9,7 @@ import { test, type TestContext } from "node:test";
 import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { namesIn } from "../../../src/main/volumes/paths.js";
 import { removeEmpty, removeOwnTree, removeTree } from "../../../src/main/volumes/remove-tree.js";
-import { FolderTooBigError } from "../../../src/shared/fs/untrusted-folder.js";
+import { FolderTooBigError } from "../../../src/shared/io/fs/untrusted-folder.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";

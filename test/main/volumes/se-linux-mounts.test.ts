@@ -11,7 +11,7 @@ import {
   SELinuxMounts,
   type LabelledVolume,
 } from "../../../src/main/volumes/se-linux-mounts.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { podOf } from "../../support/csi/kit.js";
 
 const FILES = { user: "system_u", role: "object_r", type: "container_file_t" };

@@ -18,8 +18,8 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SubPathRequest } from "../../../src/main/volumes/sub-path.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
-import { SubPathError } from "../../../src/shared/volume-calls/errors.js";
-import { openSubPath } from "../../../src/shared/volume-calls/sub-path.js";
+import { SubPathError } from "../../../src/shared/node/volume-calls/errors.js";
+import { openSubPath } from "../../../src/shared/node/volume-calls/sub-path.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
-import type { Volume } from "../../../src/shared/api/volume.js";
+import type { Volume } from "../../../src/shared/kubernetes/api/volume.js";
 import { manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 test("unsupported sources are refused by pod, volume and source, before anything is made", async (t) => {

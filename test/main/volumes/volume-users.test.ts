@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SELinuxMounts } from "../../../src/main/volumes/se-linux-mounts.js";
 import { usersOfVolume } from "../../../src/main/volumes/volume-users.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { container, pod } from "../../support/pods.js";
 
 test("users are named per volume, each once, in the order of containers, init and ephemeral containers", () => {

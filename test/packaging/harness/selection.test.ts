@@ -6,7 +6,7 @@ import { select } from "../../harness/selection.js";
 import { suiteOf } from "../../harness/suites.js";
 
 const SOURCES = [
-  "shared/queue/ring.test.ts",
+  "shared/base/queue/ring.test.ts",
   "workers/prober/probes.test.ts",
   "integration/probes.test.ts",
   "integration/cri-client.test.ts",
@@ -24,7 +24,7 @@ function chosen(...words: string[]): string[] {
 describe("words after npm test --", () => {
   test("without words the units and the core run", () => {
     assert.deepEqual(chosen(), [
-      "unit shared/queue/ring",
+      "unit shared/base/queue/ring",
       "unit workers/prober/probes",
       "core integration/probes",
       "core faults/hostile-containers",
@@ -32,7 +32,7 @@ describe("words after npm test --", () => {
   });
   test("all runs each suite once and the core's files with their suites", () => {
     assert.deepEqual(chosen("all"), [
-      "unit shared/queue/ring",
+      "unit shared/base/queue/ring",
       "unit workers/prober/probes",
       "integration integration/probes",
       "integration integration/cri-client",
@@ -53,8 +53,8 @@ describe("words after npm test --", () => {
   });
   const rows: [words: string[], jobs: string[]][] = [
     [["cluster"], ["cluster cluster/pods"]],
-    [["unit", "queue"], ["unit shared/queue/ring"]],
-    [["ring"], ["unit shared/queue/ring"]],
+    [["unit", "queue"], ["unit shared/base/queue/ring"]],
+    [["ring"], ["unit shared/base/queue/ring"]],
     [["probes"], ["unit workers/prober/probes", "integration integration/probes"]],
     [["on-docker", "probes"], ["on-docker integration/probes"]],
     [["integration/probes.test"], ["integration integration/probes"]],
@@ -80,7 +80,7 @@ describe("words after npm test --", () => {
     assert.deepEqual(lanes, ["node22", "installed-node"]);
   });
   test("the folder of a source is its suite", () => {
-    assert.equal(suiteOf("shared/queue/ring.test.ts"), "unit");
+    assert.equal(suiteOf("shared/base/queue/ring.test.ts"), "unit");
     assert.equal(suiteOf("faults/kill.test.ts"), "faults");
   });
 });

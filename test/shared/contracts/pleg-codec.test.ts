@@ -11,8 +11,8 @@ import {
   NamespaceMode,
   PodSandboxState,
   PodSandboxStatus,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 
 /** Objects as the code makes them, not without a prototype. */
 function fields<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
 import { expose } from "comlink";
-import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
+import { armFaultPoint } from "../../../src/shared/base/faults/fault-points.js";
 import { portEndpoint } from "../../../src/shared/thread/endpoint.js";
 import {
   ThreadCallTimeoutError,

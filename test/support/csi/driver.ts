@@ -14,7 +14,7 @@ import {
   type sendUnaryData,
   type ServerUnaryCall,
 } from "@grpc/grpc-js";
-import { mount } from "../../../src/shared/os/mount.js";
+import { mount } from "../../../src/shared/io/os/mount.js";
 import {
   IdentityService,
   NodeService,
@@ -24,12 +24,12 @@ import {
   type NodeGetVolumeStatsRequest,
   type NodePublishVolumeRequest,
   type NodeStageVolumeRequest,
-} from "../../../src/shared/plugins/gen/csi.v1.js";
+} from "../../../src/shared/kubernetes/plugins/gen/csi.v1.js";
 import {
   RegistrationService,
   type PluginInfo,
   type RegistrationStatus,
-} from "../../../src/shared/plugins/gen/pluginregistration.v1.js";
+} from "../../../src/shared/kubernetes/plugins/gen/pluginregistration.v1.js";
 import { mountsBelow } from "../mounts.js";
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@
 // kept as "get nodes/node-1"; `failing` makes calls of that text fail.
 
 import { randomUUID } from "node:crypto";
-import { ApiConnectionError, ApiError } from "../../../src/shared/api/client/errors.js";
+import { ApiConnectionError, ApiError } from "../../../src/shared/kubernetes/api/client/errors.js";
 import type {
   ApiClient,
   ApiList,
@@ -10,7 +10,7 @@ import type {
   ObjectRef,
   PatchOptions,
   ResourceKind,
-} from "../../../src/shared/api/client/port.js";
+} from "../../../src/shared/kubernetes/api/client/port.js";
 
 type Bag = Record<string, unknown>;
 

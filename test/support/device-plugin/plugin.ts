@@ -25,12 +25,12 @@ import {
   type PreferredAllocationRequest,
   type PreferredAllocationResponse,
   type PreStartContainerRequest,
-} from "../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
+} from "../../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 import {
   RegistrationService as PluginRegistrationService,
   type PluginInfo,
   type RegistrationStatus,
-} from "../../../src/shared/plugins/gen/pluginregistration.v1.js";
+} from "../../../src/shared/kubernetes/plugins/gen/pluginregistration.v1.js";
 
 export interface TestDevice {
   healthy?: boolean;

@@ -16,18 +16,18 @@ import {
   type NodePrepareResourcesResponse,
   type NodeUnprepareResourcesRequest,
   type NodeUnprepareResourcesResponse,
-} from "../../../src/shared/plugins/gen/dra.v1.js";
-import { DRAPluginService as V1Beta1 } from "../../../src/shared/plugins/gen/dra.v1beta1.js";
+} from "../../../src/shared/kubernetes/plugins/gen/dra.v1.js";
+import { DRAPluginService as V1Beta1 } from "../../../src/shared/kubernetes/plugins/gen/dra.v1beta1.js";
 import {
   DRAResourceHealthService,
   HealthStatus,
   type NodeWatchResourcesResponse,
-} from "../../../src/shared/plugins/gen/drahealth.v1alpha1.js";
+} from "../../../src/shared/kubernetes/plugins/gen/drahealth.v1alpha1.js";
 import {
   RegistrationService,
   type PluginInfo,
   type RegistrationStatus,
-} from "../../../src/shared/plugins/gen/pluginregistration.v1.js";
+} from "../../../src/shared/kubernetes/plugins/gen/pluginregistration.v1.js";
 
 export interface TestDraDriverOptions {
   /**

@@ -11,7 +11,7 @@ import { loadSettings, type Settings } from "../../../src/main/command/settings.
 import { nodeConfigFiles, servingFiles } from "../../../src/main/node/certificates/certificate-files.js";
 import { directoriesOf, makeDirectories } from "../../../src/main/process/directories.js";
 import { NodeThreads } from "../../../src/main/threads/node-threads.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { FakeApi } from "../../fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
 import { CONFIG_FILE, filesOf, ioOf } from "../config-kit.js";

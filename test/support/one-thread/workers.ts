@@ -4,9 +4,9 @@
 
 import type { SpawnWorker } from "../../../src/main/threads/spawn-worker.js";
 import type { WorkerName } from "../../../src/main/threads/thread-table.js";
-import type { Clock } from "../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import type { ThreadInit, WorkerMessage } from "../../../src/shared/contracts/thread.js";
-import type { Logger } from "../../../src/shared/log/logger.js";
+import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import { WorkerLife, type StartWorker, type WorkerHost } from "../../../src/shared/thread/worker-life.js";
 import { startDockershim } from "../../../src/workers/dockershim/start.js";
 import { startEviction } from "../../../src/workers/eviction/start.js";

@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { open, type FileHandle } from "node:fs/promises";
-import { errorCode } from "../../../src/shared/errors/error-code.js";
+import { errorCode } from "../../../src/shared/base/errors/error-code.js";
 
 export interface DiskFile {
   size: number;

@@ -11,11 +11,11 @@ import { createMemoryManager } from "../../../src/main/resources/memory-manager/
 import { readMappings } from "../../../src/main/containers/user-namespaces/mapping-file.js";
 import { UserNamespaces } from "../../../src/main/containers/user-namespaces/user-namespaces.js";
 import { readVolData, removeVolData, writeVolData } from "../../../src/main/volumes/csi/vol-data.js";
-import { usernsPath } from "../../../src/shared/api/pod-paths.js";
-import type { Pod } from "../../../src/shared/api/pod.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import type { Logger } from "../../../src/shared/log/logger.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { usernsPath } from "../../../src/shared/kubernetes/api/pod-paths.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { devices, FakePlugin, GPU, wanting } from "../../main/resources/devices/kit.js";
 import { container, pod } from "../../main/resources/pods.js";
 import { machine } from "../../main/resources/topology/machines.js";

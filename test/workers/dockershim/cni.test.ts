@@ -5,9 +5,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { PodSandboxConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { createLogger } from "../../../src/shared/log/logger.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { PodSandboxConfig } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
 import { loadNetwork, parseNetwork } from "../../../src/workers/dockershim/network/cni-config.js";
 import { CniNetwork } from "../../../src/workers/dockershim/network/cni-network.js";
 import { addressesOf, pluginInput } from "../../../src/workers/dockershim/network/cni-plugin.js";

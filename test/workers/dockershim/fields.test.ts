@@ -23,7 +23,7 @@ import {
   SecurityProfile_ProfileType,
   Signal,
   SupplementalGroupsPolicy,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { createOptions } from "../../../src/workers/dockershim/containers/create-config.js";
 import {
   unsupportedInContainer,

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { LayerSizes } from "../../../src/workers/dockershim/stats/layer-sizes.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 

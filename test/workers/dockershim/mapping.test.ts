@@ -10,7 +10,7 @@ import {
   NamespaceMode,
   PodSandboxConfig,
   Protocol,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { criCgroupParent } from "../../../src/workers/dockershim/containers/cgroup-parent.js";
 import { createOptions, userOf } from "../../../src/workers/dockershim/containers/create-config.js";
 import { dockerMounts } from "../../../src/workers/dockershim/containers/mounts.js";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Container } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { Container } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { criStats } from "../../../src/workers/dockershim/stats/samples.js";
 
 const container = Container.fromPartial({ id: "c" });

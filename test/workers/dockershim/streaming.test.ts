@@ -1,7 +1,7 @@
 // The server behind the URLs of exec, attach and port-forward: its requests, and what happens to a command's streams.
 // @promise Docker Engine: A URL of a stream works once, within 60 s; at most 1000 wait; SPDY's headers are inflated to
 //   at most 64 KiB.
-// @with test/shared/spdy
+// @with test/shared/io/spdy
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -6,10 +6,10 @@ import type {
   EvictionRecord,
   EvictionUpcalls,
 } from "../../../src/shared/contracts/eviction.js";
-import type { ContainerStats } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
+import type { ContainerStats } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { cgroupReaderV1 } from "../../../src/shared/node/stats/cgroup/v1.js";
 import { buildEvictionService, type EvictionService } from "../../../src/workers/eviction/eviction-service.js";
-import { KernelTree } from "../../shared/stats/tree.js";
+import { KernelTree } from "../../shared/node/stats/tree.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { GIB, MIB, threshold } from "./kit.js";

@@ -4,7 +4,7 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
-import { parseQuantity } from "../../../src/shared/api/quantity.js";
+import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import type { EvictionInit } from "../../../src/shared/contracts/eviction.js";
 import { EvictionWorld, GIB, MIB } from "./eviction-kit.js";
 import { pod, threshold } from "./kit.js";

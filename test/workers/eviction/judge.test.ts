@@ -2,7 +2,7 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { EvictionThreshold } from "../../../src/shared/api/eviction-threshold.js";
+import type { EvictionThreshold } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
 import { judge, NO_MEMORY, type Judgement } from "../../../src/workers/eviction/judge.js";
 import type { Observations } from "../../../src/workers/eviction/observe.js";
 import { effectiveThresholds, keyOf, unitsOf } from "../../../src/workers/eviction/thresholds.js";

@@ -1,7 +1,7 @@
 // Pods, thresholds and observations for tests of the eviction rules.
 
-import type { EvictionSignal, EvictionThreshold } from "../../../src/shared/api/eviction-threshold.js";
-import { parseQuantity } from "../../../src/shared/api/quantity.js";
+import type { EvictionSignal, EvictionThreshold } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
+import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import type { EvictionPod } from "../../../src/shared/contracts/eviction.js";
 import type { Observation, Observations } from "../../../src/workers/eviction/observe.js";
 

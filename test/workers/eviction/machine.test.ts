@@ -2,11 +2,11 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../src/shared/stats/cgroup/v2.js";
-import { PodCgroups } from "../../../src/shared/stats/pod-cgroups.js";
+import { cgroupReaderV1 } from "../../../src/shared/node/stats/cgroup/v1.js";
+import { cgroupReaderV2 } from "../../../src/shared/node/stats/cgroup/v2.js";
+import { PodCgroups } from "../../../src/shared/node/stats/pod-cgroups.js";
 import { Machine } from "../../../src/workers/eviction/machine.js";
-import { KernelTree } from "../../shared/stats/tree.js";
+import { KernelTree } from "../../shared/node/stats/tree.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 const PROC = {

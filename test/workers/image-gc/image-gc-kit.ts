@@ -2,7 +2,7 @@
 // the test chooses.
 
 import type { ImageGcEventReason } from "../../../src/shared/contracts/image-gc.js";
-import { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { ImageSpec } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ImageGc, type ImageGcDeps, type ImageGcSettings } from "../../../src/workers/image-gc/image-gc.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

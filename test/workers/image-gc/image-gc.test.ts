@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseSandboxImage } from "../../../src/shared/cri/sandbox-image.js";
+import { parseSandboxImage } from "../../../src/shared/kubernetes/cri/sandbox-image.js";
 import { readImageFs } from "../../../src/workers/image-gc/image-fs.js";
 import { ImageWorld, MIB } from "./image-gc-kit.js";
 

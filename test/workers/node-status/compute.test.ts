@@ -2,7 +2,7 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import type { Node, NodeStatus } from "../../../src/shared/api/node.js";
+import type { Node, NodeStatus } from "../../../src/shared/kubernetes/api/node.js";
 import { computeNode, type StatusInput } from "../../../src/workers/node-status/compute.js";
 import { nodeChanged } from "../../../src/workers/node-status/patch.js";
 import { newNode } from "../../../src/workers/node-status/registration.js";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CONFIG_STATUS_ANNOTATION, type NodeConfigReport } from "../../../src/shared/api/config-source.js";
-import type { Node, NodeCondition } from "../../../src/shared/api/node.js";
+import { CONFIG_STATUS_ANNOTATION, type NodeConfigReport } from "../../../src/shared/kubernetes/api/config-source.js";
+import type { Node, NodeCondition } from "../../../src/shared/kubernetes/api/node.js";
 import { withConfigReport } from "../../../src/workers/node-status/config-report.js";
 
 const NOW = "2026-01-01T00:01:00Z";

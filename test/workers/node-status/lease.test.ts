@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../../src/shared/api/client/errors.js";
+import { ApiError } from "../../../src/shared/kubernetes/api/client/errors.js";
 import { LeaseKeeper } from "../../../src/workers/node-status/lease.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

@@ -1,7 +1,7 @@
 // Nodes and leases in memory behind the client's port: versions, conflicts, status patches; calls are kept and can
 // fail.
 
-import { ApiConnectionError, ApiError } from "../../../src/shared/api/client/errors.js";
+import { ApiConnectionError, ApiError } from "../../../src/shared/kubernetes/api/client/errors.js";
 import type {
   ApiClient,
   ApiObject,
@@ -9,9 +9,9 @@ import type {
   ResourceKind,
   WatchEvent,
   WatchOptions,
-} from "../../../src/shared/api/client/port.js";
-import type { Lease } from "../../../src/shared/api/gen/coordination.js";
-import type { Node } from "../../../src/shared/api/node.js";
+} from "../../../src/shared/kubernetes/api/client/port.js";
+import type { Lease } from "../../../src/shared/kubernetes/api/gen/coordination.js";
+import type { Node } from "../../../src/shared/kubernetes/api/node.js";
 
 export interface ApiCall {
   verb: "get" | "create" | "update" | "patch";

@@ -2,8 +2,8 @@
 // main.
 
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/queue/board.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
+import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/base/queue/board.js";
 import type { HostNetwork } from "../../../src/workers/node-status/addresses.js";
 import type { StatusInput } from "../../../src/workers/node-status/compute.js";
 import type { Machine } from "../../../src/workers/node-status/machine.js";

@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../../src/shared/api/client/errors.js";
+import { ApiError } from "../../../src/shared/kubernetes/api/client/errors.js";
 import { newNode } from "../../../src/workers/node-status/registration.js";
 import { NOT_REACHED } from "./memory-api.js";
 import { FACTS, INIT, KeeperWorld } from "./node-status-kit.js";

@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Node, NodeStatus } from "../../../src/shared/api/node.js";
+import type { Node, NodeStatus } from "../../../src/shared/kubernetes/api/node.js";
 import { nodeChanged, nodePatch } from "../../../src/workers/node-status/patch.js";
 import { mergePatch } from "./memory-api.js";
 

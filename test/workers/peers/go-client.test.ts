@@ -6,11 +6,11 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { before, describe, test, type TestContext } from "node:test";
-import { messageOf } from "../../../src/shared/errors/thrown.js";
-import { requestOf } from "../../../src/shared/http/client/get-action.js";
-import { requestText } from "../../../src/shared/http/client/request-text.js";
-import { UrlError } from "../../../src/shared/http/url-escapes.js";
-import type { RunResult } from "../../../src/shared/probes/run.js";
+import { messageOf } from "../../../src/shared/base/errors/thrown.js";
+import { requestOf } from "../../../src/shared/io/http/client/get-action.js";
+import { requestText } from "../../../src/shared/io/http/client/request-text.js";
+import { UrlError } from "../../../src/shared/io/http/url-escapes.js";
+import type { RunResult } from "../../../src/shared/node/probes/run.js";
 import { listen, PATIENCE_MS, runPeerProbe, USER_AGENT } from "../../support/probe-kit.js";
 
 interface Case {

@@ -5,7 +5,7 @@ import { createServer as createHttp2Server } from "node:http2";
 import { createServer as createTcpServer } from "node:net";
 import { test, type TestContext } from "node:test";
 import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
-import type { RunResult } from "../../../src/shared/probes/run.js";
+import type { RunResult } from "../../../src/shared/node/probes/run.js";
 import { closedPort, timeWaits, listen, openSockets, PATIENCE_MS, runPeerProbe } from "../../support/probe-kit.js";
 import { until } from "../../support/sources-kit.js";
 

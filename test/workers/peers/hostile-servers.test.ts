@@ -12,7 +12,7 @@ import { describe, test, type TestContext } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
 import type { ProbeAction } from "../../../src/shared/contracts/prober.js";
-import { messageOf } from "../../../src/shared/errors/thrown.js";
+import { messageOf } from "../../../src/shared/base/errors/thrown.js";
 import { BodyError } from "../../../src/workers/peers/pending-reply.js";
 import { flood, floodingServer } from "../../support/flooding-server.js";
 import { HTTP1_FLOODS, HTTP2_FLOODS } from "../../support/hostile-http.js";

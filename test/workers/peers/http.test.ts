@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import { before, describe, test, type TestContext } from "node:test";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../../src/shared/contracts/prober.js";
-import type { RunResult } from "../../../src/shared/probes/run.js";
+import type { RunResult } from "../../../src/shared/node/probes/run.js";
 import { probeTcp } from "../../../src/workers/prober/tcp.js";
 import {
   closedPort,

@@ -14,7 +14,7 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import { before, describe, test, type TestContext } from "node:test";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../../src/shared/contracts/prober.js";
-import type { RunResult } from "../../../src/shared/probes/run.js";
+import type { RunResult } from "../../../src/shared/node/probes/run.js";
 import {
   listen,
   openSockets,

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podConfig, runPod } from "../../shared/cri/support.js";
+import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
 import { plegOn, until } from "./pleg-kit.js";
 
 type World = Awaited<ReturnType<typeof plegOn>>;

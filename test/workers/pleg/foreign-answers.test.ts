@@ -12,8 +12,8 @@ import {
   ContainerStatus,
   PodSandbox,
   PodSandboxStatus,
-} from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { PodInspector } from "../../../src/workers/pleg/pod-inspector.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

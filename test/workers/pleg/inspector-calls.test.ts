@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { ContainerStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { PodInspector, POD_UID_LABEL, type InspectorOptions } from "../../../src/workers/pleg/pod-inspector.js";
 
 const COUNT = 500;

@@ -3,12 +3,12 @@
 import type { TestContext } from "node:test";
 import { WholePods } from "../../../src/main/threads/whole-pods.js";
 import type { InspectHint, PlegInit, PlegRecord } from "../../../src/shared/contracts/pleg.js";
-import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
 import { Pleg } from "../../../src/workers/pleg/pleg.js";
 import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";
-import { pair } from "../../shared/cri/support.js";
+import { pair } from "../../shared/kubernetes/cri/support.js";
 import { keptLog, until as untilWithin } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

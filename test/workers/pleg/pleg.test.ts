@@ -5,10 +5,10 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { InspectHint } from "../../../src/shared/contracts/pleg.js";
-import { ContainerState, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
+import { ContainerState, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { armFaultPoint } from "../../../src/shared/base/faults/fault-points.js";
 import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
-import { podConfig, runPod } from "../../shared/cri/support.js";
+import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 import { plegOn, until } from "./pleg-kit.js";
 

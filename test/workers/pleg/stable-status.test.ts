@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { encodeContainer, encodeSandboxes } from "../../../src/shared/contracts/pleg-codec.js";
-import { ContainerStatus, PodSandboxStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerStatus, PodSandboxStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { stableContainer, stableSandbox } from "../../../src/workers/pleg/stable-status.js";
 
 function bytesOf(entries: [string, string][]): string {

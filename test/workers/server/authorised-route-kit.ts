@@ -3,11 +3,11 @@
 
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { connect as connectTls } from "node:tls";
-import type { ApiClient } from "../../../src/shared/api/client/port.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import type { ApiClient } from "../../../src/shared/kubernetes/api/client/port.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { SecureInit } from "../../../src/shared/contracts/server.js";
-import type { Logger } from "../../../src/shared/log/logger.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import type { Call, Route } from "../../../src/workers/server/answer.js";
 import { pingCheck } from "../../../src/workers/server/health.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "../../../src/workers/server/https-server.js";

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pressureBits } from "../../../src/shared/contracts/eviction.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import type { ThreadSnapshot } from "../../../src/shared/queue/board.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
+import type { ThreadSnapshot } from "../../../src/shared/base/queue/board.js";
 import { boardMetrics } from "../../../src/workers/server/board-metrics.js";
 
 const thread = (name: string, fields: Partial<ThreadSnapshot> = {}): ThreadSnapshot => ({

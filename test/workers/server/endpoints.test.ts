@@ -3,7 +3,7 @@
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { showPods } from "../../support/pod-list.js";
 import { pod } from "../../support/pods.js";

@@ -3,9 +3,9 @@
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import type { Logger } from "../../../src/shared/log/logger.js";
-import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pingCheck } from "../../../src/workers/server/health.js";
 import { httpMetrics } from "../../../src/workers/server/http-metrics.js";
 import { Listener, plainServer } from "../../../src/workers/server/listener.js";

@@ -1,6 +1,6 @@
 // A clock that moves by advance(), for the server thread's tests.
 
-import { sleepOn, type Clock, type Timer } from "../../../src/shared/clock/clock.js";
+import { sleepOn, type Clock, type Timer } from "../../../src/shared/base/clock/clock.js";
 
 interface Pending {
   at: number;

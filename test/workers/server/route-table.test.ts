@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { pathSegments } from "../../../src/shared/http/target.js";
+import { pathSegments } from "../../../src/shared/io/http/target.js";
 import type { Route } from "../../../src/workers/server/answer.js";
 import { RouteTable } from "../../../src/workers/server/route-table.js";
 

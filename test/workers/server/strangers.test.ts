@@ -15,7 +15,7 @@ import { Agent } from "node:https";
 import { connect as connectTcp, type Socket } from "node:net";
 import { after, afterEach, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { Pair } from "../../support/test-ca.js";
 import { ManualClock } from "./manual-clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";

@@ -10,7 +10,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { showPods } from "../../support/pod-list.js";
 import { pod } from "../../support/pods.js";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Pod } from "../../../src/shared/api/pod.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { decodeManifest } from "../../../src/workers/tasks/manifest/decode.js";
 import { laterPodSpec } from "../../support/later-pod.js";
 

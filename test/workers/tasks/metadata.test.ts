@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ObjectMeta } from "../../../src/shared/api/meta.js";
+import type { ObjectMeta } from "../../../src/shared/kubernetes/api/meta.js";
 import { decodeManifest } from "../../../src/workers/tasks/manifest/decode.js";
 
 function decoded(metadata: object): { metadata?: ObjectMeta; fields: string[] } {

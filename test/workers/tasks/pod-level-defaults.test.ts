@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Container, ResourceList, ResourceRequirements } from "../../../src/shared/api/pod.js";
+import type { Container, ResourceList, ResourceRequirements } from "../../../src/shared/kubernetes/api/pod.js";
 import { withPodDefaults } from "../../../src/workers/tasks/manifest/defaults.js";
 import { container, pod } from "../../support/pods.js";
 

@@ -8,7 +8,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parseExactJson } from "../../../src/shared/yaml/json.js";
+import { parseExactJson } from "../../../src/shared/io/yaml/json.js";
 import { decodeManifest } from "../../../src/workers/tasks/manifest/decode.js";
 
 type Path = (string | number)[];

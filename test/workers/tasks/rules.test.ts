@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { violationText, type ManifestViolation } from "../../../src/shared/api/manifest/violation.js";
+import { violationText, type ManifestViolation } from "../../../src/shared/kubernetes/api/manifest/violation.js";
 import { decodeManifest } from "../../../src/workers/tasks/index.js";
 
 type Json = Record<string, unknown>;

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { entryKind } from "../../../src/shared/os/directory-stream.js";
+import { entryKind } from "../../../src/shared/io/os/directory-stream.js";
 import { TreeWalk } from "../../../src/workers/tasks/tree-walk.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 

@@ -1,6 +1,6 @@
 // Parts of a support bundle that the kubelet answers on its admin socket.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { NodeletEvents, NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { podsOf } from "../../pods/find.js";
 import { maskText } from "../mask-text.js";

@@ -2,7 +2,7 @@
 
 import { release, version } from "node:os";
 import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { readThrough } from "../../machine/files.js";
 import { kernelLog } from "../../machine/kernel-log.js";
 import { runTool, toolOrNothing, type ToolOptions } from "../../machine/tool.js";

@@ -1,6 +1,6 @@
 // The part of a support bundle about manifests: which the kubelet refuses, where and why, without their values.
 
-import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
+import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { readKubeletConfig } from "../../machine/kubelet-config.js";
 import { readManifests, sharedNames, type ReadManifest } from "../../machine/manifests.js";

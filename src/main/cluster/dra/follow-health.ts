@@ -4,12 +4,12 @@
 // health after a restart.
 
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { LatestWrite } from "../../../shared/fs/latest-write.js";
-import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
+import { readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ClaimState } from "../../resources/dra/claim-state.js";
 import { DeviceHealth, type DeviceRef } from "../../resources/dra/device-health.js";
 import type { DriverClient } from "../../resources/dra/driver-port.js";

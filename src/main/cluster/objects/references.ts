@@ -1,8 +1,8 @@
 // The config maps and secrets that a pod refers to, and the index from object to pods. Objects with a volume are
 // watched while the pod exists; the others are read when a container starts.
 
-import { allContainersOf } from "../../../shared/api/pod-containers.js";
-import { type Container, type Pod } from "../../../shared/api/pod.js";
+import { allContainersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 
 export interface Reference {
   inVolume: boolean;

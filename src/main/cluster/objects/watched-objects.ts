@@ -3,10 +3,10 @@
 // minute after its last reference was removed. It also stops when no volume uses the object and no read came for
 // `idleMs`. Reads return the watch's last state, also while the API server is away.
 
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
-import type { Timer } from "../../../shared/clock/clock.js";
-import { quote } from "../../../shared/text/quote.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import { ApiError, isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
+import type { Timer } from "../../../shared/base/clock/clock.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
 import { keyOf, ReferenceIndex } from "./reference-index.js";
 import { type Reference } from "./references.js";

@@ -2,7 +2,7 @@
 // calls, waits and reports. Invariant: an issued certificate stays in use until a newer one is issued or the signer
 // denies the request.
 
-import type { PodCertificateRequest } from "../../../shared/api/objects.js";
+import type { PodCertificateRequest } from "../../../shared/kubernetes/api/objects.js";
 import type { PodCredential } from "../../model/cluster-access.js";
 import { cleanChain } from "../collections/certificates.js";
 import type { PodCertificateState } from "./metrics.js";

@@ -1,6 +1,6 @@
 // Certificates of pods as upstream counts them. Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export type PodCertificateState = "not_yet_issued" | "fresh" | "overdue_for_refresh" | "expired" | "denied" | "failed";
 

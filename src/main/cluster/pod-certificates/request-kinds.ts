@@ -1,6 +1,6 @@
 // The version of PodCertificateRequests that the API server has: v1 from 1.37 on; in 1.36 v1beta1, if it is turned on.
 
-import { POD_CERTIFICATE_REQUESTS } from "../../../shared/api/client/kinds.js";
+import { POD_CERTIFICATE_REQUESTS } from "../../../shared/kubernetes/api/client/kinds.js";
 
 type RequestKind = typeof POD_CERTIFICATE_REQUESTS;
 

@@ -3,18 +3,18 @@
 // Invariant: one pending request at a time; a failure is retried with back-off while the pod exists; a denial is final.
 // The refresh time is wall time and is checked every minute or two, as the clock may jump.
 
-import { Scope } from "../../../shared/abort/scope.js";
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import type { EventReason } from "../../../shared/api/event-reasons.js";
-import type { PodCertificateRequest } from "../../../shared/api/objects.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { PodCertificateProjection } from "../../../shared/api/volume.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
+import type { PodCertificateRequest } from "../../../shared/kubernetes/api/objects.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodCertificateProjection } from "../../../shared/kubernetes/api/volume.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { quote } from "../../../shared/text/quote.js";
-import { backoffMs } from "../../../shared/turns/backoff.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { quote } from "../../../shared/base/text/quote.js";
+import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import type { PodCredential } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import {

@@ -3,8 +3,8 @@
 // decoding. All problems come back together, each with file:line:column and path; no text makes this throw.
 
 import { dirname, isAbsolute, resolve } from "node:path";
-import { nearestName } from "../../../shared/text/nearest-name.js";
-import { readKubernetesYaml, type FirstDocument } from "../../../shared/yaml/kubernetes-yaml.js";
+import { nearestName } from "../../../shared/base/text/nearest-name.js";
+import { readKubernetesYaml, type FirstDocument } from "../../../shared/io/yaml/kubernetes-yaml.js";
 import type {
   RepeatedKey,
   ScalarValue,
@@ -12,8 +12,8 @@ import type {
   YamlMember,
   YamlScalar,
   YamlValue,
-} from "../../../shared/yaml/tree.js";
-import { YamlError } from "../../../shared/yaml/yaml-error.js";
+} from "../../../shared/io/yaml/tree.js";
+import { YamlError } from "../../../shared/io/yaml/yaml-error.js";
 import { LATER_FIELDS } from "../fields/later-fields.js";
 import { REMOVED_FIELDS } from "../fields/removed-fields.js";
 import { ACCEPTED, fromConfig } from "../values.js";

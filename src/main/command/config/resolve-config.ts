@@ -1,7 +1,7 @@
 // Computes the effective configuration, in upstream's order: the file of --config, the drop-ins of --config-dir, gates,
 // defaults, flags, rules. Returns all problems together. Pure except for `io`.
 
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { resolveGates } from "../gates/feature-gates.js";
 import { configWarnings, validateConfig } from "../rules/index.js";
 import type { HostFacts } from "../rules/rule.js";

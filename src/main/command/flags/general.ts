@@ -1,6 +1,6 @@
 // Flags of the kubelet's start, of its configuration and of its way to the API server.
 
-import { DEFAULT_CONFIG_SOURCE } from "../../../shared/api/allowed-config-sources.js";
+import { DEFAULT_CONFIG_SOURCE } from "../../../shared/kubernetes/api/allowed-config-sources.js";
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const START: Flags = {

@@ -2,7 +2,7 @@
 // value type, so that a flag's value fits the field it mirrors.
 
 import { isIP } from "node:net";
-import { isConfigSourceEntry } from "../../../shared/api/allowed-config-sources.js";
+import { isConfigSourceEntry } from "../../../shared/kubernetes/api/allowed-config-sources.js";
 import type { ValueType } from "../value-types.js";
 import { ACCEPTED, ACCEPTED_AS_TEXT, accumulate, fromText, pairs, toText } from "../values.js";
 

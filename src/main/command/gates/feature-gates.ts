@@ -1,7 +1,7 @@
 // Computes the effective feature gates from the requested ones and the table. AllAlpha and AllBeta set the gates of
 // their stage that the configuration does not name.
 
-import { nearestName } from "../../../shared/text/nearest-name.js";
+import { nearestName } from "../../../shared/base/text/nearest-name.js";
 import type { Violation } from "../violation.js";
 import { LATER_GATES } from "./later-gates.js";
 import { GATES, type Gate, type GateName, type Stage } from "./table.js";

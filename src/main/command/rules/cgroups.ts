@@ -1,6 +1,6 @@
 // The cgroup tree, node allocatable and swap, and the limits of the kernel's cgroup version.
 
-import { quoteStart } from "../../../shared/text/quote.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import type { ConfigView, HostFacts } from "./rule.js";

@@ -1,7 +1,7 @@
 // Checks that many rules share: bounds, known values and the fields that take them. Their messages give the value and
 // the allowed values.
 
-import { quoteStart } from "../../../shared/text/quote.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { FieldPath, FieldValue } from "../fields/fields.js";
 import type { Violation } from "../violation.js";

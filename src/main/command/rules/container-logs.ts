@@ -1,7 +1,7 @@
 // Logs of containers: directory and rotation.
 
 import { posix } from "path/posix";
-import { quoteStart } from "../../../shared/text/quote.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import { inRange } from "./check.js";

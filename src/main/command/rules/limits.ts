@@ -1,6 +1,6 @@
 // Rules of single fields: rates, counts, scores, the crash loop back-off, tracing, the container runtime and user ids.
 
-import { quoteStart } from "../../../shared/text/quote.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import { inRange, notNegative, needsGate } from "./check.js";

@@ -1,6 +1,6 @@
 // The kubelet's own log, and the logs of containers.
 
-import { quoteStart } from "../../../shared/text/quote.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import { formatDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import { isInt32, needsGate } from "./check.js";

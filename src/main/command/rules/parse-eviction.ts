@@ -6,10 +6,10 @@ import {
   type EvictionSignal,
   type EvictionThreshold,
   type ThresholdValue,
-} from "../../../shared/api/eviction-threshold.js";
-import { value as wholeUnits } from "../../../shared/api/quantity.js";
-import { nearestName } from "../../../shared/text/nearest-name.js";
-import { quoteStart } from "../../../shared/text/quote.js";
+} from "../../../shared/kubernetes/api/eviction-threshold.js";
+import { value as wholeUnits } from "../../../shared/kubernetes/api/quantity.js";
+import { nearestName } from "../../../shared/base/text/nearest-name.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import { parseDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import { parsePercentage } from "./parse-percentage.js";

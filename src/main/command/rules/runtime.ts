@@ -1,6 +1,6 @@
 // The container runtime and the user ids of pods.
 
-import { parseEndpoint, InvalidEndpointError } from "../../../shared/cri/endpoint.js";
+import { parseEndpoint, InvalidEndpointError } from "../../../shared/kubernetes/cri/endpoint.js";
 import type { Violation } from "../violation.js";
 import type { ConfigView } from "./rule.js";
 

@@ -1,7 +1,7 @@
 // Rules of the HTTP server of the kubelet: ports, addresses, TLS, system logs and hidden metrics.
 
 import { isIP } from "node:net";
-import { quoteStart } from "../../../shared/text/quote.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import type { Violation } from "../violation.js";
 import { needsGate, inRange } from "./check.js";
 import type { ConfigView } from "./rule.js";

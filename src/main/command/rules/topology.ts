@@ -1,7 +1,7 @@
 // CPU, memory and topology managers.
 
-import { nearestName } from "../../../shared/text/nearest-name.js";
-import { quoteStart } from "../../../shared/text/quote.js";
+import { nearestName } from "../../../shared/base/text/nearest-name.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import type { GateName } from "../gates/table.js";
 import type { Violation } from "../violation.js";
 import { needsGate } from "./check.js";

@@ -1,6 +1,6 @@
 // Container logs and their rotation.
 
-import { value as wholeUnits } from "../../../shared/api/quantity.js";
+import { value as wholeUnits } from "../../../shared/kubernetes/api/quantity.js";
 import type { ConfigReader } from "./reader.js";
 
 export type ContainerLogSettings = Readonly<ReturnType<typeof containerLogSettings>>;

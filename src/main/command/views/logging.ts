@@ -1,6 +1,6 @@
 // The kubelet's own log. Times are ms.
 
-import { value as wholeUnits } from "../../../shared/api/quantity.js";
+import { value as wholeUnits } from "../../../shared/kubernetes/api/quantity.js";
 import type { ConfigReader } from "./reader.js";
 
 export type LoggingSettings = Readonly<ReturnType<typeof loggingSettings>>;

@@ -1,6 +1,6 @@
 // The kubelet's ports: addresses, TLS, authentication, authorization, and which handlers they serve.
 
-import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/api/tls-names.js";
+import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/kubernetes/api/tls-names.js";
 import { SECOND, type ConfigReader } from "./reader.js";
 
 export function serverSettings(read: ConfigReader) {

@@ -1,7 +1,7 @@
 // The ports of the image puller: the credentials of a pull, and the pods that may use a present image.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { AuthConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 /** The owner of the credentials: decides which pods may use an image that was pulled with them. */
 export type CredentialSource =

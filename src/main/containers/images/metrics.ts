@@ -1,6 +1,6 @@
 // Images as the puller counts them, under upstream's names (kubelet_image_*). Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Label values of upstream. */
 type Known = "true" | "false" | "unknown";

@@ -1,10 +1,10 @@
 // The puller of a node, put together from its settings.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
 import type { ImageSettings } from "../../command/views/images.js";
 import type { ResourceSettings } from "../../command/views/resources.js";

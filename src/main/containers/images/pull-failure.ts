@@ -1,7 +1,7 @@
 // Builds the reason and message of a failed pull for the pod status. The message names every attempt; an unavailable
 // registry and an invalid signature keep reasons of their own.
 
-import { CriError, CriUnavailableError } from "../../../shared/cri/errors.js";
+import { CriError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 
 type PullFailureReason = "ErrImagePull" | "RegistryUnavailable" | "SignatureValidationFailed";
 

@@ -2,7 +2,7 @@
 // rate: a bucket of `burst` tokens that fills by `qps` a second. A pull without a token fails at once and is repeated
 // after its back-off. So a node that starts a hundred pods does not flood a registry.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 
 export class PullRateError extends Error {
   override readonly name = "PullRateError";

@@ -1,10 +1,10 @@
 // Log lines of a long pull, at growing intervals. The runtime reports only the end of a pull, but an operator needs the
 // reason of a wait.
 
-import type { Timer, Clock } from "../../../shared/clock/clock.js";
-import { goDuration } from "../../../shared/clock/go-duration.js";
-import type { Logger } from "../../../shared/log/thread-log.js";
-import { quote } from "../../../shared/text/quote.js";
+import type { Timer, Clock } from "../../../shared/base/clock/clock.js";
+import { goDuration } from "../../../shared/base/clock/go-duration.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
+import { quote } from "../../../shared/base/text/quote.js";
 
 const FIRST_MS = 10000;
 const LONGEST_MS = 300000;

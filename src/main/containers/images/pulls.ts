@@ -2,12 +2,12 @@
 // logged.
 // Invariant: every taken slot is released; the intent is on disk before the kubelet calls PullImage.
 
-import { podDescription, type Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import { CriError } from "../../../shared/cri/errors.js";
-import type { AuthConfig, PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import { CriError } from "../../../shared/kubernetes/cri/errors.js";
+import type { AuthConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ImageCredentials, PullCredentials } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
 import { countsAsPullFailure, PullFailure } from "./pull-failure.js";

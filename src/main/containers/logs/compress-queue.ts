@@ -5,10 +5,10 @@
 
 import { basename, dirname, join } from "node:path";
 import type { CompressLogJob, CompressLogResult } from "../../../shared/contracts/tasks.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { NotRegularFileError, statUntrusted } from "../../../shared/fs/untrusted-file.js";
-import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { NotRegularFileError, statUntrusted } from "../../../shared/io/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { filesToCompress } from "./plan-rotation.js";
 
 /** The part of the tasks pool that is needed here. */

@@ -4,15 +4,15 @@
 // than one call to the runtime may take; nothing runs after stop().
 
 import { basename, dirname, join } from "node:path";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { onLogFile } from "../../../shared/container-logs/own-log-link.js";
-import { Limiter } from "../../../shared/cri/limiter.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { NotRegularFileError, openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.js";
-import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { LoopShare } from "../../../shared/turns/loop-share.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { onLogFile } from "../../../shared/node/container-logs/own-log-link.js";
+import { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { NotRegularFileError, openUntrusted, statUntrusted } from "../../../shared/io/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
 import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
 import { rotateLog } from "./rotate.js";

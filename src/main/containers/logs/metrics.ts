@@ -1,7 +1,7 @@
 // Metrics of container logs on main: their size, and the results of rotation.
 
-import type { Gauge, Counter } from "../../../shared/metrics/prom.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Gauge, Counter } from "../../../shared/telemetry/metrics/prom.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 interface ContainerLogMetrics {
   /** Upstream's name and labels. */

@@ -5,10 +5,10 @@
 
 import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
 import { planRotation } from "./plan-rotation.js";
 
 /** The runtime did not open a new file; `restored`: the file has its old name again. */

@@ -1,8 +1,8 @@
 // Which logs rotation keeps an eye on: those of running containers, since the runtime reopens no others.
 
 import { join } from "path/posix";
-import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { podLogDirectory } from "../../model/paths.js";
 
 export interface RunningLog {

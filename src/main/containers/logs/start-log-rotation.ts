@@ -1,10 +1,10 @@
 // Joins log rotation to the node: which containers run, the runtime, the tasks pool and the metrics.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { TasksPool } from "../../threads/tasks-pool.js";
 import { LogRotation, type LogRotationSettings } from "./log-rotation.js";
 import { containerLogMetrics } from "./metrics.js";

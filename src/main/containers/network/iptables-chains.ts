@@ -3,11 +3,11 @@
 // 127.0.0.0/8. If KUBE-KUBELET-CANARY is missing, another program flushed the rules, and the kubelet restores them.
 // Invariant: no pod waits for a chain, and no failure of iptables ends more than one round; one cause is logged once.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
+import { runProgram } from "../../../shared/io/exec/run-program.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 const HINT = "KUBE-IPTABLES-HINT";
 const FIREWALL = "KUBE-FIREWALL";

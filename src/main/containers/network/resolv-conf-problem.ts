@@ -1,6 +1,6 @@
 // Does the node's resolver file fit into what pods can have of it? Pure.
 
-import { quote } from "../../../shared/text/quote.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import type { ResolvConf } from "./resolv-conf.js";
 
 /** glibc's. */

@@ -1,7 +1,7 @@
 // Adds the resource managers' allocations for a container to the request that the runtime receives.
 
-import type { Container, Pod } from "../../../shared/api/pod.js";
-import type { LinuxContainerResources } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ContainerGrant } from "../../resources/assignment/resource-manager.js";
 import { linuxContainerResources, type ContainerResourceOptions } from "../../resources/container-resources.js";
 import { UNLIMITED_QUOTA } from "../../resources/cpu.js";

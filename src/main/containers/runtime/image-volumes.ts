@@ -1,8 +1,8 @@
 // Image volumes of a container. Their images are pulled like the container's own; the runtime mounts them by the
 // resolved reference. A runtime without support treats such a mount as a host path without a name.
 
-import type { Container, Pod } from "../../../shared/api/pod.js";
-import type { ContainerConfig, PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { ContainerConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { isImagePlace, type VolumePlace } from "../../volumes/place.js";
 import type { NodeRuntime } from "./node-runtime.js";
 

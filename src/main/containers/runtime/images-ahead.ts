@@ -1,7 +1,7 @@
 // Gets the images of a pod's first containers while its sandbox is being made: neither needs the other.
 // Invariant: at most AHEAD images are under way that no container has claimed. A pod may have ten thousand containers.
 
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { repeatedConfig } from "./config/sandbox-config.js";
 import type { NodeRuntime } from "./node-runtime.js";

@@ -1,10 +1,10 @@
 // StopContainer, preceded by the Killing event and the preStop hook, both once per container; hook and stop
 // share one deadline.
 
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import { CriNotFoundError } from "../../../shared/cri/errors.js";
-import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
+import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { MIN_STOP_SECONDS } from "../../model/container-stop.js";
 import type { KillContainerStep, PreStopStep } from "../../model/step.js";
 import {

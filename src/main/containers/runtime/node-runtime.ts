@@ -1,9 +1,9 @@
 // The context of every runtime verb: the CRI connection, the node's settings, and the helpers for files and cgroups.
 
-import type { ResourceList } from "../../../shared/api/meta.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
 import type { CgroupSettings } from "../../command/views/cgroups.js";
 import type { ContainerLogSettings } from "../../command/views/container-logs.js";

@@ -2,8 +2,8 @@
 // and process; every part is idempotent, so that a repetition is harmless.
 
 import { mkdir } from "node:fs/promises";
-import { firstDirectories } from "../../../shared/api/pod-paths.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import { firstDirectories } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { PodCgroupError, PodDirectoriesError } from "../../model/environment-errors.js";
 import { podLogDirectory } from "../../model/paths.js";
 import { traced } from "../../model/pod-trace.js";

@@ -1,7 +1,7 @@
 // Whether the runtime can make all of a mount read-only, the mounts below it too. Asked only for containers that want
 // it: one cheap call, and no answer of a runtime that was replaced since.
 
-import type { Pod, Container } from "../../../shared/api/pod.js";
+import type { Pod, Container } from "../../../shared/kubernetes/api/pod.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { runtimeHandler } from "./runtime-handlers.js";
 

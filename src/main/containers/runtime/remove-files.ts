@@ -5,9 +5,9 @@
 
 import { rmdir, unlink } from "fs/promises";
 import { join } from "path/posix";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { unlessGone } from "../../../shared/errors/unless-gone.js";
-import { inUntrustedFolder, NotFolderError, entriesOf } from "../../../shared/fs/untrusted-folder.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { unlessGone } from "../../../shared/base/errors/unless-gone.js";
+import { inUntrustedFolder, NotFolderError, entriesOf } from "../../../shared/io/fs/untrusted-folder.js";
 
 /** Files created while the directory is being emptied are removed by the next try. */
 const TRIES = 3;

@@ -1,8 +1,8 @@
 // The PodSandboxConfig of a pod on this node. It goes into RunPodSandbox, and into CreateContainer and PullImage by
 // repeatedConfig().
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { podDns } from "../network/pod-dns.js";
 import { sandboxHostname } from "../network/pod-hostname.js";
 import { sandboxResources } from "../../resources/sandbox-resources.js";

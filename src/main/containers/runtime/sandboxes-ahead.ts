@@ -3,7 +3,7 @@
 // Invariant: at most `limit` pods have or get a PodSandbox while their volumes are being set up. The others wait for a
 // place or for their own volumes. A pod whose volumes are set up never waits for a place.
 
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 
 /** A pod whose volumes are set up waits at most for the RunPodSandbox calls of so many others. */
 const SANDBOXES_AHEAD = 12;

@@ -1,7 +1,7 @@
 // Environment variables of services, in the form of Docker's former links. Pure.
 
 import { isIPv6 } from "net";
-import type { Service } from "../../../shared/api/objects.js";
+import type { Service } from "../../../shared/kubernetes/api/objects.js";
 
 /** Pods find the API server by it, even without enableServiceLinks. */
 const MASTER = { namespace: "default", name: "kubernetes" };

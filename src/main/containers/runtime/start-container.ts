@@ -2,15 +2,15 @@
 
 import { mkdir, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { EventReason } from "../../../shared/api/event-reasons.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import { CriError, CriUnavailableError } from "../../../shared/cri/errors.js";
-import type { ContainerConfig, PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
-import { errorText } from "../../../shared/log/error-text.js";
+import { CriError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
+import type { ContainerConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { ExpansionBudget } from "../../model/expand.js";

@@ -1,7 +1,7 @@
 // Which pod has which ids, and the ids of its sandboxes in the runtime. Invariant: no two pods have an id in common,
 // even after a change of the settings.
 
-import { invariant } from "../../../shared/errors/invariant.js";
+import { invariant } from "../../../shared/base/errors/invariant.js";
 import { type IdRange } from "./id-range.js";
 import { UserNamespaceError } from "./user-namespace-error.js";
 

@@ -1,8 +1,8 @@
 // pods/UID/userns: the ids of one pod, in upstream's layout, so that either kubelet reads the other's file.
 
 import { readFile } from "fs/promises";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import type { IdRange } from "./id-range.js";
 import { UserNamespaceError } from "./user-namespace-error.js";
 

@@ -1,7 +1,7 @@
 // The ids of a pod's sandboxes in the container runtime: the second source if the pod's own file is damaged.
 
-import type { CriClient } from "../../../shared/cri/client.js";
-import { CriNotFoundError } from "../../../shared/cri/errors.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
 import { labelKeys } from "../../model/labels.js";
 import type { IdRange } from "./id-range.js";
 

@@ -1,7 +1,7 @@
 // Paths of the node's certificates, from the settings.
 
 import { join } from "node:path";
-import type { NodeConfigFiles } from "../../../shared/api/client/kubeconfig/node-config.js";
+import type { NodeConfigFiles } from "../../../shared/kubernetes/api/client/kubeconfig/node-config.js";
 import type { Settings } from "../../command/settings.js";
 import type { NodeObjectSettings } from "../../command/views/node.js";
 

@@ -3,13 +3,13 @@
 // Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is
 // already due, the next request waits; a jump of the clock is noticed within a minute.
 
-import { Scope } from "../../../shared/abort/scope.js";
-import { ApiConnectionError, ApiError } from "../../../shared/api/client/errors.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import { ApiConnectionError, ApiError } from "../../../shared/kubernetes/api/client/errors.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { Backoff } from "../../../shared/turns/backoff.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 

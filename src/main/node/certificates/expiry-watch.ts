@@ -3,8 +3,8 @@
 // Invariant: while the API server is unreachable the kubelet does not exit, because a restart would not help. The
 // monotonic clock counts the time, so a system clock set forward does not shorten the time to renew.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 /** Upstream's patience. */
 const EXPIRED_FOR_MS = 5 * 60_000;

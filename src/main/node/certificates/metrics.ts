@@ -1,7 +1,7 @@
 // The node's certificates as upstream counts them. Main thread only.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Seconds. */
 const AGE_BUCKETS = [60, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000];

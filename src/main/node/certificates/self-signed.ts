@@ -1,9 +1,9 @@
 // The self-signed serving certificate of a node without a configured one: kubelet.crt and kubelet.key in --cert-dir,
 // created once.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ServingFiles } from "./certificate-files.js";
 import { readIfThere } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";

@@ -3,10 +3,10 @@
 // Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have no
 // such volumes.
 
-import type { ApiClient } from "../../../shared/api/client/port.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { PluginHandlers } from "../../model/plugin-handler.js";
 import { csiMetrics } from "../../volumes/csi/metrics.js";
 import type { CsiNodeOptions } from "../../volumes/csi/node-client.js";

@@ -1,8 +1,8 @@
 // The registration service of a plugin's socket, over gRPC. Loaded with the first socket that shows up.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { PluginConnection, SMALL_RESPONSE_BYTES } from "../../../shared/plugins/connection.js";
-import { RegistrationService } from "../../../shared/plugins/gen/pluginregistration.v1.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { PluginConnection, SMALL_RESPONSE_BYTES } from "../../../shared/kubernetes/plugins/connection.js";
+import { RegistrationService } from "../../../shared/kubernetes/plugins/gen/pluginregistration.v1.js";
 import type { RegistrationClient } from "../../model/plugin-handler.js";
 
 /** Ten seconds to connect and one more for the response, as upstream; a client can't distinguish the two. */

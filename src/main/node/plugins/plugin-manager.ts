@@ -1,10 +1,10 @@
 // Node plugins register by a socket below <root-dir>/plugins_registry and are deregistered when the socket is removed.
 // A socket there that never responds delays only itself.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import { FairTurns } from "../../../shared/turns/fair-turns.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
+import { FairTurns } from "../../../shared/base/turns/fair-turns.js";
 import type { DialRegistration, PluginHandlers } from "../../model/plugin-handler.js";
 import { type PluginLabels, labelPluginFolders } from "./plugin-labels.js";
 import { PluginSocket } from "./plugin-socket.js";

@@ -7,12 +7,12 @@
 // registered. The newest requested identity wins. A socket that is made anew again and again is registered BURST times
 // per WINDOW_MS at most.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { faultPoint } from "../../../shared/faults/fault-points.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { Backoff } from "../../../shared/turns/backoff.js";
-import type { FairTurns, Turn } from "../../../shared/turns/fair-turns.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { faultPoint } from "../../../shared/base/faults/fault-points.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
+import type { FairTurns, Turn } from "../../../shared/base/turns/fair-turns.js";
 import {
   type DialRegistration,
   type PluginHandler,

@@ -3,7 +3,7 @@
 // full of other files deregisters no plugin.
 
 import { lstat, opendir } from "node:fs/promises";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
 
 export interface SocketScan {
   /** Path to identity: another socket of the same path has another one. */

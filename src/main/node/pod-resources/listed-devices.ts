@@ -1,6 +1,6 @@
 // Devices and ResourceClaims of containers as the pod resources service lists them.
 
-import type { DynamicResource } from "../../../shared/plugins/gen/podresources.v1.js";
+import type { DynamicResource } from "../../../shared/kubernetes/plugins/gen/podresources.v1.js";
 import type { PodClaims } from "../../model/pod-claims.js";
 import type { DeviceManager } from "../../resources/devices/device-manager.js";
 import { nodesOfDevices } from "../../resources/devices/granted-devices.js";

@@ -1,9 +1,9 @@
 // The resources of containers as the pod resources service lists them. Pure over the state of the managers. Containers
 // are listed in the order of upstream: sidecars first, then app containers; init containers that end are left out.
 
-import type { Container, Pod } from "../../../shared/api/pod.js";
-import { isSidecar } from "../../../shared/api/pod.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import { isSidecar } from "../../../shared/kubernetes/api/pod.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type {
   AllocatableResourcesResponse,
   ContainerDevices,
@@ -11,8 +11,8 @@ import type {
   ContainerResources,
   DynamicResource,
   PodResources,
-} from "../../../shared/plugins/gen/podresources.v1.js";
-import type { PodResources as AlphaPodResources } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
+} from "../../../shared/kubernetes/plugins/gen/podresources.v1.js";
+import type { PodResources as AlphaPodResources } from "../../../shared/kubernetes/plugins/gen/podresources.v1alpha1.js";
 import type { ExclusiveResources, MemoryShare } from "../../resources/assignment/resource-manager.js";
 
 /** One device and the NUMA nodes it is near to. */

@@ -1,7 +1,7 @@
 // Calls to the pod resources service as operators of other kubelets know them. Main thread only.
 
-import type { Counter } from "../../../shared/metrics/prom.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Counter } from "../../../shared/telemetry/metrics/prom.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export type PodResourcesVersion = "v1" | "v1alpha1";
 export type PodResourcesCall = "list" | "get" | "get_allocatable";

@@ -2,13 +2,13 @@
 // started.
 
 import { Server, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import {
   PodResourcesListerService as ListerService,
   type GetPodResourcesRequest,
-} from "../../../shared/plugins/gen/podresources.v1.js";
-import { PodResourcesListerService as AlphaListerService } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
+} from "../../../shared/kubernetes/plugins/gen/podresources.v1.js";
+import { PodResourcesListerService as AlphaListerService } from "../../../shared/kubernetes/plugins/gen/podresources.v1alpha1.js";
 import { CallRate } from "../call-rate.js";
 import { listenOnSocket } from "../local-socket.js";
 import type { PodResourcesLister } from "./lister.js";

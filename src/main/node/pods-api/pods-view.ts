@@ -3,11 +3,11 @@
 // order; a watcher with a full queue is ended and counted, as upstream. A new pod is an event from its first status on,
 // as upstream. A pod is encoded once per change, and only for a reader.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { encode } from "../../../shared/api/protobuf/encode.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { EventType, type WatchPodsEvent } from "../../../shared/plugins/gen/pods.v1alpha1.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { encode } from "../../../shared/kubernetes/api/protobuf/encode.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { EventType, type WatchPodsEvent } from "../../../shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 
 /** Upstream's size of a watcher's queue. */
 const QUEUE_LIMIT = 100;

@@ -1,8 +1,8 @@
 // Errors of graceful node shutdown, one class per cause. Messages name the remedy.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { quote } from "../../../shared/text/quote.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { quote } from "../../../shared/base/text/quote.js";
 
 /** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */
 export class BusAddressError extends Error {

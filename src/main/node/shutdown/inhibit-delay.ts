@@ -3,9 +3,9 @@
 
 import { mkdir } from "fs/promises";
 import { join } from "path/posix";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import type { Logger } from "../../../shared/log/thread-log.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import { InhibitDelayTooShortError } from "./errors.js";
 import type { Logind } from "./logind.js";
 

@@ -4,7 +4,7 @@
 // Invariant: however the kubelet ends, its end of the pipe closes, which releases the lock.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { inhibitLockError } from "./errors.js";
 
 const WHY = "Kubelet needs time to handle node shutdown";

@@ -2,7 +2,7 @@
 // Invariant: only messages from logind itself count. After a restart of logind the connection is closed, because the
 // new process does not know of an earlier shutdown.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { connectSystemBus, type BusTarget, type SystemBus } from "./system-bus.js";
 
 const NAME = "org.freedesktop.login1";

@@ -8,9 +8,9 @@
 // Invariant: while ending and ended the node reports the shutdown and admits no pod; the lock is always released. If
 // the bus or logind is lost, the manager reconnects every second and then reads the current state.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { totalSeconds, type ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { endByGroup, type EndingPods } from "./end-groups.js";

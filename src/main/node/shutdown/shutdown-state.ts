@@ -2,11 +2,11 @@
 // show the duration after the next boot.
 
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { readState } from "../../../shared/fs/state-file.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readState } from "../../../shared/io/fs/state-file.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 const FILE = "graceful_node_shutdown_state";
 /** A Go time that is not set, as JSON. */

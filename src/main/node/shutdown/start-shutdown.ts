@@ -1,9 +1,9 @@
 // Graceful shutdown of a real node: the manager with the system bus, systemd-inhibit and the node's pods. Loaded only
 // when a period is configured.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodFailure } from "../../model/refusal.js";

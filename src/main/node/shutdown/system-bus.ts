@@ -4,8 +4,8 @@
 
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { BusAddressError, busLostError } from "./errors.js";
 
 const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";

@@ -3,9 +3,9 @@
 // Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is
 // forgotten; a pod whose caller aborts while it waits, or that is forgotten meanwhile, is not admitted.
 
-import { Scope } from "../../../shared/abort/scope.js";
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { AdmissionTurns, type AdmissionTurn } from "./admission-turns.js";
 import type { Admission } from "./node-admission.js";
 import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";

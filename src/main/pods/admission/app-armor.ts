@@ -1,9 +1,9 @@
 // A pod with an AppArmor profile is admitted only if the node enforces AppArmor.
 
 import { readFile } from "node:fs/promises";
-import { appArmorProfileOf } from "../../../shared/api/app-armor.js";
-import { allContainersOf } from "../../../shared/api/pod-containers.js";
-import { type AppArmorProfile, type Pod } from "../../../shared/api/pod.js";
+import { appArmorProfileOf } from "../../../shared/kubernetes/api/app-armor.js";
+import { allContainersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type AppArmorProfile, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Refusal } from "../../model/refusal.js";
 import type { AdmissionHandler } from "./handler.js";
 

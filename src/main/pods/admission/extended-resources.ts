@@ -4,9 +4,9 @@
 // Invariant: an extended resource that the node offers or has offered stays in the test, even if none is left.
 // Upstream: removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go.
 
-import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";
-import type { ResourceList } from "../../../shared/api/meta.js";
-import type { Pod, Container } from "../../../shared/api/pod.js";
+import { isExtendedResourceName } from "../../../shared/kubernetes/api/extended-resources.js";
+import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
+import type { Pod, Container } from "../../../shared/kubernetes/api/pod.js";
 import type { ExtendedClaim } from "./handler.js";
 
 /** Names under which a DeviceClass can be requested without its own extended resource name. */

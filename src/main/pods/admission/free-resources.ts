@@ -1,7 +1,7 @@
 // Does the pod fit beside those that were admitted? The first resource that is short names the refusal; all that are
 // short are what preemption would have to free.
 
-import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
+import { milliValue, value, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import type { MissingResource } from "../../model/refusal.js";
 import { podRequests } from "../../resources/pod-requests.js";
 import { withoutMissingExtended } from "./extended-resources.js";

@@ -1,7 +1,7 @@
 // Input and results of admission. Handlers are pure: a resize calls them again.
 
-import type { PodStatus } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { DeclarableFeature } from "../../model/declared-features.js";
 import type { Refusal } from "../../model/refusal.js";
 import type { NodeResources } from "../../resources/node-capacity.js";

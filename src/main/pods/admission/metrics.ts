@@ -1,6 +1,6 @@
 // Pods that were refused, and pods that had to go for others.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface AdmissionMetrics {
   rejected(reason: string): void;

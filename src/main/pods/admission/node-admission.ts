@@ -3,11 +3,11 @@
 // Invariant: the account changes only here and only in the pod's turn, so that two pods can't be promised the same
 // room. A pod that leaves its turn, to wait for somebody else, counts as admitted meanwhile.
 
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import type { PodStatus } from "../../../shared/api/pod-status.js";
-import { type Pod, podDescription } from "../../../shared/api/pod.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { resourcesOf, withResources } from "../../model/pod-resources.js";
 import type { PodFailure, MissingResource, Refusal } from "../../model/refusal.js";

@@ -1,8 +1,8 @@
 // The node for admission, from its object in the API: the cluster decides about labels, taints and allocatable. The
 // machine provides fields that the object lacks. Pure.
 
-import type { Node } from "../../../shared/api/node.js";
-import { type ExactQuantity, parseQuantity } from "../../../shared/api/quantity.js";
+import type { Node } from "../../../shared/kubernetes/api/node.js";
+import { type ExactQuantity, parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import type { AdmissionNode } from "./handler.js";
 
 type FromObject = Pick<AdmissionNode, "labels" | "taints" | "allocatable">;

@@ -1,7 +1,7 @@
 // Admit handlers that compare a pod with the node: its name, labels, taints, host ports, pressure and operating system.
 
-import { termMatches } from "../../../shared/api/node-selector.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import { termMatches } from "../../../shared/kubernetes/api/node-selector.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { AdmissionHandler, AdmissionNode } from "./handler.js";
 
 // The node name, nodeSelector and required node affinity of the pod.

@@ -1,7 +1,7 @@
 // The counts of in-place resizes, and the requested changes of a new spec.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { compareQuantities } from "../../../shared/api/quantity.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { compareQuantities } from "../../../shared/kubernetes/api/quantity.js";
 import { changedResources, resourcesOf } from "../../model/pod-resources.js";
 
 export type RetryTrigger =

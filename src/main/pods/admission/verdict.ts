@@ -1,6 +1,6 @@
 // The verdict of admission on a new pod.
 
-import type { EventReason } from "../../../shared/api/event-reasons.js";
+import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 
 export type AdmissionVerdict =
   | { admit: true }

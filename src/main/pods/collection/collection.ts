@@ -1,10 +1,10 @@
 // Main's side of garbage collection: the upcalls of the image-gc thread, and the periodic removal of containers and
 // leftovers.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ImageGcUpcalls, ImageNames } from "../../../shared/contracts/image-gc.js";
-import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { ContainerCollector, type ContainerCollectorDeps } from "./container-collector.js";
 import type { ImageLeases } from "./image-leases.js";

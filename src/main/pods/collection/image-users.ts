@@ -3,9 +3,9 @@
 // Invariant: an image that was made ready for a container counts as used while its pod is wanted. The name may be given
 // to another image meanwhile.
 
-import { keysOfImage, keysOfReference, type NamedImage } from "../../../shared/api/image-keys.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { keysOfImage, keysOfReference, type NamedImage } from "../../../shared/kubernetes/api/image-keys.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 
 export interface ImageUsersSource {
   /** All pods as last observed in the runtime. */
@@ -27,7 +27,7 @@ export class ImageUsers {
     this.ready.set(uid, ofPod);
   }
 
-  /** Keys (shared/api/image-name.ts) of all that is used now. */
+  /** Keys (shared/kubernetes/api/image-name.ts) of all that is used now. */
   keys(): Set<string> {
     const references = new Set<string>();
     for (const { containers } of this.source.observed()) {

@@ -1,8 +1,8 @@
 // Pods with logs on this machine, by the names of their directories. Other names are ignored.
 // Invariant: a pass takes a bounded number of them, and the next pass finds the rest.
 
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { MOST_NAMES, entriesOf } from "../../../shared/fs/untrusted-folder.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { MOST_NAMES, entriesOf } from "../../../shared/io/fs/untrusted-folder.js";
 import { podOfLogDirectory } from "../../model/paths.js";
 
 export async function podsWithLogs(podLogsDir: string, most = MOST_NAMES): Promise<string[]> {

@@ -2,9 +2,9 @@
 // volumes are not among them. Their plugins report usage, and a server that does not respond must not block a pool
 // thread.
 
-import { allContainersOf } from "../../../shared/api/pod-containers.js";
-import { volumePath, etcHostsPath, containersDirectory } from "../../../shared/api/pod-paths.js";
-import { type Pod } from "../../../shared/api/pod.js";
+import { allContainersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { volumePath, etcHostsPath, containersDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import { type Pod } from "../../../shared/kubernetes/api/pod.js";
 
 export interface PodTree {
   kind: "volume" | "log" | "other";

@@ -6,7 +6,7 @@
 //         ─► spam filter (25 at once per source and object, then one in 5 min)
 //         ─► count (same text again: count + 1, first time stamp kept)
 
-import type { Event, ObjectReference } from "../../../shared/api/event.js";
+import type { Event, ObjectReference } from "../../../shared/kubernetes/api/event.js";
 
 export interface CorrelatorOptions {
   /** Different texts of one group before they are combined. */

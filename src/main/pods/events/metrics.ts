@@ -1,6 +1,6 @@
 // Counts recorded and dropped events. Upstream has no such metric, and an operator must see dropped events.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface EventMetrics {
   /** `type`: Normal or Warning. */

@@ -1,8 +1,8 @@
 // The reason why a running container must be stopped. Its definition changed, a probe failed, or it gets other
 // resources that apply only at a start.
 
-import type { Container, Probe } from "../../../shared/api/pod.js";
-import type { ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Container, Probe } from "../../../shared/kubernetes/api/pod.js";
+import type { ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { graceSeconds } from "../../model/container-stop.js";
 import type { ProbeResults } from "../../model/probe-results.js";
 import { restartsAfterProbeKill } from "../../model/restart.js";

@@ -1,8 +1,8 @@
 // The input of the planner, with its memory of completed steps, and small queries that several plan functions use.
 
-import type { Container, Pod } from "../../../shared/api/pod.js";
-import { ContainerState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
-import { type ObservedPod } from "../../../shared/cri/observed-pod.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { containerHash } from "../../model/container-hash.js";
 import type { CrashBackoff } from "../../model/crash-backoff.js";
 import { annotationKeys } from "../../model/labels.js";

@@ -1,7 +1,7 @@
 // Events that plans cause. The kubelet makes the same plan repeatedly while nothing changes. It records an event once,
 // and again only after a plan without it.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PlannedEvent } from "../../model/step.js";
 

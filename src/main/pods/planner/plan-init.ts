@@ -1,7 +1,7 @@
 // Init containers and sidecars: the one that runs next. Pure.
 
-import { isSidecar, type Container } from "../../../shared/api/pod.js";
-import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import { isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
+import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestIn, newestOf } from "../../model/observed-containers.js";
 import { restartsAfterProbeKill } from "../../model/restart.js";
 import { killReason } from "./kill-reason.js";

@@ -2,9 +2,9 @@
 // or by a restart if their resizePolicy requires one
 // (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
 
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { isSidecar, type Container } from "../../../shared/api/pod.js";
-import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
+import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestIn, newestOf } from "../../model/observed-containers.js";
 import { changedResources } from "../../model/pod-resources.js";
 import type { ResizedContainer } from "../../model/step.js";

@@ -2,9 +2,9 @@
 // the pod starts again with its first init container. Invariant: the container whose exit fired the rule is removed
 // last, so that another kubelet can continue; until then no container starts.
 
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { type Container } from "../../../shared/api/pod.js";
-import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Container } from "../../../shared/kubernetes/api/pod.js";
+import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { isAlive, newestIn } from "../../model/observed-containers.js";
 import { asksRestartAll } from "../../model/restart.js";
 import type { RemoveContainerStep } from "../../model/step.js";

@@ -1,7 +1,7 @@
 // A pod whose sandbox can't be used any more: remaining containers stop; then a new sandbox is created, if a container
 // will run in it.
 
-import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { isAlive, newestOf, readySandboxes } from "../../model/observed-containers.js";
 import { restartPossible } from "../../model/restart.js";
 import { type SandboxNeed, type SandboxNeedReason } from "../../model/sandbox-need.js";

@@ -2,10 +2,10 @@
 // Pure. It converges: after its steps succeeded, the next plan has fewer steps, and none once the pod matches its
 // definition.
 
-import { containerNamed } from "../../../shared/api/per-spec.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { type Container } from "../../../shared/api/pod.js";
-import { ContainerState, type PodSandboxStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Container } from "../../../shared/kubernetes/api/pod.js";
+import { ContainerState, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { graceSeconds, MIN_STOP_SECONDS } from "../../model/container-stop.js";
 import { isAlive, newestOf, newestIn } from "../../model/observed-containers.js";
 import { needsNewSandbox } from "../../model/sandbox-need.js";

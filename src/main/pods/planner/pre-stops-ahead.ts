@@ -1,8 +1,8 @@
 // Sidecars stop last, but their preStop hooks start as soon as the pod terminates. So a proxy can drain connections
 // while the app containers still run. Pure.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { type ContainerStatus, ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { type ContainerStatus, ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { PreStopStep } from "../../model/step.js";
 
 /** Hooks of the sidecars that run and do not stop yet. */

@@ -2,7 +2,7 @@
 // restart, and containers that were removed because all restart. It ends with the process: after that only the exit
 // code counts.
 
-import { type ObservedPod, forgetAllBut } from "../../../shared/cri/observed-pod.js";
+import { type ObservedPod, forgetAllBut } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { Step } from "../../model/step.js";
 
 export class RestartMemory {

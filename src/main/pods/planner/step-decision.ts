@@ -1,7 +1,7 @@
 // The fields of each step's log line: the action, its container and reason, and the states before and after it.
 
-import { ContainerState, PodSandboxState } from "../../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import { ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { containerOf, newestOf } from "../../model/observed-containers.js";
 import type { Step } from "../../model/step.js";
 

@@ -1,8 +1,8 @@
 // The order in which the containers of a pod stop. Sidecars stop after all others, one by one, the last of the spec
 // first. After the grace period no container waits for its turn.
 
-import { isSidecar, type Pod } from "../../../shared/api/pod.js";
-import { type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import { isSidecar, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 /** The running containers that stop now; the others follow after their exit. */
 export function nextToStop(

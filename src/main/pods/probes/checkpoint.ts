@@ -4,12 +4,12 @@
 
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { ProbeKind, ProbeVerdict } from "../../../shared/contracts/prober.js";
 import { PROBE_KINDS } from "../../../shared/contracts/prober.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { readState, removeLeftovers, writeState } from "../../../shared/fs/state-file.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { readState, removeLeftovers, writeState } from "../../../shared/io/fs/state-file.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeKills, type KillsOnDisk, type ProbeKills } from "./probe-kills.js";
 import type { ContainerVerdicts, Verdicts } from "./verdicts.js";
 

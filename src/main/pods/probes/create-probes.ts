@@ -1,11 +1,11 @@
 // The node's probes, put together from its parts.
 
 import { join } from "path/posix";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { moduleLogger } from "../../../shared/log/logger.js";
-import type { Logger } from "../../../shared/log/thread-log.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../../shared/metrics/threads.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { moduleLogger } from "../../../shared/telemetry/log/logger.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
+import { threadMetrics } from "../../../shared/telemetry/metrics/threads.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { ProberPort } from "../../model/prober-port.js";
 import { ProbeCheckpoint } from "./checkpoint.js";

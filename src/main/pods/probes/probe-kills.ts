@@ -4,7 +4,7 @@
 // Invariant: at most one record per container and kind of probe, with at most MAX_ANSWERS answers of MAX_TEXT
 // characters.
 
-import { CRASH_RESET_MS } from "../../../shared/api/crash-reset.js";
+import { CRASH_RESET_MS } from "../../../shared/kubernetes/api/crash-reset.js";
 import type { ProbeAnswer, ProbeFailingFacts, ProbeKillFacts } from "../../../shared/contracts/nodelet.js";
 import type { ProbeRecord } from "../../../shared/contracts/prober.js";
 

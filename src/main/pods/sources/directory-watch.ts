@@ -4,9 +4,9 @@
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 20_000;

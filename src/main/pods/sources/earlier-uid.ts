@@ -4,10 +4,10 @@
 // comparison. So the manifest must also be older than the PodSandbox. The pod was then started from exactly this
 // content.
 
-import { isSafePodUid } from "../../../shared/api/pod-uid.js";
-import type { Container as ContainerSpec, Pod } from "../../../shared/api/pod.js";
-import type { Container, PodSandbox } from "../../../shared/cri/gen/runtime.v1.js";
-import { ContainerState, PodSandboxState } from "../../../shared/cri/gen/runtime.v1.js";
+import { isSafePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
+import type { Container as ContainerSpec, Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Container, PodSandbox } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { containerHash } from "../../model/container-hash.js";
 import { annotationKeys, labelKeys } from "../../model/labels.js";
 

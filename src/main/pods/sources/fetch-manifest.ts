@@ -3,12 +3,12 @@
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { fromBytes } from "../../../shared/http/bytes.js";
-import { Headers, HeaderError } from "../../../shared/http/client/headers.js";
-import { LocationError, MAX_REQUESTS, redirectOf, type GetRequest } from "../../../shared/http/client/redirects.js";
-import { parseUrl } from "../../../shared/http/client/url.js";
-import { UrlError } from "../../../shared/http/url-escapes.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { fromBytes } from "../../../shared/io/http/bytes.js";
+import { Headers, HeaderError } from "../../../shared/io/http/client/headers.js";
+import { LocationError, MAX_REQUESTS, redirectOf, type GetRequest } from "../../../shared/io/http/client/redirects.js";
+import { parseUrl } from "../../../shared/io/http/client/url.js";
+import { UrlError } from "../../../shared/io/http/url-escapes.js";
 import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
 import { getOnce, GetOnceError, type WholeReply } from "./get-once.js";
 

@@ -2,9 +2,9 @@
 // pod is on the node. The pod's directory is the record: a UID is a hash of the definition, so that a directory of that
 // name belongs to this very definition.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { withUid } from "./static-pod-uids.js";
 
 export class FormerUids {

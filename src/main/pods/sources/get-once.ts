@@ -3,12 +3,12 @@
 
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { GetRequest } from "../../../shared/http/client/redirects.js";
-import { ReplyError } from "../../../shared/http/client/reply-error.js";
-import { ReplyReader, type ReplyHead } from "../../../shared/http/client/reply-reader.js";
-import { requestText } from "../../../shared/http/client/request-text.js";
-import { serverOf } from "../../../shared/http/client/server-of.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { GetRequest } from "../../../shared/io/http/client/redirects.js";
+import { ReplyError } from "../../../shared/io/http/client/reply-error.js";
+import { ReplyReader, type ReplyHead } from "../../../shared/io/http/client/reply-reader.js";
+import { requestText } from "../../../shared/io/http/client/request-text.js";
+import { serverOf } from "../../../shared/io/http/client/server-of.js";
 
 /** No response that can be used. */
 export class GetOnceError extends Error {

@@ -1,9 +1,9 @@
 // Warns of pods of the API server that set fields of a later Kubernetes. An API server that is newer than the kubelet
 // accepts them, and upstream's kubelet says nothing. Of a static pod the manifest's own warnings tell.
 
-import { laterFields } from "../../../shared/api/later-fields.js";
-import { fieldName } from "../../../shared/api/manifest/field-path.js";
-import { isStaticPod, type Pod } from "../../../shared/api/pod.js";
+import { laterFields } from "../../../shared/kubernetes/api/later-fields.js";
+import { fieldName } from "../../../shared/kubernetes/api/manifest/field-path.js";
+import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
 

@@ -1,6 +1,6 @@
 // All manifests of the file source. After every change of one file, the pods of all files are delivered as a whole set.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { StaticPodUids } from "./static-pod-uids.js";
 
 /** A manifest file, as the set sees it. */

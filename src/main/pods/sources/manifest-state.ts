@@ -8,8 +8,8 @@ import {
   type ManifestError,
   type ManifestViolation,
   type ManifestWarning,
-} from "../../../shared/api/manifest/violation.js";
-import type { Pod } from "../../../shared/api/pod.js";
+} from "../../../shared/kubernetes/api/manifest/violation.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ManifestProblem, ManifestSource } from "../../../shared/contracts/manifest-facts.js";
 
 /** Characters of a message; the log has the whole. */

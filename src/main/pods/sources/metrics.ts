@@ -1,6 +1,6 @@
 // Metrics of the manifests of static pods.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface ManifestMetrics {
   /** Manifests of each kind, now. */

@@ -3,7 +3,7 @@
 
 import { constants } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { MANIFEST_LIMIT } from "./decode-job.js";
 
 /** Changes whenever the file's content or its readability may have changed. */

@@ -1,7 +1,7 @@
 // The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
 // yields the same status, and a status computed from itself does not change.
 
-import { containerNamed } from "../../../shared/api/per-spec.js";
+import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import {
   isConditionTrue,
   type ApiContainerStatus,
@@ -9,11 +9,11 @@ import {
   type PodStatus,
   type QOSClass,
   type ResourceStatus,
-} from "../../../shared/api/pod-status.js";
-import { isStaticPod, type Container, type Pod } from "../../../shared/api/pod.js";
-import { apiTime } from "../../../shared/api/time.js";
-import { ContainerState as CriState } from "../../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+} from "../../../shared/kubernetes/api/pod-status.js";
+import { isStaticPod, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { apiTime } from "../../../shared/kubernetes/api/time.js";
+import { ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { isFinalPhase, podPhase, restartingAllReason } from "../../model/phase.js";
 import { ipFields, podIPs } from "../../model/pod-ips.js";
 import type { PodResources } from "../../model/pod-resources.js";

@@ -2,9 +2,9 @@
 // upstream, a container without limits of its own shows none: its pod's limits are in the pod's status. A container
 // that the runtime has shows the field even if it is empty. Pure.
 
-import type { Container, ResourceList, ResourceRequirements } from "../../../shared/api/pod.js";
-import { milliValue, printQuantity, value, type QuantityLike } from "../../../shared/api/quantity.js";
-import { ContainerState, type ContainerStatus, type LinuxContainerResources } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Container, ResourceList, ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
+import { milliValue, printQuantity, value, type QuantityLike } from "../../../shared/kubernetes/api/quantity.js";
+import { ContainerState, type ContainerStatus, type LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, sharesToMilliCpu } from "../../resources/cpu.js";
 
 /**

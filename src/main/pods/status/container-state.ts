@@ -5,12 +5,12 @@ import type {
   ContainerState,
   ContainerStateTerminated,
   VolumeMountStatus,
-} from "../../../shared/api/pod-status.js";
-import type { Container, VolumeMount } from "../../../shared/api/pod.js";
-import { sameJson } from "../../../shared/api/same-json.js";
-import { apiTimeFromNanos } from "../../../shared/api/time.js";
-import type { ContainerStatus, Mount } from "../../../shared/cri/gen/runtime.v1.js";
-import { ContainerState as CriState } from "../../../shared/cri/gen/runtime.v1.js";
+} from "../../../shared/kubernetes/api/pod-status.js";
+import type { Container, VolumeMount } from "../../../shared/kubernetes/api/pod.js";
+import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
+import { apiTimeFromNanos } from "../../../shared/kubernetes/api/time.js";
+import type { ContainerStatus, Mount } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { restartCountOf } from "../../model/paths.js";
 import type { PodResources } from "../../model/pod-resources.js";
 import { signalName } from "../../model/stop-signals.js";

@@ -1,9 +1,9 @@
 // API statuses of a group of containers (init, regular or ephemeral), with values carried over from the previous
 // status. Invariant: a termination once observed is never lost here.
 
-import type { ApiContainerStatus, ContainerState } from "../../../shared/api/pod-status.js";
-import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
-import { type ContainerStatus, ContainerState as CriState } from "../../../shared/cri/gen/runtime.v1.js";
+import type { ApiContainerStatus, ContainerState } from "../../../shared/kubernetes/api/pod-status.js";
+import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { type ContainerStatus, ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { restartingAllReason } from "../../model/phase.js";
 import type { PodResources } from "../../model/pod-resources.js";
 import type { ProbeResults } from "../../model/probe-results.js";

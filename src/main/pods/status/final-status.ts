@@ -1,7 +1,7 @@
 // The status of a terminated pod: every container must show a termination, and the phase a verdict.
 
-import type { ApiContainerStatus, PodStatus } from "../../../shared/api/pod-status.js";
-import { isSidecar, type Pod } from "../../../shared/api/pod.js";
+import type { ApiContainerStatus, PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import { isSidecar, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { isFinalPhase } from "../../model/phase.js";
 import { podConditions } from "./conditions.js";
 import { lostContainer, lostWhenTerminated } from "./container-state.js";

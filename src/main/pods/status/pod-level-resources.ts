@@ -2,9 +2,9 @@
 // Pure. Upstream reads the pod's cgroup back; here they are the values that the kubelet wrote to it last, which
 // rounding has not changed.
 
-import type { PodPhase, PodStatus } from "../../../shared/api/pod-status.js";
-import type { Pod, ResourceList } from "../../../shared/api/pod.js";
-import { milliValue, printQuantity, type ExactQuantity } from "../../../shared/api/quantity.js";
+import type { PodPhase, PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod, ResourceList } from "../../../shared/kubernetes/api/pod.js";
+import { milliValue, printQuantity, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { withResources, type PodResources } from "../../model/pod-resources.js";
 import { podCgroupLimits } from "../../resources/cgroups/cgroup-limits.js";
 import { MIN_SHARES } from "../../resources/cpu.js";

@@ -1,7 +1,7 @@
 // The termination message of a container. Limits count bytes; a character cut in two is dropped whole.
 
-import type { ContainerState, PodStatus } from "../../../shared/api/pod-status.js";
-import type { Pod, TerminationMessagePolicy } from "../../../shared/api/pod.js";
+import type { ContainerState, PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod, TerminationMessagePolicy } from "../../../shared/kubernetes/api/pod.js";
 
 /** Bytes read from the end of the termination message file. */
 export const fileMessageLimit = 4096;

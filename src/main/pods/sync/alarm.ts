@@ -1,6 +1,6 @@
 // Alarms of a pod: one timer at a time, the active deadline, and the deadline of a stop.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,8 @@
 // What the API server has of this node's pods. A stand-alone node has none; in a cluster it connects late, since static
 // pods do not wait for the API server.
 
-import type { PodStatus } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
 
 export interface ClusterPods {

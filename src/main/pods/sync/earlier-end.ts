@@ -1,6 +1,6 @@
 // The result of a termination by an earlier kubelet process, from the pod's record and its phase in the API. Pure.
 
-import type { PodPhase } from "../../../shared/api/pod-status.js";
+import type { PodPhase } from "../../../shared/kubernetes/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";
 import type { PodEnd } from "../../model/synced-pod.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";

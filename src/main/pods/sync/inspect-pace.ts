@@ -3,7 +3,7 @@
 // Invariant: each request reaches the pleg thread, merged with others of its pod: at once while the pod has few
 // containers or a pass waits for it, and within LONGEST_MS otherwise.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { InspectHint, InspectRequest } from "../../../shared/contracts/pleg.js";
 
 /** Up to so many containers a pod is inspected after each change. */

@@ -1,10 +1,10 @@
 // Makes the statuses of pods with the parts of the sync path that they show.
 
-import type { ResourceStatus } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { ProbeResults } from "../../model/probe-results.js";

@@ -1,7 +1,7 @@
 // Pods and containers as the sync path counts them, under upstream's names (kubelet_*). Main thread only.
 
-import type { Counter, Gauge, Histogram } from "../../../shared/metrics/prom.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Counter, Gauge, Histogram } from "../../../shared/telemetry/metrics/prom.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Upstream's buckets for pod start times, seconds. */
 const POD_START_BUCKETS = [

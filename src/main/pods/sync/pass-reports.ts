@@ -1,7 +1,7 @@
 // The results of a pod worker's passes: records, resizes and statuses take them, and the pod events follow from them.
 // The metrics count each pass under its operation.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodEnd, SyncedPod, WorkerOperation } from "../../model/synced-pod.js";

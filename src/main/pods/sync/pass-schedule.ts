@@ -2,7 +2,7 @@
 // back-off. A pod that nothing pokes is synced every `resyncMs`, until it has ended.
 // Invariant: after stop() and end() no pass is due.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { PassRetry } from "./pass-retry.js";
 
 interface PassScheduleDeps {

@@ -1,10 +1,10 @@
 // Main's copy of the runtime's state, sent by the pleg thread. A component that changes a pod increments the pod
 // generation; records with an older generation are stale: dropped and counted, never used.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { InspectHint, PlegRecord, RuntimeState } from "../../../shared/contracts/pleg.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { abortReason } from "../../../shared/errors/thrown.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { abortReason } from "../../../shared/base/errors/thrown.js";
 import type { PlegThread } from "../../threads/pleg-thread.js";
 import { InspectPace } from "./inspect-pace.js";
 

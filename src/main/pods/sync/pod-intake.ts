@@ -1,11 +1,11 @@
 // A source desires a pod, or has changed its definition: records, admission, volumes and status take it over.
 
-import type { PodStatus } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import { apiTime } from "../../../shared/api/time.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { PodSandboxState } from "../../../shared/cri/gen/runtime.v1.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { apiTime } from "../../../shared/kubernetes/api/time.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import { isFinalPhase } from "../../model/phase.js";

@@ -1,9 +1,9 @@
 // The record of a pod on disk, its decoding, and a termination that an earlier kubelet process began. Only the fields
 // that the kubelet relies on are checked.
 
-import type { PodStatus } from "../../../shared/api/pod-status.js";
-import { safePodUid } from "../../../shared/api/pod-uid.js";
-import { type Pod, isStaticPod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import { safePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
+import { type Pod, isStaticPod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodFailure } from "../../model/refusal.js";
 import { slimPod } from "../../model/slim-pod.js";
 import type { TerminationRequest } from "../../model/synced-pod.js";

@@ -1,14 +1,14 @@
 // Acts on the pods of this node: workers, loop, statuses, admission in turns. It is made last, of all that it uses.
 
-import type { PodStatus, ResourceStatus } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { PodStatus, ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { WatchedPod } from "../../../shared/contracts/pleg.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import { forEachIsolated } from "../../../shared/turns/for-each-isolated.js";
-import { LoopShare } from "../../../shared/turns/loop-share.js";
-import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
+import { LoopShare } from "../../../shared/base/turns/loop-share.js";
+import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Admission } from "../admission/node-admission.js";
 import { Resizes, type ResizesDeps } from "../admission/resizes.js";

@@ -1,7 +1,7 @@
 // The pods of this node that have a worker or wait for one. Everybody reads it; PodWorkers alone changes it.
 // Invariant: a UID has at most one worker, and a full name at most one owner.
 
-import { podFullName, type Pod } from "../../../shared/api/pod.js";
+import { podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodWorker } from "./pod-worker.js";
 
 export class PodTable {

@@ -1,9 +1,9 @@
 // Makes the collaborators of each pod worker.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { Limiter } from "../../../shared/cri/limiter.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { LoopShare } from "../../../shared/turns/loop-share.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { BackoffOptions } from "../../model/crash-backoff.js";

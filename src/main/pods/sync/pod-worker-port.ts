@@ -1,11 +1,11 @@
 // The collaborators of a pod worker.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { RuntimeState } from "../../../shared/contracts/pleg.js";
-import type { Limiter } from "../../../shared/cri/limiter.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import type { LoopShare } from "../../../shared/turns/loop-share.js";
+import type { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { BackoffOptions } from "../../model/crash-backoff.js";

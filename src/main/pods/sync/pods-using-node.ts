@@ -1,6 +1,6 @@
 // Pods that use the node's resources: admitted ones, until no container of them runs.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodWorkerState } from "../../model/synced-pod.js";
 
 /** A pod that terminates uses the node until it has. */

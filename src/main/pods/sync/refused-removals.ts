@@ -2,7 +2,7 @@
 // call removes (https://github.com/containerd/containerd/issues/11037). It must not block the release of volumes and
 // cgroup, or the removal of the API object.
 
-import { CriCancelledError, CriError, CriUnavailableError } from "../../../shared/cri/errors.js";
+import { CriCancelledError, CriError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import type { Step } from "../../model/step.js";
 
 /** Passes with a refusal after which the pod is cleaned up without the removal. */

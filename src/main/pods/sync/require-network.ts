@@ -1,6 +1,6 @@
 // Nothing of a pod is started while the runtime's network is not ready: it would come up without an address.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { RuntimeState } from "../../../shared/contracts/pleg.js";
 import type { Plan } from "../../model/step.js";
 

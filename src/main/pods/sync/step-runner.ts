@@ -3,13 +3,13 @@
 // Invariant: a failed container start or a refused resize is recorded and waits, while the pod's other containers
 // continue. After a step with an unknown outcome the pod is relisted before the next plan.
 
-import { AbortBranches } from "../../../shared/abort/branches.js";
-import { containerNamed } from "../../../shared/api/per-spec.js";
-import { podDescription, type Container, type Pod } from "../../../shared/api/pod.js";
-import { sameJson } from "../../../shared/api/same-json.js";
+import { AbortBranches } from "../../../shared/base/abort/branches.js";
+import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
+import { podDescription, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { backoffMs } from "../../../shared/turns/backoff.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { CrashBackoff } from "../../model/crash-backoff.js";
 import { factsOf } from "../../model/error-facts.js";
 import { ResizeError } from "../../model/resize-error.js";

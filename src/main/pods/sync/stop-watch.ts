@@ -1,7 +1,7 @@
 // Bounds a stop. A stop call that does not return after the grace period must not block the pod for ever.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { backoffMs } from "../../../shared/turns/backoff.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { Alarm } from "./alarm.js";
 
 /** Time the runtime gets beyond the grace, to kill and to clean up; doubled with each stop that took longer. */

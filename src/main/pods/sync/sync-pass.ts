@@ -1,8 +1,8 @@
 // One pass over a pod that may run: observe it, plan, report its state, run the steps of the plan.
 // Invariant: no sidecar is stopped before the deadline of its termination is persisted.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { isAlive } from "../../model/observed-containers.js";
 import type { Plan } from "../../model/step.js";
 import type { SyncedPod } from "../../model/synced-pod.js";

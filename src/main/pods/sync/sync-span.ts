@@ -2,9 +2,9 @@
 // caused the sync.
 // Invariant: a span ends at the latest when the termination of the pod begins or its worker stops.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { traced, tracer, type Attributes, type OpenSpan } from "../../../shared/tracing/tracing.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { traced, tracer, type Attributes, type OpenSpan } from "../../../shared/telemetry/tracing/tracing.js";
 import type { StartFailure } from "../../model/synced-pod.js";
 
 /** Upstream's name for the kind of update that a sync handles. */

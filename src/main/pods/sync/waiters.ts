@@ -1,6 +1,6 @@
 // Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 interface Waiter {
   resolve(): void;
   reject(error: Error): void;

@@ -1,8 +1,8 @@
 // One pod's timeline, written while it happens. Bounded: a pod that crashes for weeks keeps its newest stages.
 
-import type { Event } from "../../../shared/api/event.js";
+import type { Event } from "../../../shared/kubernetes/api/event.js";
 import type { TimelineStage, TimelinePhase, PodTimeline } from "../../../shared/contracts/timeline.js";
-import { errorText } from "../../../shared/log/error-text.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { startSli } from "../../model/pod-start-sli.js";
 
 /** A start with a dozen containers takes about 60 stages. */

@@ -1,9 +1,9 @@
 // Timelines of the node's pods, and of the pods that were removed last. Main thread; the server thread requests one at
 // a time. Invariant: the stored data is bounded for any pods.
 
-import type { Event } from "../../../shared/api/event.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Event } from "../../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodTimeline } from "../../../shared/contracts/timeline.js";
 import { INIT_STAGE } from "../../model/pod-start-sli.js";
 import { type EndStage, type PodTrace } from "../../model/pod-trace.js";

@@ -1,7 +1,7 @@
 // The table of contents of a checkpoint: which copy came from where. Copies are plain names inside the folder, so that
 // a damaged manifest never makes the kubelet read elsewhere.
 
-import type { ConfigMapReference } from "../../../shared/api/config-source.js";
+import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import { CheckpointGarbageError } from "./errors.js";
 import { configMapReference } from "./meta.js";
 

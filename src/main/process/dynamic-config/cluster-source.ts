@@ -4,8 +4,8 @@
 // value of the assignment stops changes of the node's own files. No read waits for the API server. No ConfigMap outside
 // --dynamic-config-sources counts.
 
-import { isAllowedSource, notAllowedText } from "../../../shared/api/allowed-config-sources.js";
-import { configMapText, type ConfigMapReference } from "../../../shared/api/config-source.js";
+import { isAllowedSource, notAllowedText } from "../../../shared/kubernetes/api/allowed-config-sources.js";
+import { configMapText, type ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { isMapOf, type ConfigFiles } from "./config-files.js";
 import { SourceReadError } from "./errors.js";

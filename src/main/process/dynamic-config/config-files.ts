@@ -2,7 +2,7 @@
 // and relative paths inside depend on these paths. Two configurations are the same exactly when their digests are.
 
 import { webcrypto } from "node:crypto";
-import type { ConfigMapReference } from "../../../shared/api/config-source.js";
+import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 
 export interface ConfigText {
   /** Absolute path the text was read from. */

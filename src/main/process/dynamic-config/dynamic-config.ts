@@ -4,13 +4,13 @@
 // is logged, not fatal.
 
 import { join, resolve } from "node:path";
-import { isAllowedSource } from "../../../shared/api/allowed-config-sources.js";
-import { configMapText, type NodeConfigReport } from "../../../shared/api/config-source.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { isAllowedSource } from "../../../shared/kubernetes/api/allowed-config-sources.js";
+import { configMapText, type NodeConfigReport } from "../../../shared/kubernetes/api/config-source.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import type { ConfigurationFacts } from "../../../shared/contracts/nodelet.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeConfiguration } from "../../model/node-configuration.js";
 import { Checkpoints } from "./checkpoints.js";
 import { shortDigest, type ConfigFiles, type Validation } from "./config-files.js";

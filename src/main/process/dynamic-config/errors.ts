@@ -1,7 +1,7 @@
 // Errors of dynamic configuration, one class per cause.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 
 /** The folder of --dynamic-config-dir cannot be used. */
 export function dynamicConfigDirError(path: string, cause: unknown): OperatorError {

@@ -9,8 +9,8 @@
 // flood of changes makes them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
 
 import { isDeepStrictEqual } from "node:util";
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";

@@ -4,9 +4,9 @@
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { readDropIns, readLocal, type LocalPaths } from "./read-local.js";
 import type { ConfigurationSource, SourceWatch } from "./source.js";

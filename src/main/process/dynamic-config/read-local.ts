@@ -5,7 +5,7 @@
 import { constants } from "node:fs";
 import { open, readdir, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
 

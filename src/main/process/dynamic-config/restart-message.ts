@@ -1,6 +1,6 @@
 // The message of the event KubeletConfigChanged.
 
-import { configMapLink } from "../../../shared/api/config-source.js";
+import { configMapLink } from "../../../shared/kubernetes/api/config-source.js";
 import { shortDigest, type ConfigFiles } from "./config-files.js";
 
 /** Upstream's words where the cluster assigns the configuration. */

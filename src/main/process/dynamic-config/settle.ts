@@ -1,7 +1,7 @@
 // Turns many changes into one call: runs `act` after a time without changes, or after the longest wait; one call at a
 // time. `act` can ask whether something changed since it began. If so, its result is outdated, and it runs again.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 
 export interface SettleOptions {
   readonly clock: Clock;

@@ -1,10 +1,10 @@
 // The status of dynamic configuration in the shape of the Node's status.config: assigned, active, last known good,
 // error. Also on disk, as meta/status.json.
 
-import type { ConfigMapReference } from "../../../shared/api/config-source.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 export interface ConfigReference {
   /** SHA-256 of paths and texts; also the name of the checkpoint's folder. */

@@ -2,7 +2,7 @@
 // It fails if the kubelet never gets healthy. Unhealthy spells after it was healthy only begin the time anew: they are
 // more likely the machine's than the configuration's.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 
 /** Default of configTrialDuration, the field of old. */
 const TRIAL_MS = 10 * 60_000;

@@ -2,10 +2,10 @@
 // Invariant: a message never throws into the caller and never blocks; a message that cannot be delivered is logged
 // once.
 
-import { systemClock, type Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { sendDatagram } from "../../../shared/os/datagram.js";
-import { isOsCallError } from "../../../shared/os/errors.js";
+import { systemClock, type Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { sendDatagram } from "../../../shared/io/os/datagram.js";
+import { isOsCallError } from "../../../shared/io/os/errors.js";
 
 export interface SystemdNotifier {
   /** READY=1: the unit is up; from here on systemd expects `watchdog()` if the unit sets WatchdogSec. */

@@ -1,10 +1,10 @@
 // Notifies systemd: READY once every thread runs, WATCHDOG while all threads tick, STATUS with the current operation,
 // and STOPPING (sd_notify(3)).
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { BoardReader } from "../../../shared/queue/board.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { BoardReader } from "../../../shared/base/queue/board.js";
 import type { RunningAgent } from "../../kubelet/agent.js";
 import type { StampLimits } from "../../threads/late-threads.js";
 import type { NodeThreads } from "../../threads/node-threads.js";

@@ -2,10 +2,10 @@
 // new one. The pods keep running, and the new kubelet adopts them. Feeding begins with READY=1: before that systemd
 // does not count (Type=notify).
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import type { BoardReader } from "../../../shared/queue/board.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { BoardReader } from "../../../shared/base/queue/board.js";
 import { describeLate, lateThreads, type OpName, type StampLimits } from "../../threads/late-threads.js";
 
 /** Up to this WATCHDOG_USEC the start is refused, as upstream does. */

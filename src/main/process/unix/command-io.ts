@@ -3,7 +3,7 @@
 
 import { readFileSync, readdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { parseCpuList } from "../../../shared/api/cpu-list.js";
+import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { HostFacts } from "../../command/rules/rule.js";
 import type { CommandIo } from "../../command/settings.js";
 

@@ -3,7 +3,7 @@
 // (IN_ATTRIB); IN_DELETE_SELF would come only once the last descriptor is closed, which is ours.
 
 import { type FileHandle, stat } from "fs/promises";
-import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
+import { IN, Inotify, type InotifyEvent } from "../../../shared/io/os/inotify.js";
 
 const OPENED = IN.OPEN | IN.Q_OVERFLOW;
 const GONE = IN.DELETE_SELF | IN.UNMOUNT | IN.IGNORED;

@@ -1,9 +1,9 @@
 // Sets up logging at start-up: the log thread first, then main's logger, then the output for uncaught errors.
 
 import { fstatSync } from "node:fs";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { createLogger, moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { LoggingConfig } from "../../../shared/log/logging-config.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { createLogger, moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { LoggingConfig } from "../../../shared/telemetry/log/logging-config.js";
 import { UncaughtErrors, type UncaughtOrigin } from "../../../shared/thread/uncaught.js";
 import { LogThread } from "../../threads/log-thread.js";
 

@@ -1,6 +1,6 @@
 // A kubelet without root starts, so that people can try it, and logs at once which features will not work.
 
-import type { Logger } from "../../../shared/log/thread-log.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 
 /** Warns when `uid` is not 0. Returns whether the process is root. */
 export function checkPermissions(uid: number | undefined, log: Pick<Logger, "warn">): boolean {

@@ -1,6 +1,6 @@
 // SIGTERM and SIGINT: the first starts an orderly stop, the second ends the process at once with code 1.
 
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 type StopSignal = "SIGTERM" | "SIGINT";
 

@@ -7,12 +7,12 @@
 
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { LatestWrite } from "../../../shared/fs/latest-write.js";
-import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
+import { readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodResources } from "../../model/pod-resources.js";
 import { type Actuated, encodeCheckpoint, decodeCheckpoint } from "./checkpoint.js";
 

@@ -1,6 +1,6 @@
 // In-place resizes as upstream counts them. Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Milliseconds. */
 const DURATION_BUCKETS = [

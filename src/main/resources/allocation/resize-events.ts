@@ -1,8 +1,8 @@
 // Events of resizes: the desired resources, as JSON that tools read.
 
-import type { EventType } from "../../../shared/api/event.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { type Pod } from "../../../shared/api/pod.js";
+import type { EventType } from "../../../shared/kubernetes/api/event.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { featuresMissing } from "../../model/declared-features.js";
 
 export interface ResizeEvent {

@@ -1,7 +1,7 @@
 // Resizes that can never be done here, even if other pods leave the node. Pure.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { milliValue, value } from "../../../shared/api/quantity.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { milliValue, value } from "../../../shared/kubernetes/api/quantity.js";
 import { featuresToUpdate, type DeclarableFeature } from "../../model/declared-features.js";
 import { changedResources, resourcesOf, type Resizable } from "../../model/pod-resources.js";
 import type { NodeResources } from "../node-capacity.js";

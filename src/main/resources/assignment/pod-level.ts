@@ -1,9 +1,9 @@
 // Gate PodLevelResourceManagers: what CPU and memory manager have in common for pods with pod-level resources, and its
 // metrics.
 
-import type { Container } from "../../../shared/api/pod.js";
-import { parseQuantity } from "../../../shared/api/quantity.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Container } from "../../../shared/kubernetes/api/pod.js";
+import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Names are KubeletConfiguration's, except the gate PodLevelResourceManagers. */
 export interface PodLevelSettings {

@@ -4,9 +4,9 @@
 // Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of
 // the kubelet through each manager's own checkpoint; a rejected pod holds nothing.
 
-import type { EventReason } from "../../../shared/api/event-reasons.js";
-import type { Container, Pod } from "../../../shared/api/pod.js";
-import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
+import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Device, Mount } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Refusal } from "../../model/refusal.js";
 
 /** A set of NUMA nodes on which a request could be served. Nodes are sorted. */

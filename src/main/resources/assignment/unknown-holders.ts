@@ -3,8 +3,8 @@
 // Invariant: while such a pod runs, nothing of the kind is allocated to another pod. This holds after further restarts,
 // too: the damaged file that was set aside is the evidence.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { podDescription } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { podDescription } from "../../../shared/kubernetes/api/pod.js";
 
 /** A state file that existed and could not be used. */
 export interface LostState {

@@ -1,7 +1,7 @@
 // Errors of cgroups, one class per cause.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 
 /** The kubelet may not make cgroups here. */
 export function cgroupsNotWritableError(directory: string, cause: unknown): OperatorError {

@@ -1,8 +1,8 @@
 // Values of a pod's own cgroup and of the QoS tiers. A limit is set on the pod only if nothing inside may run without
 // one.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { milliValue, value } from "../../../shared/api/quantity.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { milliValue, value } from "../../../shared/kubernetes/api/quantity.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
 import { reservedMemory } from "../memory-values.js";
 import { hugePagesAsked, hugePageSizeName } from "../page-sizes.js";

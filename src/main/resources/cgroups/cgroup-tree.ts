@@ -1,6 +1,6 @@
 // The cgroup interface that the manager uses: the kernel's two (cgroup-v1, cgroup-v2), and systemd's on top of either.
 
-import type { CgroupName } from "../../../shared/cgroup/name.js";
+import type { CgroupName } from "../../../shared/node/cgroup/name.js";
 import type { CgroupLimits } from "./cgroup-values.js";
 
 export interface CgroupTree {

@@ -1,7 +1,7 @@
 // cgroup v1: one directory per hierarchy for each cgroup. Hierarchies are handled in parallel; within one, in order.
 
-import type { V1Hierarchy } from "../../../shared/cgroup/mounts.js";
-import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
+import type { V1Hierarchy } from "../../../shared/node/cgroup/mounts.js";
+import { toCgroupfs, type CgroupName } from "../../../shared/node/cgroup/name.js";
 import { cgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";

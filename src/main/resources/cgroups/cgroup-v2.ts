@@ -1,7 +1,7 @@
 // cgroup v2: one directory per cgroup; a parent must hand each controller down (cgroup.subtree_control) before children
 // can have values of it.
 
-import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
+import { toCgroupfs, type CgroupName } from "../../../shared/node/cgroup/name.js";
 import { cgroupsNotWritableError } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";

@@ -1,7 +1,7 @@
 // A cgroup manager that is still being created. Its driver depends on the runtime's reply, and the node can observe
 // pods before that. Every call waits until the manager exists and its tree is set up.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CgroupManager, PodCgroup } from "./cgroup-manager.js";
 import type { CgroupLimits } from "./cgroup-values.js";
 

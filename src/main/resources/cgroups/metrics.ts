@@ -1,6 +1,6 @@
 // Metrics of the kubelet's cgroup operations, under upstream's names. Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export type CgroupOperation = "create" | "update" | "destroy";
 

@@ -3,8 +3,8 @@
 // Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; before each removal
 // the UID is checked again, and a cgroup of a pod that is wanted by then stays.
 
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { CgroupManager } from "./cgroup-manager.js";
 
 export interface OrphanCgroupsDeps {

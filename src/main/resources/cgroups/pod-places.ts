@@ -1,7 +1,7 @@
 // The QoS tiers in which this kubelet created or found each pod's cgroup. The removal of a pod then skips the other
 // tiers. Only a hint: a pod without an entry may have its cgroup in any tier.
 
-import type { CgroupName } from "../../../shared/cgroup/name.js";
+import type { CgroupName } from "../../../shared/node/cgroup/name.js";
 
 /** More entries than a node has pods. The entries that were unused for the longest time are dropped first. */
 const KEPT = 4096;

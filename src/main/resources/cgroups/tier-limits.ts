@@ -1,9 +1,9 @@
 // Values of the QoS tiers, computed from the running pods. They are the CPU weight of each tier, and the memory that is
 // kept for the tiers above it. Pure. Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
 
-import type { QOSClass } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import { value, milliValue } from "../../../shared/api/quantity.js";
+import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { value, milliValue } from "../../../shared/kubernetes/api/quantity.js";
 import { milliCpuToShares, MIN_SHARES } from "../cpu.js";
 import { hugePageSizeName } from "../page-sizes.js";
 import { podRequests, sumOf } from "../pod-requests.js";

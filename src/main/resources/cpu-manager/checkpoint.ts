@@ -2,7 +2,7 @@
 // "defaultCpuSet": "0,3-7", "entries": {UID: {container: "1-2"}}, "checksum": N}. With gate PodLevelResourceManagers it
 // has "podEntries": {UID: {"cpuSet": "1-4"}} before the checksum.
 
-import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
+import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { CpuSet } from "./cpu-set.js";
 import { stateSum, type StateTexts, isStateSum } from "./state-sum.js";
 

@@ -1,13 +1,13 @@
 // Makes the CPU manager of policy static from the node's settings and the machine. Loaded only where that is the
 // policy.
 
-import { parseCpuList } from "../../../shared/api/cpu-list.js";
-import { parseQuantity } from "../../../shared/api/quantity.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
+import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import { podLevelMetrics, podLevelMode, type PodLevelSettings } from "../assignment/pod-level.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";

@@ -1,6 +1,6 @@
 // Why the CPU manager can't start or can't serve a container, one class per cause.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { AllocationError } from "../assignment/resource-manager.js";
 
 /**

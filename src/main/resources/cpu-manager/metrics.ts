@@ -1,6 +1,6 @@
 // The CPU manager as upstream counts it. Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface CpuManagerMetrics {
   /** A container requested exclusive CPUs. */

@@ -1,8 +1,8 @@
 // cpuManagerPolicy: none hands out nothing and keeps no state. A state that a kubelet with policy static left must not
 // be ignored. Its containers run on exclusive CPUs, and the containers on shared CPUs beside them.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { CpuStateFile } from "./state-file.js";
 
 /** One read of a file that mostly is not there. Rejects with OperatorError. */

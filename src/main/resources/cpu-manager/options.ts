@@ -1,7 +1,7 @@
 // cpuManagerPolicyOptions as the static policy reads them. Names, gates and what excludes what are checked with the
 // configuration; this file has the rules that need the machine's topology.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { CpuTopology } from "./cpu-topology.js";
 
 export interface StaticOptions {

@@ -2,8 +2,8 @@
 // CPUs. Some of its containers get exclusive CPUs of these, the others share the rest of the pod's CPUs. Pure.
 // Invariant: no container of such a pod runs on CPUs of others, and none is left without any.
 
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { type Container, type Pod, isSidecar } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Container, type Pod, isSidecar } from "../../../shared/kubernetes/api/pod.js";
 import { type CpuSet, union, without } from "./cpu-set.js";
 
 /** The number of exclusive CPUs that a container requests; 0: it shares. */

@@ -3,13 +3,13 @@
 // Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the
 // kubelet every container is updated once, because its last update is not known.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import { CriNotFoundError, CriUnavailableError } from "../../../shared/cri/errors.js";
-import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import { CriNotFoundError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 /** From the grant, with which a container is created, to its start. */
 const CREATION_MS = 60_000;

@@ -2,10 +2,10 @@
 // request whole CPUs, and those of pods with whole CPUs at pod level. Pure. Source:
 // https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
 
-import { containerNamed } from "../../../shared/api/per-spec.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
-import { parseQuantity } from "../../../shared/api/quantity.js";
+import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { isGuaranteedByItself } from "../assignment/pod-level.js";
 import { qosClass } from "../qos.js";
 

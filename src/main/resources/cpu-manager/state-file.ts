@@ -2,12 +2,12 @@
 // Invariant: a promise that is awaited is on disk, synced, or its loss was logged.
 
 import { join } from "path/posix";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { LatestWrite } from "../../../shared/fs/latest-write.js";
-import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/thread-log.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
+import { readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import { CPU_STATE_FILE, type CpuAssignments, decodeCpuState, encodeCpuState } from "./checkpoint.js";
 import { cpuStateMismatchError } from "./errors.js";
 

@@ -2,7 +2,7 @@
 // Invariant: an exclusive CPU is in no other pod's set and not in the shared pool; together they are all CPUs that
 // pods may run on. Changes only through assign and release.
 
-import { printCpuList } from "../../../shared/api/cpu-list.js";
+import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { type CpuAssignments } from "./checkpoint.js";
 import { common, NO_CPUS, sameCpus, union, without, type CpuSet } from "./cpu-set.js";
 

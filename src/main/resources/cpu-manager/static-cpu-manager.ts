@@ -1,12 +1,12 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
 // Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
 
-import { printCpuList } from "../../../shared/api/cpu-list.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { type Container, type Pod } from "../../../shared/api/pod.js";
-import type { LatestWrite } from "../../../shared/fs/latest-write.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { LatestWrite } from "../../../shared/io/fs/latest-write.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
 import type { AllocationSource, PodLevelMetrics } from "../assignment/pod-level.js";
 import {

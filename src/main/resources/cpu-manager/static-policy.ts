@@ -3,7 +3,7 @@
 // CPUs are never exclusive; a container keeps its CPUs until its pod is released.
 // Source: https://kubernetes.io/docs/concepts/policy/node-resource-managers/
 
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { TopologyHint } from "../assignment/resource-manager.js";
 import { hasPodLevelResources } from "../pod-requests.js";
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";

@@ -3,11 +3,11 @@
 // during a write are in the next one.
 
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { lastSetAside, readState, removeLeftovers, setAside } from "../../../shared/fs/state-file.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { lastSetAside, readState, removeLeftovers, setAside } from "../../../shared/io/fs/state-file.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { LostState } from "../assignment/unknown-holders.js";
 import { decodeCheckpoint, encodeCheckpoint, type CheckpointData, type CheckpointEntry } from "./checkpoint.js";
 import type { GrantedEntry } from "./granted-devices.js";
@@ -110,7 +110,7 @@ export class CheckpointFile {
 
 /** Only nodes with devices need the code. */
 async function responseCodec() {
-  const { ContainerAllocateResponse } = await import("../../../shared/plugins/gen/deviceplugin.v1beta1.js");
+  const { ContainerAllocateResponse } = await import("../../../shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js");
   return ContainerAllocateResponse;
 }
 

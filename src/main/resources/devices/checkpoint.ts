@@ -2,7 +2,7 @@
 // {"PodDeviceEntries": […], "RegisteredDevices": {…}}, "Checksum": N}. The checksum is 32-bit FNV-1a over Go's debug
 // print of Data (types and field names included), which goPrint() rebuilds.
 
-import { Fnv32 } from "../../../shared/hash/fnv32.js";
+import { Fnv32 } from "../../../shared/base/hash/fnv32.js";
 
 export interface CheckpointEntry {
   PodUID: string;

@@ -1,7 +1,7 @@
 // Joins the Allocate responses of device plugins into the configuration with which a container is created. Pure.
 // If plugins set the same variable, path or annotation, the first by resource name wins.
 
-import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
+import { MountPropagation } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ContainerGrant } from "../assignment/resource-manager.js";
 import type { ContainerAllocateResponse } from "./plugin-port.js";
 

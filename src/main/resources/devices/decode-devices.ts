@@ -4,7 +4,7 @@
 // counts.
 
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { Device } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
+import { Device } from "../../../shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 import { DevicePluginError, type Devices, type PluginDevice } from "./plugin-port.js";
 
 /** gRPC's limit of a message, 4 MiB, has as many with ids of 50 characters. */

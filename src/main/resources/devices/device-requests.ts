@@ -1,10 +1,10 @@
 // The number of devices that containers request. Extended resources are never overcommitted, so the limits are enough.
 
-import { aggregate } from "../../../shared/api/aggregate-resources.js";
-import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { type Container, type Pod } from "../../../shared/api/pod.js";
-import { value } from "../../../shared/api/quantity.js";
+import { aggregate } from "../../../shared/kubernetes/api/aggregate-resources.js";
+import { isExtendedResourceName } from "../../../shared/kubernetes/api/extended-resources.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { value } from "../../../shared/kubernetes/api/quantity.js";
 
 /** Requested count by resource name: only resources that a device plugin could offer, only counts above 0. */
 export function containerRequests(container: Pick<Container, "resources">): Map<string, number> {

@@ -5,7 +5,7 @@
 // Invariant: messages of an earlier plugin of a resource are ignored; a plugin that stopped keeps its options, and is
 // not called any more; every stream is ended by stop(). The limits of plugin-limits.ts hold for all plugins together.
 
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ListSizes, MAX_RESOURCES, PendingRegistrations } from "./plugin-limits.js";
 import {
   callText,

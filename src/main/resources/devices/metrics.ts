@@ -1,6 +1,6 @@
 // Device plugins as operators of other kubelets know them. Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface DeviceMetrics {
   /** The plugin of a resource that is, or was, connected requested registration, with any result. */

@@ -1,12 +1,12 @@
 // Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has
 // started and lets plugins register.
 
-import type { ResourceStatus } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import type { NodeResources } from "../node-capacity.js";
 import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";

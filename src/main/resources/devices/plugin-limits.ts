@@ -1,7 +1,7 @@
 // Limits of what device plugins claim together, so that one that registers under made-up names, or never answers,
 // leaves room for the others.
 
-import { Scope } from "../../../shared/abort/scope.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
 import { DevicePluginError } from "./plugin-port.js";
 
 /**

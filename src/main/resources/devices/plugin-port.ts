@@ -1,8 +1,8 @@
 // A device plugin as the manager uses it: its devices, its calls, its errors. Free of gRPC.
 
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { PluginCallError, statusName } from "../../../shared/plugins/call-error.js";
-import type { ContainerAllocateResponse } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { PluginCallError, statusName } from "../../../shared/kubernetes/plugins/call-error.js";
+import type { ContainerAllocateResponse } from "../../../shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 
 export type { ContainerAllocateResponse };
 

@@ -3,7 +3,7 @@
 // https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/kubelet/cm/dra/state
 
 import { crc32 } from "node:zlib";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { listOf, recordOf, textOf } from "../json-shape.js";
 import type { ClaimState, PreparedDevice } from "./claim-state.js";
 import { DraError } from "./dra-error.js";

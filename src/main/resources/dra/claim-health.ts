@@ -1,7 +1,7 @@
 // Devices of the claims of one container in containerStatuses[].allocatedResourcesStatus, and in dynamic_resources of
 // the pod resources service.
 
-import type { ResourceStatus } from "../../../shared/api/pod-status.js";
+import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { ListedClaim } from "../../model/pod-claims.js";
 import type { ClaimState, PreparedDevice } from "./claim-state.js";
 import type { DeviceRef, DeviceReport } from "./device-health.js";

@@ -2,12 +2,12 @@
 // Invariant: when save() resolves, the claims are on disk, synced; a driver is called only for claims that are.
 
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { LatestWrite } from "../../../shared/fs/latest-write.js";
-import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
+import { readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeClaims, encodeClaims } from "./checkpoint.js";
 import { claimKey, type ClaimState } from "./claim-state.js";
 import { DraError } from "./dra-error.js";

@@ -2,7 +2,7 @@
 // <root-dir>/dra_health_state.
 // Invariant: a report counts until its device's timeout; after that, and without a report, the health is Unknown.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { DraError } from "./dra-error.js";
 
 /** Upstream's, for a device whose plugin names none. */

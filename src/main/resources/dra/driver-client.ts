@@ -1,17 +1,17 @@
 // The plugin of a DRA driver over gRPC, by version v1 or v1beta1 of its API. Loaded with the first plugin that
 // registers.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { statusName, PluginCallError } from "../../../shared/plugins/call-error.js";
-import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
-import { DRAPluginService as V1, type Device as DeviceV1 } from "../../../shared/plugins/gen/dra.v1.js";
-import { DRAPluginService as V1Beta1 } from "../../../shared/plugins/gen/dra.v1beta1.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { statusName, PluginCallError } from "../../../shared/kubernetes/plugins/call-error.js";
+import { PluginConnection, type UnaryMethod } from "../../../shared/kubernetes/plugins/connection.js";
+import { DRAPluginService as V1, type Device as DeviceV1 } from "../../../shared/kubernetes/plugins/gen/dra.v1.js";
+import { DRAPluginService as V1Beta1 } from "../../../shared/kubernetes/plugins/gen/dra.v1beta1.js";
 import {
   DRAResourceHealthService,
   HealthStatus,
   type DeviceHealth as DeviceHealthMessage,
-} from "../../../shared/plugins/gen/drahealth.v1alpha1.js";
-import { hasMoreFields } from "../../../shared/plugins/has-more-fields.js";
+} from "../../../shared/kubernetes/plugins/gen/drahealth.v1alpha1.js";
+import { hasMoreFields } from "../../../shared/kubernetes/plugins/has-more-fields.js";
 import type { PreparedDevice } from "./claim-state.js";
 import { DEFAULT_TIMEOUT_MS, type DeviceReport } from "./device-health.js";
 import { DRIVER_CALL_MS, type DriverClient, type DriverServices } from "./driver-port.js";

@@ -3,8 +3,8 @@
 // Invariant: a driver without a connected plugin for WIPE_DELAY_MS loses the ResourceSlices of this node; no pod is
 // then scheduled to devices that cannot be prepared; a plugin that comes back in time keeps them.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
 import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
 import { DraError } from "./dra-error.js";

@@ -2,10 +2,10 @@
 // Invariant: a stream that ends is opened again after RETRY_MS; a plugin without the service is not called again; a
 // fault of one plugin ends only its own stream.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { PluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { PluginCallError, STATUS } from "../../../shared/kubernetes/plugins/call-error.js";
 import type { DeviceHealth } from "./device-health.js";
 import type { DriverClient } from "./driver-port.js";
 

@@ -1,6 +1,6 @@
 // Metrics of ResourceClaims under upstream's names: durations of operations, and the number of claims in use.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { ClaimState } from "./claim-state.js";
 import type { ClaimsObserver } from "./claims.js";
 

@@ -2,10 +2,10 @@
 // controller and scheduler wrote it, and the claim itself.
 // https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
-import type { OwnerReference } from "../../../shared/api/meta.js";
-import type { ResourceClaim } from "../../../shared/api/objects.js";
-import type { PodStatus } from "../../../shared/api/pod-status.js";
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { OwnerReference } from "../../../shared/kubernetes/api/meta.js";
+import type { ResourceClaim } from "../../../shared/kubernetes/api/objects.js";
+import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { DraError } from "./dra-error.js";
 
 export type ClaimStatuses = Pick<PodStatus, "resourceClaimStatuses" | "extendedResourceClaimStatus">;

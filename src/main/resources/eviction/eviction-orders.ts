@@ -2,10 +2,10 @@
 // Invariant: an order counts for the pod it was judged by only, by UID and generation; no order evicts a critical
 // pod; an order for a pod that is being evicted may only shorten its end.
 
-import { podDescription, type Pod } from "../../../shared/api/pod.js";
+import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { type EvictionRecord, LOCAL_LIMITS } from "../../../shared/contracts/eviction.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/thread-log.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodFailure } from "../../model/refusal.js";
 import { isCriticalPod } from "../oom-score.js";

@@ -1,8 +1,8 @@
 // Metrics of evictions as main carries them out, under upstream's names.
 
-import { isEvictionSignal, type EvictionSignal } from "../../../shared/api/eviction-threshold.js";
+import { isEvictionSignal, type EvictionSignal } from "../../../shared/kubernetes/api/eviction-threshold.js";
 import type { LocalLimit } from "../../../shared/contracts/eviction.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface EvictionMetrics {
   /** A pod had to go. `sampleAgeMs`: how old the figures were by which that was judged. */

@@ -1,7 +1,7 @@
 // The node pressures that the eviction thread reported last. Kept while the thread restarts, for admission and for the
 // node's conditions.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Pressure } from "../../../shared/contracts/node-status.js";
 
 export class NodePressures {

@@ -3,7 +3,7 @@
 // loses no order.
 
 import { isDeepStrictEqual } from "node:util";
-import { type Pod } from "../../../shared/api/pod.js";
+import { type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EvictionPod } from "../../../shared/contracts/eviction.js";
 import { evictionPodOf } from "./eviction-pod.js";
 

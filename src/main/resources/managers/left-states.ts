@@ -3,8 +3,8 @@
 
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 interface LeftStateSettings {
   rootDir: string;

@@ -1,7 +1,7 @@
 // Upstream's format of memory_manager_state, so that either kubelet reads the other's file. Its checksum is that of
 // Go's debug print of the struct, type names and all (docs/adr/0031).
 
-import { fnv32 } from "../../../shared/hash/fnv32.js";
+import { fnv32 } from "../../../shared/base/hash/fnv32.js";
 import { listOf, recordOf } from "../json-shape.js";
 import type { MachineMemory, MemoryAssignments, MemoryBlock, MemoryTable, NodeMemory } from "./machine-memory.js";
 

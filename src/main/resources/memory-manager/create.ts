@@ -1,9 +1,9 @@
 // The memory manager of this node; loaded only with policy Static.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
-import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import { runningPods } from "../../model/observed-containers.js";
 import { podLevelMetrics } from "../assignment/pod-level.js";
 import type { MachineTopology } from "../topology/machine-topology.js";

@@ -3,12 +3,12 @@
 // machine, or still fits it; the assignment of a pod of unknown definition stays until nothing of the pod runs.
 
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
-import { LatestWrite } from "../../../shared/fs/latest-write.js";
-import { lastSetAside, readState, removeLeftovers } from "../../../shared/fs/state-file.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
+import { lastSetAside, readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { LostState } from "../assignment/unknown-holders.js";
 import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
 import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";

@@ -1,6 +1,6 @@
 // The memory manager as upstream counts it. Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface MemoryManagerMetrics {
   /** A container whose memory is set aside was admitted. */

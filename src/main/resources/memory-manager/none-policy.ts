@@ -1,9 +1,9 @@
 // Policy None allocates nothing, but must respect allocations of another policy.
 
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { readState } from "../../../shared/fs/state-file.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { readState } from "../../../shared/io/fs/state-file.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
 import { refuseOthers } from "./state-error.js";
 

@@ -2,8 +2,8 @@
 // common NUMA nodes. Some of its containers get exclusive parts of it, the others share the rest. Pure.
 // Invariant: no container of such a pod has memory of another pod, and none is left without any.
 
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { MemoryBlock } from "./machine-memory.js";
 import type { MemoryRequests } from "./place-memory.js";
 

@@ -1,7 +1,7 @@
 // A state of the memory manager that this kubelet must not ignore: memory that pods hold would count as free.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { quote } from "../../../shared/text/quote.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import type { MemoryState } from "./checkpoint.js";
 
 /** The kubelet does not start; the file stays. */

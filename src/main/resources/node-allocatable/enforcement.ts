@@ -1,7 +1,7 @@
 // Cgroup limits for pods and for reserved daemons, by enforceNodeAllocatable. Pure: from amounts to cgroup values.
 // Eviction thresholds are not subtracted: eviction must act before a pod reaches these limits.
 
-import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
+import { milliValue, value, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import type { CgroupLimits } from "../cgroups/cgroup-values.js";
 import { milliCpuToShares } from "../cpu.js";
 import type { NodeResources } from "../node-capacity.js";

@@ -3,10 +3,10 @@
 // them. The pods' limit is tried again every minute. The kernel accepts it only after the eviction of pods that use
 // more.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CgroupManager } from "../cgroups/cgroup-manager.js";
 import type { Enforcement, ReservedCgroup } from "./enforcement.js";

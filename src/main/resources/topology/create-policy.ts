@@ -1,6 +1,6 @@
 // The topology manager's policies: each merges the managers' hints and decides whether the result admits the pod.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { ResourceHints } from "../assignment/resource-manager.js";
 import type { MachineTopology } from "./machine-topology.js";
 import { byDistance, hintOf, mergeHints, optionsOf, type Option } from "./merge-hints.js";

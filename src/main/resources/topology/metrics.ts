@@ -1,6 +1,6 @@
 // Admissions by the topology manager as upstream counts them. Main thread only.
 
-import { exponentialBuckets, type ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { exponentialBuckets, type ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Milliseconds. */
 const DURATION_BUCKETS = exponentialBuckets(0.05, 2, 15);

@@ -3,7 +3,7 @@
 
 import { readdir, readFile } from "fs/promises";
 import { join } from "path/posix";
-import { parseCpuList } from "../../../shared/api/cpu-list.js";
+import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { NumaNode } from "./machine-topology.js";
 
 const KIB = 1024n;

@@ -10,9 +10,9 @@
 
 import { randomInt } from "node:crypto";
 import { chmod, lstat, mkdir, open, readFile, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { DiskFullError } from "../../../shared/fs/atomic-write.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { DiskFullError } from "../../../shared/io/fs/atomic-write.js";
 import { namesIn } from "../paths.js";
 import { checkPayload, visibleNames, type Payload, type PayloadFile } from "./payload.js";
 import { keptByUmask } from "./umask.js";

@@ -2,9 +2,9 @@
 // enableControllerAttachDetach false, the kubelet requests the attachment itself.
 // Invariant: a volume is published in volumesInUse before it is used, so that no controller detaches it meanwhile.
 
-import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";
-import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";
-import type { VolumeAttachment } from "../../../shared/api/objects.js";
+import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
+import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/kubernetes/api/client/kinds.js";
+import type { VolumeAttachment } from "../../../shared/kubernetes/api/objects.js";
 import { VolumeError } from "../volume-error.js";
 import type { CsiContext } from "./context.js";
 import { deviceKey, type CsiVolume } from "./csi-volume.js";

@@ -4,7 +4,7 @@ import {
   VolumeCapability_AccessMode_Mode as Mode,
   type DeepPartial,
   type VolumeCapability,
-} from "../../../shared/plugins/gen/csi.v1.js";
+} from "../../../shared/kubernetes/plugins/gen/csi.v1.js";
 import { CAPABILITY } from "./node-port.js";
 
 /** The first of the PV's access modes counts; ReadWriteOnce when it has none. */

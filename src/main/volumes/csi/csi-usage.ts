@@ -1,6 +1,6 @@
 // NodeGetVolumeStats of a published volume: its usage and its condition.
 
-import { VolumeUsage_Unit } from "../../../shared/plugins/gen/csi.v1.js";
+import { VolumeUsage_Unit } from "../../../shared/kubernetes/plugins/gen/csi.v1.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import type { CsiContext } from "./context.js";
 import { deviceKey } from "./csi-volume.js";

@@ -1,8 +1,8 @@
 // One CSI volume as a pod wants it, from a persistent volume or from the pod itself.
 
-import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../shared/api/objects.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { CSIVolumeSource, Volume } from "../../../shared/api/volume.js";
+import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../shared/kubernetes/api/objects.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { CSIVolumeSource, Volume } from "../../../shared/kubernetes/api/volume.js";
 import { mountOptionsOf } from "../pv-annotations.js";
 import { VolumeError } from "../volume-error.js";
 import { CSI_PLUGIN, ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";

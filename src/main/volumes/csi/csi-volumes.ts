@@ -1,7 +1,7 @@
 // CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that
 // wants such a volume, or the first one that an earlier kubelet left.
 
-import { lazily } from "../../../shared/turns/lazily.js";
+import { lazily } from "../../../shared/base/turns/lazily.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";

@@ -1,8 +1,8 @@
 // The CSI drivers that have registered on this node. Volume operations wait here for a moment for a driver that is
 // about to register. After a restart of the kubelet drivers register while pods already wait for their volumes.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { abortReason } from "../../../shared/errors/thrown.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { abortReason } from "../../../shared/base/errors/thrown.js";
 import { VolumeError } from "../volume-error.js";
 import type { CsiNode } from "./node-port.js";
 

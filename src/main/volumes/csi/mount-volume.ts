@@ -3,8 +3,8 @@
 // published volume stays published across restarts of the kubelet. Nothing is deleted while it is mounted.
 
 import { mkdir, open, stat } from "node:fs/promises";
-import { CSI_MOUNT, metaDirectory } from "../../../shared/api/pod-paths.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import { CSI_MOUNT, metaDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";

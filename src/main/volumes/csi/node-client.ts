@@ -1,9 +1,9 @@
 // A driver's node service, as typed calls. Loading this file loads gRPC.
 // Invariant: no call lasts longer than two minutes; every call is measured.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { PluginCallError, STATUS, statusName } from "../../../shared/plugins/call-error.js";
-import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/plugins/connection.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { PluginCallError, STATUS, statusName } from "../../../shared/kubernetes/plugins/call-error.js";
+import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/kubernetes/plugins/connection.js";
 import {
   NodeExpandVolumeRequest,
   NodeGetVolumeStatsRequest,
@@ -11,7 +11,7 @@ import {
   NodeService,
   type NodeServiceCapability_RPC_Type as Rpc,
   NodeStageVolumeRequest,
-} from "../../../shared/plugins/gen/csi.v1.js";
+} from "../../../shared/kubernetes/plugins/gen/csi.v1.js";
 import type { CsiMetrics } from "./metrics.js";
 import type { CsiNode } from "./node-port.js";
 

@@ -8,7 +8,7 @@ import type {
   NodeGetVolumeStatsResponse,
   NodePublishVolumeRequest,
   NodeStageVolumeRequest,
-} from "../../../shared/plugins/gen/csi.v1.js";
+} from "../../../shared/kubernetes/plugins/gen/csi.v1.js";
 
 /** Capabilities of a node plugin (NodeServiceCapability_RPC_Type). */
 export const CAPABILITY = {

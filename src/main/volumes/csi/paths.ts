@@ -6,7 +6,7 @@ import {
   pluginDirectoryName,
   volumeDirectory,
   volumesDirectory,
-} from "../../../shared/api/pod-paths.js";
+} from "../../../shared/kubernetes/api/pod-paths.js";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
 const ON_DISK = pluginDirectoryName(CSI_PLUGIN);

@@ -1,7 +1,7 @@
 // The pod attributes that NodePublishVolume passes to a driver whose CSIDriver object requests them.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { apiTime } from "../../../shared/api/time.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";

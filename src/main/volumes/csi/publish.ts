@@ -1,7 +1,7 @@
 // NodePublishVolume, of file systems and of devices alike: the secrets and attributes in its request.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { PluginCallError } from "../../../shared/plugins/call-error.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { PluginCallError } from "../../../shared/kubernetes/plugins/call-error.js";
 import { removeEmpty } from "../remove-tree.js";
 import { type CsiContext } from "./context.js";
 import type { CsiVolume } from "./csi-volume.js";

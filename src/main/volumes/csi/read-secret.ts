@@ -1,8 +1,8 @@
 // Secrets that a volume names for its driver. Read for the call and not kept.
 
-import { SECRETS } from "../../../shared/api/client/kinds.js";
-import type { ApiClient } from "../../../shared/api/client/port.js";
-import type { SecretRef } from "../../../shared/api/objects.js";
+import { SECRETS } from "../../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
+import type { SecretRef } from "../../../shared/kubernetes/api/objects.js";
 import { VolumeError } from "../volume-error.js";
 
 /** Empty without a reference. @throws VolumeError, ApiError, ApiConnectionError */

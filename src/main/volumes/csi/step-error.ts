@@ -1,7 +1,7 @@
 // The failed step of setting a volume up, in upstream's texts, which users search for.
 
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { PluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { PluginCallError, statusName } from "../../../shared/kubernetes/plugins/call-error.js";
 
 export class CsiStepError extends Error {
   override readonly name = "CsiStepError";

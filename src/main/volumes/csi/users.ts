@@ -2,7 +2,7 @@
 // user. Invariant: the users are read from disk once, before anything is unstaged. Afterwards they are kept in memory.
 
 import { readlink } from "node:fs/promises";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { namesIn, podUidsIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";
 import * as paths from "./paths.js";

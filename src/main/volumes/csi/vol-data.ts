@@ -2,8 +2,8 @@
 // a kubelet that finds it after a crash can undo the driver's calls. Keys are upstream's, which also reads these files.
 
 import { readFile, rm } from "node:fs/promises";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { VOL_DATA_FILE } from "./paths.js";
 
 export type VolumeLifecycle = "Persistent" | "Ephemeral";

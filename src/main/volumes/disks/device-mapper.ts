@@ -2,9 +2,9 @@
 
 import { readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { run } from "../program.js";
 import type { DiskSystem } from "./disk.js";
 

@@ -1,6 +1,6 @@
 // A network disk (iSCSI, Fibre Channel) as a pod wants it, and the kind of disk that its plugin handles.
 
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { VolumeError } from "../volume-error.js";
 
 /** No device appeared for the volume. */

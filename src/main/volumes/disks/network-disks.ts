@@ -1,7 +1,7 @@
 // The volumes of one kind of network disk, for the plugin of pods and the plugin of claims.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Volume } from "../../../shared/api/volume.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Volume } from "../../../shared/kubernetes/api/volume.js";
 import { asVolumeErrors } from "../claims/volume-errors.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { VolumePlugin } from "../plugin.js";

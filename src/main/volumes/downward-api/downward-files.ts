@@ -1,9 +1,9 @@
 // The downward API as files: fields of the pod and resources of its containers, for downwardAPI volumes and
 // projections.
 
-import type { ResourceList } from "../../../shared/api/meta.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { DownwardAPIVolumeFile } from "../../../shared/api/volume.js";
+import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { DownwardAPIVolumeFile } from "../../../shared/kubernetes/api/volume.js";
 import { volumeFieldValue, resourceFieldValue } from "../../model/downward.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { together } from "../object-volume/content-error.js";

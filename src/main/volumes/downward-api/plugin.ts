@@ -1,6 +1,6 @@
 // downwardAPI volumes: fields of the pod as files in memory. They need no API server.
 
-import type { ResourceList } from "../../../shared/api/meta.js";
+import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import { DEFAULT_MODE } from "../object-volume/key-files.js";
 import { objectVolumePlugin, type ObjectVolumeDeps } from "../object-volume/object-volume.js";
 import type { VolumePlugin } from "../plugin.js";

@@ -1,8 +1,8 @@
 // Which huge pages back an emptyDir: the size its medium names, or the only one that the pod requests. A volume of
 // pages that the pod did not request could never hold a byte: the pod's cgroup allows none.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { value, parseQuantity } from "../../../shared/api/quantity.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { value, parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { hugePagesAsked } from "../../resources/page-sizes.js";
 
 const ANY = "HugePages";

@@ -1,8 +1,8 @@
 // Maximum size of a memory-backed emptyDir: the least of sizeLimit, the pod's memory limit and the node's memory.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { value } from "../../../shared/api/quantity.js";
-import type { EmptyDirVolumeSource } from "../../../shared/api/volume.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { value } from "../../../shared/kubernetes/api/quantity.js";
+import type { EmptyDirVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { podCgroupLimits } from "../../resources/cgroups/cgroup-limits.js";
 
 /** Bytes, above 0. @throws InvalidQuantityError */

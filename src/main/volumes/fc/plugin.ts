@@ -1,7 +1,7 @@
 // Fibre Channel volumes of pods and of claims. Loaded with the first of them, or with a disk that an earlier kubelet
 // left.
 
-import type { FCVolumeSource } from "../../../shared/api/volume.js";
+import type { FCVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import type { DiskVolumesOptions } from "../disks/disk-volumes.js";
 import { DISK_SYSTEM } from "../disks/disk.js";
 import { networkDiskPlugin, networkDisks, type NetworkDisks } from "../disks/network-disks.js";

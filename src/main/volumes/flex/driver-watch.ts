@@ -4,11 +4,11 @@
 
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { faultPoint } from "../../../shared/faults/fault-points.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { Loop } from "../../../shared/turns/loop.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { faultPoint } from "../../../shared/base/faults/fault-points.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 import { namesIn } from "../paths.js";
 
 const RESCAN_MS = 10_000;

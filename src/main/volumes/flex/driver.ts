@@ -2,9 +2,9 @@
 // prints too much.
 // Invariant: a command that the driver called "Not supported" is not sent to it again.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
+import { runProgram } from "../../../shared/io/exec/run-program.js";
 import { VolumeError } from "../volume-error.js";
 import { ANSWER_LIMIT, FlexNotSupportedError, readAnswer, type FlexAnswer, type FlexCapabilities } from "./answer.js";
 

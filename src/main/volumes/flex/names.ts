@@ -1,6 +1,6 @@
 // Names of flexVolume drivers: in a pod, on disk and in metrics. The layout is upstream's.
 
-import { FLEX_PREFIX, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
+import { FLEX_PREFIX, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
 
 export const FLEX_PLUGIN = "kubernetes.io/flexvolume";
 

@@ -1,9 +1,9 @@
 // The JSON object that a flexVolume driver gets with a volume. It has the volume's own options, and the kubelet's under
 // kubernetes.io/. It contains secrets: no message and no log line may show it.
 
-import { SECRETS } from "../../../shared/api/client/kinds.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { FlexVolumeSource } from "../../../shared/api/volume.js";
+import { SECRETS } from "../../../shared/kubernetes/api/client/kinds.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { FlexVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { goJson } from "../../model/go-json.js";
 import { joined } from "../../model/joined-cluster.js";

@@ -2,12 +2,12 @@
 // part.
 
 import { constants } from "node:fs";
-import type { HostPathType } from "../../../shared/api/volume.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
-import type { RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
-import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import type { HostPathType } from "../../../shared/kubernetes/api/volume.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { VolumeNotAnsweringError } from "../../../shared/node/volume-calls/errors.js";
+import type { RequestOf, ResultOf } from "../../../shared/node/volume-calls/operations.js";
+import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";
 

@@ -4,10 +4,10 @@
 
 import { readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { multipathOver, names, removeDisk } from "../disks/device-mapper.js";
 import { DiskAttachError, type Disk, type DiskKind, type DiskSystem, type GoneDisk } from "../disks/disk.js";
 import * as paths from "../paths.js";

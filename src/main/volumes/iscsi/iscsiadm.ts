@@ -1,8 +1,8 @@
 // The calls of iscsiadm: interfaces, discovery, sessions. Invariant: CHAP secrets are in no message and no log line.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
+import { runProgram } from "../../../shared/io/exec/run-program.js";
 import { DiskAttachError } from "../disks/disk.js";
 
 const DEADLINE_MS = 120_000;

@@ -1,7 +1,7 @@
 // iSCSI volumes of pods and of claims. Loaded with the first of them, or with a disk that an earlier kubelet left.
 
-import { SECRETS } from "../../../shared/api/client/kinds.js";
-import type { ISCSIVolumeSource } from "../../../shared/api/volume.js";
+import { SECRETS } from "../../../shared/kubernetes/api/client/kinds.js";
+import type { ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import type { DiskVolumesOptions } from "../disks/disk-volumes.js";

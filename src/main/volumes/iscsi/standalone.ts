@@ -1,6 +1,6 @@
 // iSCSI volumes on a stand-alone node. Loaded with the first of them.
 
-import { lazily } from "../../../shared/turns/lazily.js";
+import { lazily } from "../../../shared/base/turns/lazily.js";
 import { standaloneDisks } from "../disks/standalone.js";
 import type { VolumePlugin } from "../plugin.js";
 import type { VolumeManagerOptions } from "../volume-manager-options.js";

@@ -1,7 +1,7 @@
 // Several problems of one volume in one message, in upstream's form: "[first, second]"; a repeated problem is listed
 // once.
 
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { VolumeError } from "../volume-error.js";
 
 function volumeContentError(problems: readonly unknown[]): VolumeError {

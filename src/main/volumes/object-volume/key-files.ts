@@ -1,7 +1,7 @@
 // Keys of a config map or secret as files: all of them under their names, or those that items name. Volumes and
 // projections use them.
 
-import type { KeyToPath } from "../../../shared/api/volume.js";
+import type { KeyToPath } from "../../../shared/kubernetes/api/volume.js";
 import { missingKey, withFacts } from "../../model/error-facts.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { VolumeError } from "../volume-error.js";

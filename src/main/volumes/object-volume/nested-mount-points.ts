@@ -3,7 +3,7 @@
 // thousands.
 
 import { posix } from "path/posix";
-import type { Pod, VolumeMount } from "../../../shared/api/pod.js";
+import type { Pod, VolumeMount } from "../../../shared/kubernetes/api/pod.js";
 import { payloadPathError } from "../errors.js";
 
 interface MountPoint {

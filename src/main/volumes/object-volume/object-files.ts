@@ -1,8 +1,8 @@
 // The files of a config map or a secret, for their own volumes and for projections.
 
-import { isNotFound } from "../../../shared/api/client/errors.js";
-import type { ConfigMap, Secret } from "../../../shared/api/objects.js";
-import type { KeyToPath } from "../../../shared/api/volume.js";
+import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
+import type { ConfigMap, Secret } from "../../../shared/kubernetes/api/objects.js";
+import type { KeyToPath } from "../../../shared/kubernetes/api/volume.js";
 import type { ReferencedObjects } from "../../model/cluster-access.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { keyFiles } from "./key-files.js";

@@ -3,12 +3,12 @@
 // Invariant: one measurement per volume at a time; a volume that hangs does not delay the others, and has no figures
 // itself.
 
-import { Scope } from "../../../shared/abort/scope.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { VolumeNotAnsweringError } from "../../../shared/volume-calls/errors.js";
-import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { VolumeNotAnsweringError } from "../../../shared/node/volume-calls/errors.js";
+import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { VolumeUsage } from "../volume-usage.js";

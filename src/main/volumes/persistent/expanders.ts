@@ -2,9 +2,9 @@
 // command expandfs. A local device's file system is expanded by its own tool. Volumes of other kinds never grow here.
 
 import { readlink } from "node:fs/promises";
-import type { Quantity } from "../../../shared/api/meta.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import { value } from "../../../shared/api/quantity.js";
+import type { Quantity } from "../../../shared/kubernetes/api/meta.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { value } from "../../../shared/kubernetes/api/quantity.js";
 import { isBlock, type BoundClaim } from "../claims/claim.js";
 import { csiPlugin, deviceKey, persistentVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";

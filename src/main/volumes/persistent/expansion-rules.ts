@@ -1,8 +1,8 @@
 // Expansion of a claim's volume on the node: the decision to expand, and the claim's status after it. Pure.
 
-import type { Quantity } from "../../../shared/api/meta.js";
-import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/api/objects.js";
-import { compareQuantities } from "../../../shared/api/quantity.js";
+import type { Quantity } from "../../../shared/kubernetes/api/meta.js";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/kubernetes/api/objects.js";
+import { compareQuantities } from "../../../shared/kubernetes/api/quantity.js";
 
 export type ClaimStatus = NonNullable<PersistentVolumeClaim["status"]>;
 type Condition = NonNullable<ClaimStatus["conditions"]>[number];

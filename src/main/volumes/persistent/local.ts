@@ -4,13 +4,13 @@
 
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
-import type { PersistentVolume } from "../../../shared/api/objects.js";
-import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { quote } from "../../../shared/text/quote.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-import type { FileFacts } from "../../../shared/volume-calls/operations.js";
+import type { PersistentVolume } from "../../../shared/kubernetes/api/objects.js";
+import { devicesDirectory, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { quote } from "../../../shared/base/text/quote.js";
+import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import type { FileFacts } from "../../../shared/node/volume-calls/operations.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { FilesystemMismatchError } from "../file-system/format.js";
 import { growFileSystem } from "../file-system/grow-file-system.js";

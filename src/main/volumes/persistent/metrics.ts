@@ -1,6 +1,6 @@
 // Capacity and usage of the volumes of claims, under upstream's metric names. Main thread only.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 const LABELS = ["namespace", "persistentvolumeclaim"] as const;
 

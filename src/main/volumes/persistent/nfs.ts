@@ -1,6 +1,6 @@
 // nfs, by the mount helper of the node: of claims, and as a pod names it itself.
 
-import type { NFSVolumeSource } from "../../../shared/api/volume.js";
+import type { NFSVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import type { mountByProgram } from "../file-system/program-mount.js";
 import type { HostPlace } from "../place.js";

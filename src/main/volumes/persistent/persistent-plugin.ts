@@ -1,11 +1,11 @@
 // Volumes behind claims. It finds the persistent volume and checks that this node and the pod may use it. Then it
 // passes the volume to the plugin that mounts its kind. Loaded with the first pod that has a claim.
 
-import { termMatches, type SelectedNode } from "../../../shared/api/node-selector.js";
-import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { FCVolumeSource, ISCSIVolumeSource, Volume } from "../../../shared/api/volume.js";
-import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import { termMatches, type SelectedNode } from "../../../shared/kubernetes/api/node-selector.js";
+import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/kubernetes/api/objects.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { FCVolumeSource, ISCSIVolumeSource, Volume } from "../../../shared/kubernetes/api/volume.js";
+import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import { boundClaim, isBlock, type BoundClaim } from "../claims/claim.js";

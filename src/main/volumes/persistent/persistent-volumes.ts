@@ -2,8 +2,8 @@
 // The implementation is loaded with the first such volume.
 
 import { stat } from "node:fs/promises";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { moduleLogger } from "../../../shared/log/logger.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { moduleLogger } from "../../../shared/telemetry/log/logger.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS } from "../csi/migrated-plugins.js";

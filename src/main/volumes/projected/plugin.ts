@@ -1,7 +1,7 @@
 // projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is
 // one.
 
-import type { VolumeProjection } from "../../../shared/api/volume.js";
+import type { VolumeProjection } from "../../../shared/kubernetes/api/volume.js";
 import type { PayloadFile } from "../atomic-writer/payload.js";
 import { together } from "../object-volume/content-error.js";
 import { DEFAULT_MODE } from "../object-volume/key-files.js";

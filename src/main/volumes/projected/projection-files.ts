@@ -1,8 +1,8 @@
 // The files of one source of a projected volume. Credentials are for the pod's own user or group where it has one.
 
-import { containersOf } from "../../../shared/api/pod-containers.js";
-import { type Pod } from "../../../shared/api/pod.js";
-import type { PodCertificateProjection, VolumeProjection } from "../../../shared/api/volume.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodCertificateProjection, VolumeProjection } from "../../../shared/kubernetes/api/volume.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";

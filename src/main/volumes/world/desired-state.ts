@@ -1,8 +1,8 @@
 // The desired state of the world: which volumes the pods of this node need. Written when a pod requests its volumes,
 // and forgotten when they are torn down. Invariant: a pod that is being torn down wants nothing.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Volume } from "../../../shared/api/volume.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Volume } from "../../../shared/kubernetes/api/volume.js";
 import type { VolumeDoer, VolumePlugin } from "../plugin.js";
 
 export interface WantedVolume {

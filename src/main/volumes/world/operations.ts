@@ -2,10 +2,10 @@
 // Invariant: one operation per volume at a time; a failed one is not repeated before its back-off expires; an operation
 // that hangs delays only its own volume.
 
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { invariant } from "../../../shared/errors/invariant.js";
-import { Backoff } from "../../../shared/turns/backoff.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { invariant } from "../../../shared/base/errors/invariant.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { volumeOperationPendingError } from "../errors.js";
 
 /** Back-off of a volume whose operation failed; upstream's values. */

@@ -2,8 +2,8 @@
 // source object, and sooner after a failure. Invariant: one pod at a time, in the background. After `forget` has
 // resolved, the pod's volumes are not changed any more.
 
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { backoffMs } from "../../../shared/turns/backoff.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod } from "./desired-state.js";

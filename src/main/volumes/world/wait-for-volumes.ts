@@ -3,11 +3,11 @@
 // continues by itself.
 
 import { setMaxListeners } from "node:events";
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { quote } from "../../../shared/text/quote.js";
+import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, VolumesNotReadyError } from "../errors.js";
 import { isDevicePlace, type VolumePlace } from "../place.js";

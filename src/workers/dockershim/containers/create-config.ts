@@ -7,7 +7,7 @@ import {
   type ContainerConfig,
   type LinuxContainerSecurityContext,
   type PodSandboxConfig,
-} from "../../../shared/cri/gen/runtime.v1.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";
 import { dockerLabels, LOG_PATH_LABEL, SANDBOX_ID_LABEL, TYPE_LABEL } from "../names.js";
 import { criCgroupParent, type CgroupDriverName } from "./cgroup-parent.js";

@@ -1,7 +1,7 @@
 // Mounts of CRI → docker's. Pure.
 
 import type Docker from "dockerode";
-import { MountPropagation, type Mount } from "../../../shared/cri/gen/runtime.v1.js";
+import { MountPropagation, type Mount } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";
 
 const PROPAGATION = {

@@ -1,6 +1,6 @@
 // Namespaces of CRI ↔ docker's modes. A pod's namespaces are those of its sandbox container. Pure.
 
-import { NamespaceMode, type NamespaceOption } from "../../../shared/cri/gen/runtime.v1.js";
+import { NamespaceMode, type NamespaceOption } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 export interface NamespaceModes {
   NetworkMode: string;

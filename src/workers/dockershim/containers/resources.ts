@@ -1,6 +1,6 @@
 // Resources of CRI ↔ docker's. Pure.
 
-import type { LinuxContainerResources } from "../../../shared/cri/gen/runtime.v1.js";
+import type { LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 /** The members of docker's HostConfig, also of its update. A member that is not there stays as it is. */
 export interface DockerResources {

@@ -4,7 +4,7 @@ import {
   SecurityProfile_ProfileType,
   type SecurityProfile,
   type SELinuxOption,
-} from "../../../shared/cri/gen/runtime.v1.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";
 import { readText } from "../read-text.js";
 

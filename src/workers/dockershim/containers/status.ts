@@ -7,7 +7,7 @@ import {
   type Container,
   type ContainerStatus,
   type ImageSpec,
-} from "../../../shared/cri/gen/runtime.v1.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { nanosOf } from "../engine/times.js";
 import { containerMetadata, criLabels, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { criMounts } from "./mounts.js";

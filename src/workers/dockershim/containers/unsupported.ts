@@ -9,7 +9,7 @@ import {
   type LinuxContainerResources,
   type NamespaceOption,
   type PodSandboxConfig,
-} from "../../../shared/cri/gen/runtime.v1.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";
 
 /** @throws Fault for a refused field */

@@ -1,6 +1,6 @@
 // Verbs of containers, except those that run commands in them.
 
-import type { ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import type { ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";
 import { create, inspected, listed, remove, start, stop } from "../engine/containers.js";
 import { request } from "../engine/engine.js";

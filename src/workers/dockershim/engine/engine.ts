@@ -4,9 +4,9 @@
 // bounded size.
 
 import Docker from "dockerode";
-import { Scope } from "../../../shared/abort/scope.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { abortReason } from "../../../shared/errors/thrown.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { abortReason } from "../../../shared/base/errors/thrown.js";
 import { Fault, isUnreachable } from "../fault.js";
 import { limitAnswers } from "./answer-limits.js";
 import { answered } from "./answers.js";

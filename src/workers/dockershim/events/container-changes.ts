@@ -2,7 +2,7 @@
 // Invariant: each change is reported once, by the event or the list that shows it first. The states of a container
 // only go forward.
 
-import { ContainerEventType } from "../../../shared/cri/gen/runtime.v1.js";
+import { ContainerEventType } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { EngineEvent } from "./engine-events.js";
 
 type Known = Omit<EngineEvent, "at">;

@@ -1,7 +1,7 @@
 // The Engine's stream of events about containers of Kubernetes: one JSON object per line.
 // Invariant: at most one line is kept; a line that is no event of a container ends the stream with an error.
 
-import { ContainerEventType } from "../../../shared/cri/gen/runtime.v1.js";
+import { ContainerEventType } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Engine } from "../engine/engine.js";
 import { request } from "../engine/engine.js";
 import { Fault } from "../fault.js";

@@ -4,10 +4,10 @@
 // Invariant: a client gets every change after it subscribed, in order, or its call ends; a slow client holds up no
 // other.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { ContainerEventType, type ContainerEventResponse } from "../../../shared/cri/gen/runtime.v1.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { ContainerEventType, type ContainerEventResponse } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { listed } from "../engine/containers.js";
 import type { Engine } from "../engine/engine.js";
 import { ContainerChanges } from "./container-changes.js";

@@ -6,9 +6,9 @@ import {
   type ContainerEventResponse,
   type ContainerStatus,
   type PodSandboxStatus,
-} from "../../../shared/cri/gen/runtime.v1.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { verbose } from "../../../shared/log/logger.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { verbose } from "../../../shared/telemetry/log/logger.js";
 import type { StreamVerbs } from "../call.js";
 import { containerStatus } from "../containers/status.js";
 import { inspected, listed } from "../engine/containers.js";

@@ -4,8 +4,8 @@
 
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
-import { Scope } from "../../../shared/abort/scope.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
 import type { Verbs } from "../call.js";
 import { inspected } from "../engine/containers.js";
 import { Fault } from "../fault.js";

@@ -1,10 +1,10 @@
 // Images of the Engine: questions, pulls, removal.
 
 import type Docker from "dockerode";
-import { Scope } from "../../../shared/abort/scope.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { DockershimInit } from "../../../shared/contracts/dockershim.js";
-import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import type { AuthConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { answered } from "../engine/answers.js";
 import { request, type Engine } from "../engine/engine.js";
 import { engineMessage, engineStatus, Fault, isNotFound } from "../fault.js";

@@ -2,9 +2,9 @@
 // volumes, for which it reads all files. So one answer serves for a while.
 // Invariant: one such request at a time; an answer is at most LIFE_MS old, unless the Engine cannot give another.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { answered } from "../engine/answers.js";
 import type { Engine } from "../engine/engine.js";
 

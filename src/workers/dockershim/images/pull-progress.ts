@@ -2,7 +2,7 @@
 // Invariant: a pull ends: with its stream, with an error in it, or when no message came for the deadline. The Engine
 // answers with the first message only, so the deadline holds from the request on.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Fault } from "../fault.js";
 
 export interface PullWatch {

@@ -1,7 +1,7 @@
 // Verbs of the image service.
 
 import type Docker from "dockerode";
-import type { Image } from "../../../shared/cri/gen/runtime.v1.js";
+import type { Image } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";
 import { imageSpec } from "../containers/status.js";
 import { Fault } from "../fault.js";

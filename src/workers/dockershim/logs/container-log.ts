@@ -5,13 +5,13 @@
 
 import { mkdir, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { logFileNames } from "../../../shared/container-logs/file-names.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { appendUntrusted, readTail, tailOf } from "../../../shared/fs/untrusted-file.js";
-import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { logFileNames } from "../../../shared/node/container-logs/file-names.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { appendUntrusted, readTail, tailOf } from "../../../shared/io/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { request, type Engine } from "../engine/engine.js";
 import { engineSince, nanosOf } from "../engine/times.js";
 import { isNotFound } from "../fault.js";

@@ -1,7 +1,7 @@
 // The logs of all containers. Invariant: one follower per container; a container that is removed has none.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { Engine } from "../engine/engine.js";
 import { ContainerLog, type LoggedContainer } from "./container-log.js";
 

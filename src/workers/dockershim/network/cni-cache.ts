@@ -4,8 +4,8 @@
 
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { readText } from "../read-text.js";
 import { isObject, parseNetwork, type NetworkConfig } from "./cni-config.js";
 import { IF_NAME, type Attachment } from "./cni-plugin.js";

@@ -3,9 +3,9 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { readText } from "../read-text.js";
 
 /** One plugin's configuration, as its file has it. */

@@ -3,9 +3,9 @@
 
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
+import { runProgram } from "../../../shared/io/exec/run-program.js";
 import { Fault } from "../fault.js";
 import { isObject, type NetworkConfig, type PluginConfig } from "./cni-config.js";
 

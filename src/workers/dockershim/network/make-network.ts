@@ -1,8 +1,8 @@
 // Creates the network from the flags.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { DockershimNetwork } from "../../../shared/contracts/dockershim.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { CniNetwork } from "./cni-network.js";
 import type { PodNetwork } from "./pod-network.js";
 

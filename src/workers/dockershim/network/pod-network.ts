@@ -1,6 +1,6 @@
 // The networks of pods: docker's default one, or CNI's. One interface for the sandboxes.
 
-import type { PodSandboxConfig, PodSandboxMetadata } from "../../../shared/cri/gen/runtime.v1.js";
+import type { PodSandboxConfig, PodSandboxMetadata } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { CheckpointPort } from "../sandboxes/checkpoints.js";
 
 export interface PodInNetwork {

@@ -1,7 +1,7 @@
 // The request that creates a sandbox: the container that holds a pod's namespaces. Pure but for seccomp profiles.
 
 import type Docker from "dockerode";
-import { Protocol, type PodSandboxConfig, type PortMapping } from "../../../shared/cri/gen/runtime.v1.js";
+import { Protocol, type PodSandboxConfig, type PortMapping } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { criCgroupParent, type CgroupDriverName } from "../containers/cgroup-parent.js";
 import { LOG_CONFIG, SHM_BYTES, userOf } from "../containers/create-config.js";
 import { isHostNetwork, sandboxModes } from "../containers/namespaces.js";

@@ -5,7 +5,7 @@ import {
   PodSandboxState,
   type PodSandboxNetworkStatus,
   type PodSandboxStatus,
-} from "../../../shared/cri/gen/runtime.v1.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { isHostNetworkMode, namespaceOption } from "../containers/namespaces.js";
 import { nanosOf } from "../engine/times.js";
 import { criLabels, sandboxMetadata } from "../names.js";

@@ -1,7 +1,7 @@
 // Verbs of sandboxes.
 
 import type Docker from "dockerode";
-import { PodSandboxState, type PodSandbox } from "../../../shared/cri/gen/runtime.v1.js";
+import { PodSandboxState, type PodSandbox } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";
 import { inspected, listed } from "../engine/containers.js";
 import { matchesId, matchesState } from "../filters.js";

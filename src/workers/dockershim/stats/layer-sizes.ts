@@ -3,11 +3,11 @@
 // following links.
 // Invariant: one measurement at a time, in a process with a deadline; measurements take at most a fiftieth of the time.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { ProgramFailedError } from "../../../shared/exec/program-errors.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
+import { runProgram } from "../../../shared/io/exec/run-program.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { someAtOnce } from "./samples.js";
 
 const LIFE_MS = 10_000;

@@ -1,20 +1,20 @@
 // Usage of pods: CPU and memory of the pod's cgroup, which keeps the CPU time of containers that ended; its network by
 // the counters of the sandbox's interfaces; its processes.
 
-import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
-import { fromSystemdSlice, toSystemdPath } from "../../../shared/cgroup/name.js";
+import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
+import { fromSystemdSlice, toSystemdPath } from "../../../shared/node/cgroup/name.js";
 import type {
   Container,
   ContainerStats,
   LinuxPodSandboxStats,
   NetworkInterfaceUsage,
   NetworkUsage,
-} from "../../../shared/cri/gen/runtime.v1.js";
-import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";
-import { listKernelDirectories, readKernelText } from "../../../shared/stats/kernel-file.js";
-import { parseNetDev, type InterfaceFigures } from "../../../shared/stats/net-dev.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
+import { cgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
+import { cgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";
+import { listKernelDirectories, readKernelText } from "../../../shared/node/stats/kernel-file.js";
+import { parseNetDev, type InterfaceFigures } from "../../../shared/node/stats/net-dev.js";
 import type { CgroupDriverName } from "../containers/cgroup-parent.js";
 import { value } from "./samples.js";
 

@@ -7,8 +7,8 @@ import {
   type ContainerStats,
   type PodSandboxStats,
   type PodSandboxStatsFilter,
-} from "../../../shared/cri/gen/runtime.v1.js";
-import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
 import type { Verbs } from "../call.js";
 import { isHostNetworkMode } from "../containers/namespaces.js";
 import { listedContainer } from "../containers/status.js";

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { ChannelConnection, type ChannelProtocol } from "./channel-connection.js";
 import type { ClientStream } from "./client-stream.js";
 import { SpdyConnection } from "./spdy-connection.js";

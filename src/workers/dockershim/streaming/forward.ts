@@ -4,8 +4,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { ChannelConnection, type ChannelProtocol } from "./channel-connection.js";
 import type { ClientStream } from "./client-stream.js";
 import { SpdyConnection } from "./spdy-connection.js";

@@ -3,9 +3,9 @@
 
 import { open } from "node:fs/promises";
 import { Socket } from "node:net";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { runInNetworkNamespace } from "../../../shared/os/network-namespace.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { runInNetworkNamespace } from "../../../shared/io/os/network-namespace.js";
 
 const LOOPBACKS = [
   { address: "127.0.0.1", family: 4 },

@@ -4,8 +4,8 @@
 
 import { once } from "node:events";
 import type { Duplex, Writable } from "node:stream";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { verbose, type Logger } from "../../../shared/log/logger.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { verbose, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { FrameReader, type StreamName } from "../logs/frames.js";
 import type { ClientStream } from "./client-stream.js";
 import { exitStatus, failureStatus } from "./command-status.js";

@@ -3,7 +3,7 @@
 // Invariant: streams end with their connection; a client has at most 256 of them at once.
 
 import type { Duplex } from "node:stream";
-import { SpdyFrameReader } from "../../../shared/spdy/frame-reader.js";
+import { SpdyFrameReader } from "../../../shared/io/spdy/frame-reader.js";
 import {
   dataHead,
   FLAG_FIN,
@@ -16,9 +16,9 @@ import {
   streamOf,
   synReply,
   word,
-} from "../../../shared/spdy/frames.js";
-import { headerBlock } from "../../../shared/spdy/header-block.js";
-import { SpdyHeaderReader } from "../../../shared/spdy/header-reader.js";
+} from "../../../shared/io/spdy/frames.js";
+import { headerBlock } from "../../../shared/io/spdy/header-block.js";
+import { SpdyHeaderReader } from "../../../shared/io/spdy/header-reader.js";
 import { ClientStream, type Carrier } from "./client-stream.js";
 
 const MAX_STREAMS = 256;

@@ -7,11 +7,11 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { isLoopbackHost } from "../../../shared/http/host.js";
-import { readNodeHttp1 } from "../../../shared/http/read-request.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { isLoopbackHost } from "../../../shared/io/http/host.js";
+import { readNodeHttp1 } from "../../../shared/io/http/read-request.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { channelProtocol } from "./channel-connection.js";
 import { channelCommandStreams, spdyCommandStreams, type CommandOptions } from "./command-streams.js";
 import { forwardChannels, forwardSpdy, type Forwarding } from "./forward.js";

@@ -2,7 +2,7 @@
 // Source: https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/kubelet/pkg/cri/streaming/request_cache.go
 
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Fault } from "../fault.js";
 
 const LIFETIME_MS = 60_000;

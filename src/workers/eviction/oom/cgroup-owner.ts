@@ -1,7 +1,7 @@
 // The pod and container of a process, from its cgroup path. Independent of the directories above the pod's, and of the
 // cgroup driver.
 
-import { podUidOf } from "../../../shared/cgroup/name.js";
+import { podUidOf } from "../../../shared/node/cgroup/name.js";
 
 interface Owner {
   podUid?: string;

@@ -1,8 +1,8 @@
 // Detects OOM kills without the kernel's log. The count in /proc/vmstat shows a kill, and the counts in the
 // containers' cgroups show its container. Neither names the process, nor tells whether the machine was out of memory.
 
-import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
-import { keyed, type ReadText } from "../../../shared/stats/kernel-file.js";
+import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
+import { keyed, type ReadText } from "../../../shared/node/stats/kernel-file.js";
 
 export interface OomCountersDeps {
   read: ReadText;

@@ -4,7 +4,7 @@
 // reported as lost, and the next ones are read.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 
 interface KernelLine {
   /** Since boot, µs. */

@@ -2,11 +2,11 @@
 // every memory reading.
 // Invariant: it never throws; a missing source is logged once.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ownerOf } from "./cgroup-owner.js";
 import type { OomCounters } from "./counters.js";
 import { KernelLog, type LogDevice } from "./kernel-log.js";

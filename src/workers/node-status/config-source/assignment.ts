@@ -6,8 +6,8 @@ import {
   CONFIG_SOURCE_ANNOTATION,
   DEFAULT_CONFIG_KEY,
   type ConfigMapReference,
-} from "../../../shared/api/config-source.js";
-import type { Node } from "../../../shared/api/node.js";
+} from "../../../shared/kubernetes/api/config-source.js";
+import type { Node } from "../../../shared/kubernetes/api/node.js";
 
 /** undefined: the Node assigns nothing. */
 export type Assignment = { readonly reference: ConfigMapReference } | { readonly problem: string } | undefined;

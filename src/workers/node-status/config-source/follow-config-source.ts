@@ -4,20 +4,20 @@
 // ConfigMap is watched. Main gets the newest state only, at most once per SEND_GAP_MS, and nothing while the text stays
 // the same. Labels, annotations and other keys of the ConfigMap have no effect.
 
-import { isAllowedSource, notAllowedText } from "../../../shared/api/allowed-config-sources.js";
-import type { Returns } from "../../../shared/api/client/connection/presence.js";
-import { isForbidden } from "../../../shared/api/client/errors.js";
-import { CONFIG_MAPS } from "../../../shared/api/client/kinds.js";
-import type { ApiClient } from "../../../shared/api/client/port.js";
-import { Reflector } from "../../../shared/api/client/reflector.js";
-import type { ConfigMapReference } from "../../../shared/api/config-source.js";
-import type { Node } from "../../../shared/api/node.js";
-import type { ConfigMap } from "../../../shared/api/objects.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { isAllowedSource, notAllowedText } from "../../../shared/kubernetes/api/allowed-config-sources.js";
+import type { Returns } from "../../../shared/kubernetes/api/client/connection/presence.js";
+import { isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
+import { CONFIG_MAPS } from "../../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
+import { Reflector } from "../../../shared/kubernetes/api/client/reflector.js";
+import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
+import type { Node } from "../../../shared/kubernetes/api/node.js";
+import type { ConfigMap } from "../../../shared/kubernetes/api/objects.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import { Loop } from "../../../shared/turns/loop.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 import { assignmentOf, type Assignment } from "./assignment.js";
 
 /** Between two assignments, however often the Node changes. */

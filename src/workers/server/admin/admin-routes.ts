@@ -3,8 +3,8 @@
 
 import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { recentLines } from "../../../shared/log/logger.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { recentLines } from "../../../shared/telemetry/log/logger.js";
 import type { Remote } from "../../../shared/thread/remote-calls.js";
 import type { AdminRoutes } from "../admin-server.js";
 import type { Route } from "../answer.js";

@@ -1,7 +1,7 @@
 // Finds the user of a request: by client certificate, then by bearer token, then anonymous.
 // Invariant: a request with an invalid credential is refused, even where anonymous requests are served.
 
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { CertificateClaim } from "./certificate-claim.js";
 import { TooManyReviewsError } from "./review-turns.js";
 import type { Tokens } from "./tokens.js";

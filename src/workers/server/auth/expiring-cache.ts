@@ -1,6 +1,6 @@
 // A cache whose entries expire at their own times. Bounded: a new entry replaces the least recently used one.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 
 export class ExpiringCache<V> {
   private readonly entries = new Map<string, { value: V; until: number }>();

@@ -1,9 +1,9 @@
 // Metrics of authentication and authorization on the kubelet's server: token reviews, access reviews, client
 // certificates.
 
-import { ApiError } from "../../../shared/api/client/errors.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { DEFAULT_BUCKETS, type ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { ApiError } from "../../../shared/kubernetes/api/client/errors.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { DEFAULT_BUCKETS, type ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Call when the review has returned; with an error if it failed. */
 type Done = (error?: unknown) => void;

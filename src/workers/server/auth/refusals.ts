@@ -1,7 +1,7 @@
 // Logs refused requests: once per client (address and user) and minute, with the number of repetitions since then.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { networkOf } from "../network.js";
 
 const REPEAT_MS = 60_000;

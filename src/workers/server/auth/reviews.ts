@@ -1,6 +1,6 @@
 // The two reviews of the API server: TokenReview for the user of a token, SubjectAccessReview for the user's rights.
 
-import type { ApiObject, ResourceKind } from "../../../shared/api/client/port.js";
+import type { ApiObject, ResourceKind } from "../../../shared/kubernetes/api/client/port.js";
 
 export interface TokenReview extends ApiObject {
   spec: { token: string; audiences?: string[] };

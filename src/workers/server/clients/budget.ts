@@ -3,7 +3,7 @@
 // Invariant: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
 
 import type { Socket } from "node:net";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { networkOf } from "../network.js";
 
 export interface BudgetLimits {

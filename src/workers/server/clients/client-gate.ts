@@ -6,7 +6,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { HandshakeInspection } from "../handshake/inspection.js";
 import { HandshakeRefusal } from "../handshake/messages.js";
 import { NotTlsError, RecordSplitter, type TlsRecord } from "../handshake/records.js";

@@ -5,7 +5,7 @@
 
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { ClientGate, gateOf } from "./client-gate.js";
 import { furtherHandshakes, type HandshakeRate } from "./handshake-rate.js";
 import { measureProcessorTime } from "./processor-time.js";

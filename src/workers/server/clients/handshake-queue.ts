@@ -6,7 +6,7 @@
 // turn.
 
 import type { Socket } from "node:net";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { networkOf } from "../network.js";
 import type { HandshakeRate } from "./handshake-rate.js";
 

@@ -4,7 +4,7 @@
 // Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate,
 // which unauthorised networks cannot use up. Memory is bounded for any number of addresses.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { networkOf } from "../network.js";
 
 export interface HandshakeLimits {

@@ -3,7 +3,7 @@
 // after a grace period. A stream without data, for example a follower of an idle log, is not reset.
 
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { ownedBy } from "../owned.js";
 
 /** The socket's property that holds its HTTP/2 connection. HTTP/2's proxy objects for the socket have it, too. */

@@ -1,6 +1,6 @@
 // Processor time of this thread. Node 20 has no function for it: there, an upper bound stands in for it.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 
 interface CpuUsage {
   user: number;

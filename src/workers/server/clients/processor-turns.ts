@@ -5,8 +5,8 @@
 // record. No stream of new connections can starve an old one: it waits only for connections that came before its due
 // time.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { LoopYield } from "../../../shared/queue/loop-yield.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { LoopYield } from "../../../shared/base/queue/loop-yield.js";
 
 /**
  * Processor time of one connection, milliseconds: for a handshake and a first request. Beyond it the credit of its

@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import type { ServerThreadName } from "../../../shared/contracts/server.js";
-import { queryOf, type Target } from "../../../shared/http/target.js";
+import { queryOf, type Target } from "../../../shared/io/http/target.js";
 import type { Answer, Route } from "../answer.js";
 import { replyError, replyNotFound, replyText } from "../reply.js";
 import { ProfileBusyError, type ProfileKind, type Profiles } from "./profiles.js";

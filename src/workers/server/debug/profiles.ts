@@ -3,7 +3,7 @@
 // it.
 
 import type { Session } from "node:inspector";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ServerThreadName } from "../../../shared/contracts/server.js";
 
 export type ProfileKind = "profile" | "heap" | "allocs";

@@ -2,7 +2,7 @@
 // verifies each one, also in a chain that leads to no CA of the node. Some keys cost 5 to 30 ms per signature.
 // Invariant: the chains that Go's crypto/tls accepts pass, up to the number and size below.
 
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { DerReader, TAG } from "./der.js";
 
 const CHAIN_LIMITS = {

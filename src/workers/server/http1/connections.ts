@@ -4,8 +4,8 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { MAX_HEAD_BYTES } from "../../../shared/http/server/request-reader.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { MAX_HEAD_BYTES } from "../../../shared/io/http/server/request-reader.js";
 import { Turns } from "../clients/turns.js";
 import type { Lookup } from "../entry.js";
 import { ownedByFirst } from "../owned.js";

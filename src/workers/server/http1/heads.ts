@@ -2,8 +2,8 @@
 // a WeakMap: requests come by thousands a second.
 
 import type { IncomingMessage } from "node:http";
-import type { RequestHead } from "../../../shared/http/server/request-head.js";
-import type { Refused } from "../../../shared/http/server/request-reader.js";
+import type { RequestHead } from "../../../shared/io/http/server/request-head.js";
+import type { Refused } from "../../../shared/io/http/server/request-reader.js";
 
 const HEAD = Symbol("nodelet.server.head");
 

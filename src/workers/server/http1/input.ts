@@ -6,10 +6,10 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { headTooLate } from "../../../shared/http/server/refusal.js";
-import type { RequestHead } from "../../../shared/http/server/request-head.js";
-import { RequestReader, type Refused, type RequestSink } from "../../../shared/http/server/request-reader.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { headTooLate } from "../../../shared/io/http/server/refusal.js";
+import type { RequestHead } from "../../../shared/io/http/server/request-head.js";
+import { RequestReader, type Refused, type RequestSink } from "../../../shared/io/http/server/request-reader.js";
 import type { Turns } from "../clients/turns.js";
 import { endAndLinger } from "../linger.js";
 import { whenBodyIsWanted } from "./bodies.js";

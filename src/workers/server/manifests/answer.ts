@@ -1,7 +1,7 @@
 // The manifest API over HTTP (docs/manifest-api.md). One object for all ports. Loaded with the first request.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type {
   Condition,
   KeptManifest,
@@ -9,8 +9,8 @@ import type {
   ManifestName,
   ManifestReply,
 } from "../../../shared/contracts/manifests.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { queryOf, type Target } from "../../../shared/http/target.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { queryOf, type Target } from "../../../shared/io/http/target.js";
 import type { PodList } from "../pod-list.js";
 import { replyText, writeChunks } from "../reply.js";
 import { Bodies, BodyError } from "./body.js";

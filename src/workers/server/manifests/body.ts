@@ -1,7 +1,7 @@
 // A request's body, whole: bounded in size, time and number.
 
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { MANIFEST_BODY_LIMIT, type ManifestRefusal } from "../../../shared/contracts/manifests.js";
 import { wantBody } from "../http1/bodies.js";
 

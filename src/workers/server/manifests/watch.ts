@@ -4,8 +4,8 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { Scope } from "../../../shared/abort/scope.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { KeptManifest, ManifestName } from "../../../shared/contracts/manifests.js";
 import type { PodList } from "../pod-list.js";
 import { podText, type ShownManifest } from "./view.js";

@@ -2,8 +2,8 @@
 // are honoured.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../shared/fs/untrusted-folder.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../shared/io/fs/untrusted-folder.js";
 import { escapeHtml } from "../html.js";
 import { replyError, replyNotFound, writeChunks } from "../reply.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";

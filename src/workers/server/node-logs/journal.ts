@@ -5,7 +5,7 @@ import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { openLogFile } from "./log-file.js";
 import type { NodeLogOptions } from "./query.js";
 

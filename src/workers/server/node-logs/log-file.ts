@@ -4,14 +4,14 @@
 // out.
 
 import { join, posix } from "node:path";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
 import {
   NotRegularFileError,
   openUntrusted,
   staysWithin,
   type UntrustedFile,
-} from "../../../shared/fs/untrusted-file.js";
-import { mountThatMayHang, type HangableMount } from "../../../shared/volume-calls/may-hang.js";
+} from "../../../shared/io/fs/untrusted-file.js";
+import { mountThatMayHang, type HangableMount } from "../../../shared/node/volume-calls/may-hang.js";
 
 const CHUNK = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EACCES", "ENXIO"]);

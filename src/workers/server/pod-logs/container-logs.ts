@@ -4,14 +4,14 @@
 
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { bareContainerId, LogOnHangableMountError } from "../../../shared/container-logs/own-log-link.js";
-import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
-import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
-import { queryOf } from "../../../shared/http/target.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { ApiContainerStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { bareContainerId, LogOnHangableMountError } from "../../../shared/node/container-logs/own-log-link.js";
+import { NotRegularFileError } from "../../../shared/io/fs/untrusted-file.js";
+import { FolderTooBigError, NotFolderError } from "../../../shared/io/fs/untrusted-folder.js";
+import { queryOf } from "../../../shared/io/http/target.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { Route } from "../answer.js";
 import type { PodList } from "../pod-list.js";
 import { containerSpec, containerStatus } from "../pod-lookup.js";

@@ -1,10 +1,10 @@
 // Wakes the follower of a log by inotify. If the node has no free inotify instance, the check of each second wakes it.
 // Invariant: losing inotify costs a follower time, never lines.
 
-import { Scope } from "../../../shared/abort/scope.js";
-import { sleepOn, type Clock } from "../../../shared/clock/clock.js";
-import { NativeBindingError, isOsCallError } from "../../../shared/os/errors.js";
-import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
+import { Scope } from "../../../shared/base/abort/scope.js";
+import { sleepOn, type Clock } from "../../../shared/base/clock/clock.js";
+import { NativeBindingError, isOsCallError } from "../../../shared/io/os/errors.js";
+import { IN, Inotify, type InotifyEvent } from "../../../shared/io/os/inotify.js";
 
 /** Why a wait ended: the file grew; another change is possible; no event arrived. */
 export type Wake = "grew" | "changed" | "timeout";

@@ -3,9 +3,9 @@
 // Invariant: across rotations no line is lost and none comes twice; memory is flat for any size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { LogFileName } from "../../../shared/container-logs/file-names.js";
-import { inUntrustedFolder } from "../../../shared/fs/untrusted-folder.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { LogFileName } from "../../../shared/node/container-logs/file-names.js";
+import { inUntrustedFolder } from "../../../shared/io/fs/untrusted-folder.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
 import { isForeignLog, LogMissingError } from "./errors.js";
 import { LineWriter } from "./line-writer.js";

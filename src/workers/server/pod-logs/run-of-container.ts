@@ -1,6 +1,6 @@
 // The run of a container whose log is requested, by its last status; the errors have upstream's texts.
 
-import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
+import type { ApiContainerStatus } from "../../../shared/kubernetes/api/pod-status.js";
 
 /** There is no log yet, or no longer: 400 with this text. */
 export class NoLogError extends Error {

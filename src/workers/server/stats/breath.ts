@@ -1,7 +1,7 @@
 // Yields to other requests between many small reads: this thread also carries streams and health checks.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { LoopYield } from "../../../shared/queue/loop-yield.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { LoopYield } from "../../../shared/base/queue/loop-yield.js";
 
 /** Longest time of reads before the event loop turns. */
 const HELD_MS = 2;

@@ -1,10 +1,10 @@
 // The content of the cadvisor page: root, cgroups above the pods, parts of the node, pods, sandboxes, containers.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
-import type { FsFigures, WritableLayer } from "../../../shared/stats/fs-figures.js";
-import { modifiedAt, type ReadText } from "../../../shared/stats/kernel-file.js";
-import { meminfo, type MachineFacts } from "../../../shared/stats/machine.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
+import type { FsFigures, WritableLayer } from "../../../shared/node/stats/fs-figures.js";
+import { modifiedAt, type ReadText } from "../../../shared/node/stats/kernel-file.js";
+import { meminfo, type MachineFacts } from "../../../shared/node/stats/machine.js";
 import { Breath } from "./breath.js";
 import { readDiskCounters, type DiskCounters } from "./disk-counters.js";
 import { CadvisorPage, type CadvisorCgroup, type DeviceFigures } from "./exposition/cadvisor.js";

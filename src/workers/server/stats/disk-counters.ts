@@ -1,6 +1,6 @@
 // The counters of each disk and partition: /proc/diskstats (Documentation/admin-guide/iostats.rst).
 
-import type { ReadText } from "../../../shared/stats/kernel-file.js";
+import type { ReadText } from "../../../shared/node/stats/kernel-file.js";
 
 export interface DiskCounters {
   /** "vda1" */

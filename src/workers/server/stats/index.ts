@@ -3,8 +3,8 @@
 
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
-import { queryOf, type Target } from "../../../shared/http/target.js";
-import { Deferred } from "../../../shared/turns/deferred.js";
+import { queryOf, type Target } from "../../../shared/io/http/target.js";
+import { Deferred } from "../../../shared/base/turns/deferred.js";
 import type { Answer, Route } from "../answer.js";
 import { writePage } from "../compress.js";
 import { wantBody } from "../http1/bodies.js";

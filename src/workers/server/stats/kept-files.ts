@@ -2,8 +2,8 @@
 // file is closed when it is no longer read, or when it was removed; a new file under the old path is opened again.
 
 import { closeSync, openSync, readSync } from "node:fs";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { readKernelText, type ReadText } from "../../../shared/stats/kernel-file.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { readKernelText, type ReadText } from "../../../shared/node/stats/kernel-file.js";
 
 /** Beyond so many, files are opened for each read. */
 const MOST = 4096;

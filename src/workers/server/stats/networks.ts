@@ -1,10 +1,10 @@
 // Interfaces of the node and of pods with their own network, read from a process in the pod's sandbox. Read at most
 // every ten seconds. The files are not kept open: that would keep the network namespace.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
-import type { ReadText } from "../../../shared/stats/kernel-file.js";
-import { parseNetDev, type InterfaceFigures } from "../../../shared/stats/net-dev.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
+import type { ReadText } from "../../../shared/node/stats/kernel-file.js";
+import { parseNetDev, type InterfaceFigures } from "../../../shared/node/stats/net-dev.js";
 import type { PodReading } from "./readings.js";
 
 /** Upstream's figures are as old. By then a number may be another process's. */

@@ -1,6 +1,6 @@
 // Reads /proc for the processes of one container: open files, sockets, the limit of open files.
 
-import { listOpenFiles, type ReadText } from "../../../shared/stats/kernel-file.js";
+import { listOpenFiles, type ReadText } from "../../../shared/node/stats/kernel-file.js";
 
 export interface ProcessFigures {
   files: number;

@@ -1,10 +1,10 @@
 // The image that the rows of PodSandboxes name. containerd 1 has it in its configuration; containerd 2 names it in the
 // status of each PodSandbox.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import { parseImageOfSandbox, parseSandboxImage } from "../../../shared/cri/sandbox-image.js";
-import type { Logger } from "../../../shared/log/logger.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import { parseImageOfSandbox, parseSandboxImage } from "../../../shared/kubernetes/cri/sandbox-image.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 /** A page does not wait longer for the runtime. */
 const DEADLINE_MS = 3000;

@@ -1,8 +1,8 @@
 // Reads cgroup files that change only on a write: limits, shares, quotas. They are read every five minutes, and again
 // when their pod changes: a resize shows in its status.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { ReadText } from "../../../shared/stats/kernel-file.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ReadText } from "../../../shared/node/stats/kernel-file.js";
 
 const LIFE_MS = 5 * 60000;
 

@@ -1,7 +1,7 @@
 // A costly result, shared by all requests while it is computed and for a time after it. It is dropped at the end of
 // that time: a page of 100 pods is some megabytes.
 
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 
 export class Shared<T> {
   private last: { at: number; answer: Promise<T> } | undefined;

@@ -1,24 +1,24 @@
 // The implementation of the stats routes, created with the first request that needs it. A page is built once for all
 // requests within its validity, and kept as it is sent.
 
-import type { Pod } from "../../../shared/api/pod.js";
-import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { StatsInit } from "../../../shared/contracts/server.js";
-import type { CriClient } from "../../../shared/cri/client.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../../shared/metrics/snapshot.js";
-import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";
-import { type FsFigures } from "../../../shared/stats/fs-figures.js";
-import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/stats/kernel-file.js";
-import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/stats/machine.js";
-import { PodCgroups } from "../../../shared/stats/pod-cgroups.js";
-import { figuresOf } from "../../../shared/stats/read-fs-figures.js";
-import { startHelperProcess } from "../../../shared/volume-calls/helper.js";
-import { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
+import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../../shared/telemetry/metrics/snapshot.js";
+import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
+import { cgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
+import { cgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";
+import { type FsFigures } from "../../../shared/node/stats/fs-figures.js";
+import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/node/stats/kernel-file.js";
+import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/node/stats/machine.js";
+import { PodCgroups } from "../../../shared/node/stats/pod-cgroups.js";
+import { figuresOf } from "../../../shared/node/stats/read-fs-figures.js";
+import { startHelperProcess } from "../../../shared/node/volume-calls/helper.js";
+import { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { NodeDisks } from "../node-disks.js";
 import { addMachine, cadvisorPage } from "./cadvisor-look.js";
 import { CpuRates } from "./cpu-rates.js";

@@ -2,8 +2,8 @@
 // each with its period.
 // Invariant: without a client nothing is read and nothing is kept.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import { Loop } from "../../../shared/turns/loop.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 
 /** Key to JSON text. An entry that did not change keeps its text, so that a comparison is cheap. */
 export type Entries = ReadonlyMap<string, string>;

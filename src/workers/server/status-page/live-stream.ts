@@ -4,7 +4,7 @@
 // the bytes before; a reader that takes nothing for STALLED_MS is disconnected.
 
 import type { ServerResponse } from "node:http";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { HEARTBEAT_MS } from "../../../shared/contracts/status-page.js";
 import type { Feed } from "./feed.js";
 

@@ -1,7 +1,7 @@
 // The port of the status page on 127.0.0.1, without authentication, for a node on the operator's own machine.
 
-import type { Clock } from "../../../shared/clock/clock.js";
-import type { Logger } from "../../../shared/log/thread-log.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import type { Route } from "../answer.js";
 import { type Lookup, entry } from "../entry.js";
 import { Listener, plainServer } from "../listener.js";

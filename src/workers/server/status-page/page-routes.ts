@@ -2,9 +2,9 @@
 // images. They only read. URLs in the page are relative, so that it works behind `kubectl proxy`, too.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ConfigzBodies } from "../../../shared/contracts/server.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { Answer, Route } from "../answer.js";
 import type { PageDocument } from "../page-document.js";
 import type { RoutePath } from "../paths.js";

@@ -2,7 +2,7 @@
 // works without a client. It costs about 0.1 ms per sample and 60 KiB.
 
 import { cpus } from "node:os";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import {
   SAMPLE_KEY,
   SAMPLE_MS,
@@ -10,10 +10,10 @@ import {
   type MachineSize,
   type UsageSample,
 } from "../../../shared/contracts/status-page.js";
-import type { ReadText } from "../../../shared/stats/kernel-file.js";
-import { meminfo, readProcessLimit } from "../../../shared/stats/machine.js";
-import { Loop } from "../../../shared/turns/loop.js";
-import type { FileSystemFacts } from "../../../shared/volume-calls/operations.js";
+import type { ReadText } from "../../../shared/node/stats/kernel-file.js";
+import { meminfo, readProcessLimit } from "../../../shared/node/stats/machine.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
+import type { FileSystemFacts } from "../../../shared/node/volume-calls/operations.js";
 import type { Entries } from "./feed.js";
 
 export interface UsageDeps {

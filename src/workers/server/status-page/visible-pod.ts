@@ -1,8 +1,8 @@
 // A pod as the status page shows it: what `nodelet why` reads, without the values of variables, arguments of commands,
 // headers and annotations. Those can hold secrets, and readers of the page need none of them.
 
-import type { Container, EphemeralContainer, Pod, Probe } from "../../../shared/api/pod.js";
-import { terminationMark, withTerminationMark } from "../../../shared/api/termination-mark.js";
+import type { Container, EphemeralContainer, Pod, Probe } from "../../../shared/kubernetes/api/pod.js";
+import { terminationMark, withTerminationMark } from "../../../shared/kubernetes/api/termination-mark.js";
 
 export function visiblePod(pod: Pod): Pod {
   const mark = terminationMark(pod);

@@ -1,6 +1,6 @@
 // Streams that the kubelet itself translates between a client's WebSocket and the runtime.
 
-import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface StreamMetrics {
   websocket(subresource: "exec" | "attach" | "portforward"): void;

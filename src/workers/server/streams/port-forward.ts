@@ -2,8 +2,8 @@
 // connection with the runtime. They are unwrapped and wrapped; the SPDY in them is not looked at.
 
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { faultPoint } from "../../../shared/faults/fault-points.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { faultPoint } from "../../../shared/base/faults/fault-points.js";
 import { ownedBy } from "../owned.js";
 import type { Join, Passage } from "./passage.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";

@@ -6,10 +6,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../../shared/clock/clock.js";
-import { OperatorError } from "../../../shared/errors/operator-error.js";
-import { faultPoint } from "../../../shared/faults/fault-points.js";
-import { RST, SpdyError } from "../../../shared/spdy/frames.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { faultPoint } from "../../../shared/base/faults/fault-points.js";
+import { RST, SpdyError } from "../../../shared/io/spdy/frames.js";
 import { ownedBy } from "../owned.js";
 import type { Ends, Heads, Passage } from "./passage.js";
 import { SpdySession } from "./spdy/session.js";

@@ -4,7 +4,7 @@
 import { type IncomingMessage, request as httpRequest } from "http";
 import type { Socket } from "net";
 import type { Duplex } from "stream";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Passage } from "./passage.js";
 
 /** The runtime responds at once: it created the address itself. */

@@ -1,7 +1,7 @@
 // The address of the runtime's streaming server. Only loopback addresses of this machine are accepted: a server
 // elsewhere is not the runtime.
 
-import { OperatorError } from "../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 /** @throws OperatorError */
 export function runtimeUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;

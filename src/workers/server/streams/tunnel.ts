@@ -7,8 +7,8 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { Upgrade } from "../answer.js";
 import { ownedBy } from "../owned.js";
 import { PodShares } from "../pod-shares.js";

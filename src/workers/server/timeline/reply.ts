@@ -1,11 +1,11 @@
 // GET /debug/pods/<namespace>/<name>/timeline: JSON, or an SVG for ?format=svg and for browsers that accept an image.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { queryOf, type Target } from "../../../shared/http/target.js";
-import { quote } from "../../../shared/text/quote.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { queryOf, type Target } from "../../../shared/io/http/target.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import { replyError, replyText } from "../reply.js";
 import { timelineSvg } from "./timeline-svg.js";
 

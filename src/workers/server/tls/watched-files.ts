@@ -5,8 +5,8 @@
 import { watch, type FSWatcher } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { asError } from "../../../shared/errors/thrown.js";
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { asError } from "../../../shared/base/errors/thrown.js";
 
 const LOOK_MS = 60_000;
 /** Until they were good for the first time: their folder may not even be there. */

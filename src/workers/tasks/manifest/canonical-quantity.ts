@@ -1,7 +1,7 @@
 // The text of a quantity as upstream shows and sends it. Go keeps a text that it takes for canonical, and prints every
 // other one anew.
 
-import { parseQuantity, printQuantity, type ExactQuantity } from "../../../shared/api/quantity.js";
+import { parseQuantity, printQuantity, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 
 const SYNTAX = /^[+-]?(\d*)(?:\.(\d*))?([numkMGTPE]?|[KMGTPE]i|[eE][+-]?\d+)$/;
 const POWERS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };

@@ -1,8 +1,8 @@
 // The defaults that the API server sets in a pod (core/v1). A static pod passes no API server, so the source sets them.
 // The input has passed schema and rules; the result is a new Pod, the input stays as it was.
 
-import { aggregate } from "../../../shared/api/aggregate-resources.js";
-import { defaultPullPolicy } from "../../../shared/api/image-name.js";
+import { aggregate } from "../../../shared/kubernetes/api/aggregate-resources.js";
+import { defaultPullPolicy } from "../../../shared/kubernetes/api/image-name.js";
 import type {
   Container,
   ContainerPort,
@@ -14,15 +14,15 @@ import type {
   PodSpec,
   Probe,
   ResourceRequirements,
-} from "../../../shared/api/pod.js";
-import { printQuantity } from "../../../shared/api/quantity.js";
+} from "../../../shared/kubernetes/api/pod.js";
+import { printQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import type {
   DownwardAPIVolumeFile,
   DownwardAPIVolumeSource,
   EphemeralVolumeSource,
   Volume,
   VolumeProjection,
-} from "../../../shared/api/volume.js";
+} from "../../../shared/kubernetes/api/volume.js";
 import { isRecord } from "./walk.js";
 
 export function withPodDefaults(pod: Pod): Pod {

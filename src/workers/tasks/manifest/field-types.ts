@@ -2,7 +2,7 @@
 // violation needs the field's path, the nearest known name and every fault at once. Unknown fields are warnings, not
 // errors. valibot would add 5–7 ms to each pool thread's start, and its issues would still have to be translated.
 
-import type { FormatRule } from "../../../shared/api/manifest/formats.js";
+import type { FormatRule } from "../../../shared/kubernetes/api/manifest/formats.js";
 
 export type FieldType =
   | {

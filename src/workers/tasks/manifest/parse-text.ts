@@ -1,11 +1,11 @@
 // Parses the text of a manifest into plain values, as Kubernetes reads YAML. Hard limits bound the cost of a hostile
 // file.
 //
-// The YAML itself is read by shared/yaml; the last of two equal keys wins.
+// The YAML itself is read by shared/io/yaml; the last of two equal keys wins.
 
-import { parseExactJson } from "../../../shared/yaml/json.js";
-import { readKubernetesYaml, readKubernetesYamls, type KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
-import { YamlError } from "../../../shared/yaml/yaml-error.js";
+import { parseExactJson } from "../../../shared/io/yaml/json.js";
+import { readKubernetesYaml, readKubernetesYamls, type KubernetesYaml } from "../../../shared/io/yaml/kubernetes-yaml.js";
+import { YamlError } from "../../../shared/io/yaml/yaml-error.js";
 
 const SIZE_LIMIT = 10 * 1024 * 1024;
 /** As upstream bounds the depth of JSON. */

@@ -19,7 +19,7 @@ import {
   relativePath,
   searchDomain,
   sysctlName,
-} from "../../../shared/api/manifest/formats.js";
+} from "../../../shared/kubernetes/api/manifest/formats.js";
 import { affinityRules } from "./affinity-schema.js";
 import { any, int, int64, object, oneOf, str, text, type FieldType, type ObjectType } from "./field-types.js";
 import { Structs, type Rule, type Rules } from "./struct.js";

@@ -1,8 +1,8 @@
 // Collects the violations and warnings of one manifest while schema and rules walk it.
 // Positions are added afterwards, once, because finding them is the costly part and most manifests are right.
 
-import { fieldName, type FieldPath } from "../../../shared/api/manifest/field-path.js";
-import type { ManifestViolation, ViolationReason } from "../../../shared/api/manifest/violation.js";
+import { fieldName, type FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
+import type { ManifestViolation, ViolationReason } from "../../../shared/kubernetes/api/manifest/violation.js";
 
 export interface Finding {
   path: FieldPath;

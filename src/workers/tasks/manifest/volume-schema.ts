@@ -11,7 +11,7 @@ import {
   noBackSteps,
   notEmpty,
   relativePath,
-} from "../../../shared/api/manifest/formats.js";
+} from "../../../shared/kubernetes/api/manifest/formats.js";
 import { any, int, int64, oneOf, text } from "./field-types.js";
 import { typesOf, type Rule, type Rules } from "./struct.js";
 

@@ -15,11 +15,11 @@ import {
   lstatSync,
   openSync,
 } from "node:fs";
-import { systemClock } from "../../../shared/clock/clock.js";
+import { systemClock } from "../../../shared/base/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { withGroupBits } from "../../../shared/fs/group-mode.js";
-import { entryKind, type DirectoryEntry } from "../../../shared/os/directory-stream.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { withGroupBits } from "../../../shared/io/fs/group-mode.js";
+import { entryKind, type DirectoryEntry } from "../../../shared/io/os/directory-stream.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
 

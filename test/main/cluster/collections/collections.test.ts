@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { distinctCertificates } from "../../../../src/main/cluster/collections/certificates.js";
 import { servicesCollection } from "../../../../src/main/cluster/collections/services.js";
 import { TrustBundles } from "../../../../src/main/cluster/collections/trust-bundles.js";
-import type { ApiClient } from "../../../../src/shared/api/client/port.js";
+import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { followKit, notFound } from "../follow-kit.js";
 

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CachedObjects } from "../../../../src/main/cluster/objects/cached-objects.js";
 import { DirectObjects } from "../../../../src/main/cluster/objects/object-manager.js";
-import { ApiConnectionError } from "../../../../src/shared/api/client/errors.js";
-import { CONFIG_MAPS } from "../../../../src/shared/api/client/kinds.js";
-import type { ConfigMap } from "../../../../src/shared/api/objects.js";
+import { ApiConnectionError } from "../../../../src/shared/kubernetes/api/client/errors.js";
+import { CONFIG_MAPS } from "../../../../src/shared/kubernetes/api/client/kinds.js";
+import type { ConfigMap } from "../../../../src/shared/kubernetes/api/objects.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { getKit } from "../follow-kit.js";
 

@@ -10,7 +10,7 @@ import {
   verdictOf,
   type CredentialState,
 } from "../../../../src/main/cluster/pod-certificates/credential-state.js";
-import type { PodCertificateRequest } from "../../../../src/shared/api/objects.js";
+import type { PodCertificateRequest } from "../../../../src/shared/kubernetes/api/objects.js";
 
 const MINUTE = 60_000;
 const pending = pendingRequest("ns/req-1", "KEY", 0, 0.5);

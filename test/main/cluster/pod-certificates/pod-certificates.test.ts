@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodCertificatesOnDemand } from "../../../../src/main/cluster/pod-certificates/pod-certificates-on-demand.js";
 import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificates/pod-certificates.js";
-import { ApiError } from "../../../../src/shared/api/client/errors.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { certificatesKit, log, MINUTE, never, pass, podWith, settled, WATCH } from "./certificates-kit.js";
 
 test("a request carries the pod's identity; its certificate is used, and watched until the last such pod is removed", async (t) => {

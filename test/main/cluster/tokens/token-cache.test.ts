@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenCache } from "../../../../src/main/cluster/tokens/token-cache.js";
-import { ApiConnectionError } from "../../../../src/shared/api/client/errors.js";
-import type { ApiClient } from "../../../../src/shared/api/client/port.js";
+import { ApiConnectionError } from "../../../../src/shared/kubernetes/api/client/errors.js";
+import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

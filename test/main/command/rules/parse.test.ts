@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { splitNodeIPs } from "../../../../src/main/command/rules/flags.js";
 import { parseEviction, type EvictionMaps } from "../../../../src/main/command/rules/parse-eviction.js";
 import { parseReserved } from "../../../../src/main/command/rules/parse-reserved.js";
-import { printQuantity } from "../../../../src/shared/api/quantity.js";
+import { printQuantity } from "../../../../src/shared/kubernetes/api/quantity.js";
 
 describe("eviction thresholds", () => {
   const thresholds = (maps: EvictionMaps) => parseEviction(maps).thresholds;

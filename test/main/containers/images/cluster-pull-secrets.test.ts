@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClusterPullSecrets } from "../../../../src/main/containers/images/keyring/cluster-pull-secrets.js";
 import type { ClusterObjects } from "../../../../src/main/model/cluster-access.js";
-import type { Secret } from "../../../../src/shared/api/objects.js";
+import type { Secret } from "../../../../src/shared/kubernetes/api/objects.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { notFound } from "../../cluster/follow-kit.js";

@@ -12,9 +12,9 @@ import { CredentialProviders } from "../../../../src/main/containers/images/cred
 import { readProviderConfig } from "../../../../src/main/containers/images/credential-providers/read-config.js";
 import { readResponse, type CacheKeyType } from "../../../../src/main/containers/images/credential-providers/response.js";
 import { startCredentialProviders } from "../../../../src/main/containers/images/credential-providers/start.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
-import { AuthConfig } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -18,10 +18,10 @@ import { CredentialProvider } from "../../../../src/main/containers/images/crede
 import { CredentialProviders } from "../../../../src/main/containers/images/credential-providers/providers.js";
 import type { CacheKeyType } from "../../../../src/main/containers/images/credential-providers/response.js";
 import type { ClusterObjects, TokenRequest } from "../../../../src/main/model/cluster-access.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
-import { AuthConfig } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -11,8 +11,8 @@ import { pullRecordMetrics } from "../../../../src/main/containers/images/pull-r
 import { intentText, readRecord, recordName, recordText } from "../../../../src/main/containers/images/pull-records/record.js";
 import { RecordedAccess } from "../../../../src/main/containers/images/pull-records/recorded-access.js";
 import { verificationPolicy } from "../../../../src/main/containers/images/pull-records/verification-policy.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { pair } from "../../../shared/cri/support.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
+import { pair } from "../../../shared/kubernetes/cri/support.js";
 import { UNREADABLE, type Damage as FileDamage } from "../../../support/damaged-file.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

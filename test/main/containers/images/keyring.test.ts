@@ -16,7 +16,7 @@ import { KeyringCredentials, type ProviderCredentials } from "../../../../src/ma
 import { lookUp } from "../../../../src/main/containers/images/keyring/look-up.js";
 import { NodeCredentialFiles } from "../../../../src/main/containers/images/keyring/node-files.js";
 import { standalonePullSecrets, type PullSecrets } from "../../../../src/main/containers/images/keyring/pull-secrets.js";
-import { AuthConfig } from "../../../../src/shared/cri/gen/runtime.v1.js";
+import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { assertCpuBelow } from "../../../support/thread-cpu.js";

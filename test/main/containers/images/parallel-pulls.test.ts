@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeImages, type NodeImageSettings } from "../../../../src/main/containers/images/node-images.js";
-import { ImageStatusResponse } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { ImageStatusResponse } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod } from "../../../support/pods.js";
 import { noTrace } from "../../../support/silent.js";
 import { keptLog, until } from "../../../support/sources-kit.js";

@@ -9,11 +9,11 @@ import { PullRate } from "../../../../src/main/containers/images/pull-limits.js"
 import { PullTurns } from "../../../../src/main/containers/images/pull-turns.js";
 import { Pulls } from "../../../../src/main/containers/images/pulls.js";
 import type { EventInput } from "../../../../src/main/model/event-recorder.js";
-import type { Container, Pod, PullPolicy } from "../../../../src/shared/api/pod.js";
-import { PodSandboxConfig } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import type { Container, Pod, PullPolicy } from "../../../../src/shared/kubernetes/api/pod.js";
+import { PodSandboxConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import type { FakeCriOptions } from "../../../fake-cri/fake-cri.js";
-import { pair } from "../../../shared/cri/support.js";
+import { pair } from "../../../shared/kubernetes/cri/support.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { noTrace } from "../../../support/silent.js";
 import { noCredentials } from "../../../support/silent.js";

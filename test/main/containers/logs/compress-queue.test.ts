@@ -5,7 +5,7 @@ import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { CompressQueue } from "../../../../src/main/containers/logs/compress-queue.js";
-import type { Logger } from "../../../../src/shared/log/logger.js";
+import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { compressLog } from "../../../../src/workers/tasks/index.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 

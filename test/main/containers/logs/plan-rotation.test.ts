@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { nextLook } from "../../../../src/main/containers/logs/next-look.js";
 import { filesToCompress, planRotation } from "../../../../src/main/containers/logs/plan-rotation.js";
-import { logFileNames, nextStem } from "../../../../src/shared/container-logs/file-names.js";
+import { logFileNames, nextStem } from "../../../../src/shared/node/container-logs/file-names.js";
 
 const NOW = new Date(2026, 0, 2, 3, 4, 5);
 const plan = (names: string[], maxFiles = 5, inWork: string[] = []): ReturnType<typeof planRotation> =>

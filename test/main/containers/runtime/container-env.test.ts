@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import { servicesNotReadError } from "../../../../src/main/cluster/collections/services.js";
 import { environmentOf } from "../../../../src/main/containers/runtime/container-env.js";
 import type { VolumePlace } from "../../../../src/main/volumes/place.js";
-import type { Container, EnvVar, PodSpec } from "../../../../src/shared/api/pod.js";
+import type { Container, EnvVar, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 import { base64, clusterKit } from "../../volumes/objects/cluster-kit.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";

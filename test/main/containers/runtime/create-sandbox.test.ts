@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
-import type { CallOptions } from "../../../../src/shared/cri/verbs.js";
+import type { CallOptions } from "../../../../src/shared/kubernetes/cri/verbs.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";
 
 test("a critical pod's sandbox comes first, and the wait for a place does not count", async (t) => {

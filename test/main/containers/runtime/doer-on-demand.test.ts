@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DoerOnDemand } from "../../../../src/main/containers/runtime/doer-on-demand.js";
 import type { Doer } from "../../../../src/main/containers/runtime/doer.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 
 function build() {
   const seen: string[] = [];

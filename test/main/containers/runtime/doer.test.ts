@@ -9,13 +9,13 @@ import { DynamicResourcesError } from "../../../../src/main/model/pod-claims.js"
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
-import type { Container, Pod } from "../../../../src/shared/api/pod.js";
-import { CriUnavailableError } from "../../../../src/shared/cri/errors.js";
+import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import {
   Mount,
   type CreateContainerRequest,
   type RunPodSandboxRequest,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeCriOptions } from "../../../fake-cri/fake-cri.js";
 import { until } from "../../../support/sources-kit.js";
 import { app, BUSYBOX, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";

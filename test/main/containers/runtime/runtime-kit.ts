@@ -10,11 +10,11 @@ import type { NodeRuntime } from "../../../../src/main/containers/runtime/node-r
 import { SandboxesAhead } from "../../../../src/main/containers/runtime/sandboxes-ahead.js";
 import { UserNamespaces } from "../../../../src/main/containers/user-namespaces/user-namespaces.js";
 import type { VolumePlace } from "../../../../src/main/volumes/place.js";
-import type { Container, Pod } from "../../../../src/shared/api/pod.js";
-import type { CriClient } from "../../../../src/shared/cri/client.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import type { FakeCri, FakeCriOptions } from "../../../fake-cri/fake-cri.js";
-import { pair } from "../../../shared/cri/support.js";
+import { pair } from "../../../shared/kubernetes/cri/support.js";
 import { peerActions } from "../../../support/probe-kit.js";
 import { noEvents } from "../../../support/silent.js";
 import { noTrace } from "../../../support/silent.js";

@@ -11,13 +11,13 @@ import { test, type TestContext } from "node:test";
 import type { ClusterObjects } from "../../../../src/main/model/cluster-access.js";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { knownRuntimeHandler } from "../../../../src/main/containers/runtime/runtime-handlers.js";
-import type { PodSpec } from "../../../../src/shared/api/pod.js";
+import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import {
   NamespaceMode,
   type CreateContainerRequest,
   type RunPodSandboxRequest,
   type RuntimeHandler,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 const handler = (name: string, userNamespaces = false): RuntimeHandler => ({

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { SandboxesAhead } from "../../../../src/main/containers/runtime/sandboxes-ahead.js";
 import type { VolumePlace } from "../../../../src/main/volumes/place.js";
-import { messageOf } from "../../../../src/shared/errors/thrown.js";
+import { messageOf } from "../../../../src/shared/base/errors/thrown.js";
 import { until } from "../../../support/sources-kit.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";
 

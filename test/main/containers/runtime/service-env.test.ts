@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceEnv } from "../../../../src/main/containers/runtime/service-env.js";
-import type { Service } from "../../../../src/shared/api/objects.js";
+import type { Service } from "../../../../src/shared/kubernetes/api/objects.js";
 
 const service = (
   namespace: string,

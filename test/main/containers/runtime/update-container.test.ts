@@ -10,12 +10,12 @@ import { ResizeError } from "../../../../src/main/model/resize-error.js";
 import { podCgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-limits.js";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { resizeContainers } from "../../../../src/main/containers/runtime/update-container.js";
-import type { Container, Pod, ResourceRequirements } from "../../../../src/shared/api/pod.js";
-import { CriUnavailableError } from "../../../../src/shared/cri/errors.js";
+import type { Container, Pod, ResourceRequirements } from "../../../../src/shared/kubernetes/api/pod.js";
+import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import type {
   UpdateContainerResourcesRequest,
   UpdatePodSandboxResourcesRequest,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 const MI = 1024n * 1024n;

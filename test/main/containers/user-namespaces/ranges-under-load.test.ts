@@ -7,8 +7,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { IdRange } from "../../../../src/main/containers/user-namespaces/id-range.js";
 import { UserNamespaces } from "../../../../src/main/containers/user-namespaces/user-namespaces.js";
-import { usernsPath } from "../../../../src/shared/api/pod-paths.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import { usernsPath } from "../../../../src/shared/kubernetes/api/pod-paths.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
 const UNIT = 65_536;

@@ -9,8 +9,8 @@ import { test, type TestContext } from "node:test";
 import type { ObservedIds } from "../../../../src/main/containers/user-namespaces/observed-ids.js";
 import { UserNamespaceError } from "../../../../src/main/containers/user-namespaces/user-namespace-error.js";
 import { UserNamespaces } from "../../../../src/main/containers/user-namespaces/user-namespaces.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { NamespaceMode } from "../../../../src/shared/cri/gen/runtime.v1.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { NamespaceMode } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
 const UNIT = 65_536;

@@ -10,9 +10,9 @@ import {
   serves,
   type CertificateManagerDeps,
 } from "../../../../src/main/node/certificates/certificate-manager.js";
-import { ApiConnectionError, ApiError } from "../../../../src/shared/api/client/errors.js";
+import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../../src/shared/contracts/tasks.js";
-import { createLogger } from "../../../../src/shared/log/logger.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const DAY = 24 * 3600_000;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { servingSubject } from "../../../../src/main/node/certificates/rotation.js";
-import type { NodeAddress } from "../../../../src/shared/api/node.js";
+import type { NodeAddress } from "../../../../src/shared/kubernetes/api/node.js";
 
 const HOST: NodeAddress = { type: "Hostname", address: "n1" };
 const IP: NodeAddress = { type: "InternalIP", address: "10.0.0.1" };

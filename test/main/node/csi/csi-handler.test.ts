@@ -11,10 +11,10 @@ import { CsiNodeObject } from "../../../../src/main/node/csi/csi-node-object.js"
 import { bestVersion } from "../../../../src/main/node/csi/csi-version.js";
 import { CsiDrivers } from "../../../../src/main/volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../../../src/main/volumes/csi/node-port.js";
-import { ApiError } from "../../../../src/shared/api/client/errors.js";
-import { CSI_NODES, NODES } from "../../../../src/shared/api/client/kinds.js";
-import type { CSINode } from "../../../../src/shared/api/objects.js";
-import { createLogger } from "../../../../src/shared/log/logger.js";
+import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
+import { CSI_NODES, NODES } from "../../../../src/shared/kubernetes/api/client/kinds.js";
+import type { CSINode } from "../../../../src/shared/kubernetes/api/objects.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { never, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";
 import { until } from "../../../support/sources-kit.js";

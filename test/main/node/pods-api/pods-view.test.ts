@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodsView } from "../../../../src/main/node/pods-api/pods-view.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { EventType, type WatchPodsEvent } from "../../../../src/shared/plugins/gen/pods.v1alpha1.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { EventType, type WatchPodsEvent } from "../../../../src/shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 import { pod as podWith } from "../../../support/pods.js";
 import { decode } from "../../../support/protobuf-decode.js";
 import { keptLog } from "../../../support/sources-kit.js";

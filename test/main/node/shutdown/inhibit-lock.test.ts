@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
 import { takeInhibitLock } from "../../../../src/main/node/shutdown/inhibit-lock.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
 import { fakeInhibit, type FakeInhibit } from "../../../support/fake-inhibit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

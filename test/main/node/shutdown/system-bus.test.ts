@@ -9,7 +9,7 @@ import { BusAddressError, InhibitDelayTooShortError } from "../../../../src/main
 import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-delay.js";
 import { connectLogind, type Logind } from "../../../../src/main/node/shutdown/logind.js";
 import { systemBusSocket } from "../../../../src/main/node/shutdown/system-bus.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
 import { FakeLogind } from "../../../support/fake-logind.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AdmissionQueue } from "../../../../src/main/pods/admission/admission-queue.js";
 import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdict.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { pod } from "../../../support/pods.js";
 import { hang, settle } from "../../../support/sync-kit.js";
 

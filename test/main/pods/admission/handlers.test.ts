@@ -20,8 +20,8 @@ import {
 } from "../../../../src/main/pods/admission/predicates/operating-system.js";
 import { taintsHandler } from "../../../../src/main/pods/admission/predicates/taints.js";
 import { sysctlHandler } from "../../../../src/main/pods/admission/sysctls.js";
-import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
-import { parseQuantity } from "../../../../src/shared/api/quantity.js";
+import type { Container, Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import { parseQuantity } from "../../../../src/shared/kubernetes/api/quantity.js";
 import { container, pod } from "../../../support/pods.js";
 import { admissionNode, apiPod, context, requesting } from "./kit.js";
 

@@ -3,7 +3,7 @@
 import type { AdmissionTurn } from "../../../../src/main/pods/admission/admission-turns.js";
 import type { AdmissionContext, AdmissionNode } from "../../../../src/main/pods/admission/handler.js";
 import { nodeCapacity } from "../../../../src/main/resources/node-capacity.js";
-import type { Pod, PodSpec, ResourceList } from "../../../../src/shared/api/pod.js";
+import type { Pod, PodSpec, ResourceList } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 
 /** For an admission without waiting pods. */

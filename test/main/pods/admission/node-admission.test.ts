@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import { withNodeObject } from "../../../../src/main/pods/admission/node-from-api.js";
-import { parseQuantity } from "../../../../src/shared/api/quantity.js";
+import { parseQuantity } from "../../../../src/shared/kubernetes/api/quantity.js";
 import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { admissionNode, alone, apiPod } from "./kit.js";

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { findShortages } from "../../../../src/main/pods/admission/free-resources.js";
 import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import { choosePreempted } from "../../../../src/main/pods/admission/preemption.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container } from "../../../support/pods.js";
 import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";

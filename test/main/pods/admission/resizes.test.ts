@@ -13,8 +13,8 @@ import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resou
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
 import type { ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { milliValue } from "../../../../src/shared/api/quantity.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { milliValue } from "../../../../src/shared/kubernetes/api/quantity.js";
 import { container, pod } from "../../../support/pods.js";
 import { defaultResizeRules } from "../../../support/resize-kit.js";
 import { keptLog } from "../../../support/sources-kit.js";

@@ -8,14 +8,14 @@ import { test } from "node:test";
 import { ContainerCollector } from "../../../../src/main/pods/collection/container-collector.js";
 import { podsWithLogs } from "../../../../src/main/pods/collection/pods-with-logs.js";
 import type { EventInput } from "../../../../src/main/model/event-recorder.js";
-import { criError } from "../../../../src/shared/cri/errors.js";
+import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import {
   ContainerState,
   ContainerStatus,
   PodSandboxState,
   PodSandboxStatus,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { emptyObservation, settle } from "../../../support/sync-kit.js";

@@ -10,8 +10,8 @@ import {
   ContainerStatus,
   PodSandboxState,
   PodSandboxStatus,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 
 const DEFAULTS: DeadContainerPolicy = {
   minimumContainerTTLMs: 0,

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ImageUsers } from "../../../../src/main/pods/collection/image-users.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { ContainerStatus } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation } from "../../../support/sync-kit.js";
 

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { serialize } from "node:v8";
 import { DiskUsage } from "../../../../src/main/pods/disk-usage/disk-usage.js";
 import { setOwnership } from "../../../../src/main/volumes/fs-group/set-ownership.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { changeOwnership } from "../../../../src/workers/tasks/ownership/change-ownership.js";
 import { directoryUsage } from "../../../../src/workers/tasks/usage/directory-usage.js";
 import { pod } from "../../../support/pods.js";

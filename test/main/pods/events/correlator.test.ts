@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { EventCorrelator, type Correlated } from "../../../../src/main/pods/events/correlator.js";
-import type { Event } from "../../../../src/shared/api/event.js";
+import type { Event } from "../../../../src/shared/kubernetes/api/event.js";
 import { entriesIn } from "../../../support/entries-in.js";
 
 const COMBINED_PREFIX = "(combined from similar events): ";

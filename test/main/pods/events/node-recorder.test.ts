@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeRecorder } from "../../../../src/main/pods/events/node-recorder.js";
-import type { Event } from "../../../../src/shared/api/event.js";
+import type { Event } from "../../../../src/shared/kubernetes/api/event.js";
 import { container, pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

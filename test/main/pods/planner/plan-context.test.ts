@@ -6,7 +6,7 @@ import { noProbeResults, type ProbeResult } from "../../../../src/main/model/pro
 import { RestartMemory } from "../../../../src/main/pods/planner/restart-memory.js";
 import type { PodWorkerDeps } from "../../../../src/main/pods/sync/pod-worker-port.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import type { PodSpec } from "../../../../src/shared/api/pod.js";
+import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 import { criContainer } from "../status/fixtures.js";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { EphemeralContainer } from "../../../../src/shared/api/pod.js";
+import type { EphemeralContainer } from "../../../../src/shared/kubernetes/api/pod.js";
 import { lines, planOf, type Seen } from "../../../support/plan-rows.js";
 import { container, pod } from "../../../support/pods.js";
 

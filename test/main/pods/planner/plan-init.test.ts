@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeResult } from "../../../../src/main/model/probe-results.js";
-import type { Container, PodSpec, Probe } from "../../../../src/shared/api/pod.js";
+import type { Container, PodSpec, Probe } from "../../../../src/shared/kubernetes/api/pod.js";
 import { lines, planOf, type Seen } from "../../../support/plan-rows.js";
 import { container, pod } from "../../../support/pods.js";
 

@@ -19,8 +19,8 @@ import {
   type Pod,
   type Probe,
   type RestartPolicy,
-} from "../../../../src/shared/api/pod.js";
-import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../../src/shared/kubernetes/api/pod.js";
+import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { Pilot } from "../../../support/pilot.js";
 import { container, pod } from "../../../support/pods.js";
 

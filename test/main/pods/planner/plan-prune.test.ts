@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pruneSteps } from "../../../../src/main/pods/planner/prune-steps.js";
-import { ContainerState, ContainerStatus } from "../../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState, ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 
 const { CONTAINER_CREATED: CREATED, CONTAINER_EXITED: EXITED, CONTAINER_RUNNING: RUNNING } = ContainerState;
 

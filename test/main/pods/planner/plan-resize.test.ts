@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Container, ResourceRequirements } from "../../../../src/shared/api/pod.js";
+import type { Container, ResourceRequirements } from "../../../../src/shared/kubernetes/api/pod.js";
 import { lines, NOW, planOf, type Situation } from "../../../support/plan-rows.js";
 import { container, pod } from "../../../support/pods.js";
 

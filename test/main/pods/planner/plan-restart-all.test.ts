@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { newestOf } from "../../../../src/main/model/observed-containers.js";
 import { restartCountOf } from "../../../../src/main/model/paths.js";
 import { RestartMemory } from "../../../../src/main/pods/planner/restart-memory.js";
-import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
+import type { Container, Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { Pilot } from "../../../support/pilot.js";
 import { lines, planOf } from "../../../support/plan-rows.js";
 import { container, pod } from "../../../support/pods.js";

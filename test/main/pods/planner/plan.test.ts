@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { graceSeconds } from "../../../../src/main/model/container-stop.js";
 import { effectiveGraceSeconds, planTermination } from "../../../../src/main/pods/planner/plan-termination.js";
-import type { Container, RestartPolicy } from "../../../../src/shared/api/pod.js";
-import { LONGEST_SECONDS } from "../../../../src/shared/clock/durations.js";
-import { ContainerState, PodSandboxState } from "../../../../src/shared/cri/gen/runtime.v1.js";
+import type { Container, RestartPolicy } from "../../../../src/shared/kubernetes/api/pod.js";
+import { LONGEST_SECONDS } from "../../../../src/shared/base/clock/durations.js";
+import { ContainerState, PodSandboxState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { Pilot } from "../../../support/pilot.js";
 import { container, pod } from "../../../support/pods.js";
 

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiSource } from "../../../../src/main/pods/sources/api-source.js";
 import { ApiView } from "../../../../src/main/pods/status/manager/api-view.js";
-import type { PodStatus } from "../../../../src/shared/api/pod-status.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 

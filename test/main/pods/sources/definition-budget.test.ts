@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BUDGET_BYTES, DefinitionBudget } from "../../../../src/main/pods/sources/definition-budget.js";
-import { ApiConnectionError, ApiError } from "../../../../src/shared/api/client/errors.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { after, test, type TestContext } from "node:test";
 import { makeSources } from "../../../../src/main/pods/sources/start-sources.js";
 import { createTasksPool, type TasksPool } from "../../../../src/main/threads/tasks-pool.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { keptLog, manifest, NO_EARLIER_PODS, until } from "../../../support/sources-kit.js";
 
 const pool = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventInput } from "../../../../src/main/model/event-recorder.js";
 import { laterFieldsWarnings } from "../../../../src/main/pods/sources/later-fields.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { laterPodSpec } from "../../../support/later-pod.js";
 
 function eventsOf(spec: object, { source = "api", known = false } = {}): EventInput[] {

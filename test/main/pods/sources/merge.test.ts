@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { CONFIG_SEEN } from "../../../../src/main/model/api-json.js";
 import { PodMerger, rfc3339Nano, type PodChange, type PodSourceName } from "../../../../src/main/pods/sources/merge.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 
 function pod(uid: string, image = "a"): Pod {
   return {

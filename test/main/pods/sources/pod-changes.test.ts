@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MOST_AT_ONCE, PodChanges } from "../../../../src/main/pods/sources/pod-changes.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 

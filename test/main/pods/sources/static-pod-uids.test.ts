@@ -7,14 +7,14 @@ import { describe, test, type TestContext } from "node:test";
 import { containerHash } from "../../../../src/main/model/container-hash.js";
 import { earlierUid, type RunningPods } from "../../../../src/main/pods/sources/earlier-uid.js";
 import { StaticPodUids } from "../../../../src/main/pods/sources/static-pod-uids.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import {
   ContainerState,
   PodSandboxState,
   type Container,
   type PodSandbox,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConditionsInput } from "../../../../src/main/pods/status/conditions.js";
 import { podConditions } from "../../../../src/main/pods/status/conditions.js";
-import type { PodCondition } from "../../../../src/shared/api/pod-status.js";
+import type { PodCondition } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import { c, exited, makePod, NOW, running, waiting } from "./fixtures.js";
 
 const side = c("s", { restartPolicy: "Always" });

@@ -1,15 +1,15 @@
 // Builders for pods and runtime observations: each test names only what it is about.
 
-import type { ApiContainerStatus, ContainerStateTerminated } from "../../../../src/shared/api/pod-status.js";
-import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
-import type { DeepPartial } from "../../../../src/shared/cri/gen/runtime.v1.js";
+import type { ApiContainerStatus, ContainerStateTerminated } from "../../../../src/shared/kubernetes/api/pod-status.js";
+import type { Container, Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { DeepPartial } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import {
   ContainerState,
   ContainerStatus,
   NamespaceMode,
   PodSandboxStatus,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 
 export const NOW = Date.parse("2026-11-21T06:30:00.700Z");
 

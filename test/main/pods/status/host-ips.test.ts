@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventInput } from "../../../../src/main/model/event-recorder.js";
 import { HostIPs, nodeHostIPs, emitHostIPs, type HostIPsChange } from "../../../../src/main/pods/status/host-ips.js";
-import type { NodeAddress } from "../../../../src/shared/api/node.js";
+import type { NodeAddress } from "../../../../src/shared/kubernetes/api/node.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { makePod } from "./fixtures.js";
 

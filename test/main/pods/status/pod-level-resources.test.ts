@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodResources } from "../../../../src/main/model/pod-resources.js";
 import { podLevelResources } from "../../../../src/main/pods/status/pod-level-resources.js";
-import type { Container, PodSpec, ResourceList } from "../../../../src/shared/api/pod.js";
+import type { Container, PodSpec, ResourceList } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 
 const amounts = (cpu?: string, memory?: string): ResourceList => ({ ...(cpu && { cpu }), ...(memory && { memory }) });

@@ -7,11 +7,11 @@ import { mkdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { TerminationReader } from "../../../../src/main/pods/status/termination-reader.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
-import type { ContainerStatus, DeepPartial } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { ContainerState } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { startHelperProcess } from "../../../../src/shared/volume-calls/helper.js";
-import { VolumeCalls } from "../../../../src/shared/volume-calls/volume-calls.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import type { ContainerStatus, DeepPartial } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { startHelperProcess } from "../../../../src/shared/node/volume-calls/helper.js";
+import { VolumeCalls } from "../../../../src/shared/node/volume-calls/volume-calls.js";
 import { entriesIn } from "../../../support/entries-in.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
 import { dockerText } from "../../../support/log-kit.js";

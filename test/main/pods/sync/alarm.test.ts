@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Alarm } from "../../../../src/main/pods/sync/alarm.js";
-import type { Clock } from "../../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../../src/shared/base/clock/clock.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 /** Longest delay of setTimeout; a longer one fires at once. */

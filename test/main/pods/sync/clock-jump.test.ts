@@ -9,7 +9,7 @@ import { CrashBackoff } from "../../../../src/main/model/crash-backoff.js";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import type { PodSpec } from "../../../../src/shared/api/pod.js";
+import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InspectionError, PodCache } from "../../../../src/main/pods/sync/pod-cache.js";
 import type { InspectRequest, PlegRecord, RuntimeState } from "../../../../src/shared/contracts/pleg.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { emptyObservation, settle } from "../../../support/sync-kit.js";
 import { criContainer, criSandbox } from "../status/fixtures.js";

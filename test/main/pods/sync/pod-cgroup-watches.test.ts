@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import type { PodSpec } from "../../../../src/shared/api/pod.js";
+import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { settle, SyncWorld } from "../../../support/sync-kit.js";
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { PodWorkerState } from "../../../../src/main/model/synced-pod.js";
 import { earlierEnd } from "../../../../src/main/pods/sync/earlier-end.js";
 import { podsUsingNode } from "../../../../src/main/pods/sync/pods-using-node.js";
-import type { PodStatus } from "../../../../src/shared/api/pod-status.js";
+import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import { pod } from "../../../support/pods.js";
 
 const NOW = 1_000_000;

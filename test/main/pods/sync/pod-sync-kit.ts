@@ -11,10 +11,10 @@ import type { ClusterPods } from "../../../../src/main/pods/sync/cluster-pods.js
 import { PodState } from "../../../../src/main/pods/sync/pod-state.js";
 import { PodSync } from "../../../../src/main/pods/sync/pod-sync.js";
 import type { PodChange } from "../../../../src/main/pods/sync/sync-loop.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
-import { perform } from "../../../../src/shared/volume-calls/perform.js";
+import { perform } from "../../../../src/shared/node/volume-calls/perform.js";
 import { PodInspector } from "../../../../src/workers/pleg/pod-inspector.js";
 import { defaultResizeRules, noResizeCounters } from "../../../support/resize-kit.js";
 import { until as untilWithin } from "../../../support/sources-kit.js";

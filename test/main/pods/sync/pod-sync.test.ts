@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdict.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { BUSYBOX } from "../../containers/runtime/runtime-kit.js";
 import { NO_HELD_PODS, syncNode } from "./pod-sync-kit.js";

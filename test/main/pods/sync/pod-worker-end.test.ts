@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodEnd } from "../../../../src/main/model/synced-pod.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import type { Pod, PodSpec } from "../../../../src/shared/api/pod.js";
+import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
 

@@ -8,9 +8,9 @@ import { test } from "node:test";
 import { PodCgroupError, PodDirectoriesError } from "../../../../src/main/model/environment-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import type { Pod, PodSpec } from "../../../../src/shared/api/pod.js";
+import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
-import { criError } from "../../../../src/shared/cri/errors.js";
+import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 

@@ -7,8 +7,8 @@ import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
 import { StepRunner } from "../../../../src/main/pods/sync/step-runner.js";
-import type { Pod, PodSpec } from "../../../../src/shared/api/pod.js";
-import { CriUnavailableError, criError } from "../../../../src/shared/cri/errors.js";
+import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import { CriUnavailableError, criError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, hang, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 

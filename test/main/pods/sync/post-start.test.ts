@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { SyncedPod } from "../../../../src/main/model/synced-pod.js";
 import type { PodWorkerDeps } from "../../../../src/main/pods/sync/pod-worker-port.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import { ContainerState } from "../../../../src/shared/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 

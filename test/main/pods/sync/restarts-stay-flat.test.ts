@@ -2,16 +2,16 @@
 // @promise Failures: 10,000 restarts of a container, 10,000 removed pods, 10,000 pauses of a log follower leave nothing
 //   behind.
 // @with test/main/pods/status/termination-reader.test.ts, test/main/pods/sync/pod-records.test.ts,
-//   test/main/pods/events/correlator.test.ts, test/shared/abort/scope.test.ts,
+//   test/main/pods/events/correlator.test.ts, test/shared/base/abort/scope.test.ts,
 //   test/workers/server/pod-logs/log-watch.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Stopping } from "../../../../src/main/containers/runtime/kill-container.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import type { CriClient } from "../../../../src/shared/cri/client.js";
-import { ContainerState, ContainerStatus } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
+import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
+import { ContainerState, ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { entriesIn } from "../../../support/entries-in.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, settle, SyncWorld } from "../../../support/sync-kit.js";

@@ -8,11 +8,11 @@ import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdi
 import { startPodSync } from "../../../../src/main/cluster/start-pod-sync.js";
 import type { PodFeed } from "../../../../src/main/pods/sources/api-source.js";
 import { PodChanges } from "../../../../src/main/pods/sources/pod-changes.js";
-import { ApiError } from "../../../../src/shared/api/client/errors.js";
-import type { ApiClient } from "../../../../src/shared/api/client/port.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
+import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod } from "../../../support/pods.js";
 import { syncNode } from "./pod-sync-kit.js";
 

@@ -6,7 +6,7 @@
 //   test/main/pods/status/pod-statuses.test.ts, test/main/pods/status/manager/status-manager.test.ts,
 //   test/main/volumes/refresher.test.ts, test/main/containers/logs/log-rotation.test.ts,
 //   test/main/pods/collection/container-collector.test.ts, test/main/pods/sources/api-source.test.ts,
-//   test/shared/probes/prober.test.ts
+//   test/shared/node/probes/prober.test.ts
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { test, type TestContext } from "node:test";
 import { PodRecords } from "../../../../src/main/pods/sync/pod-records.js";
 import { PodWorkers } from "../../../../src/main/pods/sync/pod-workers.js";
 import { SyncLoop } from "../../../../src/main/pods/sync/sync-loop.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import { pod } from "../../../support/pods.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";

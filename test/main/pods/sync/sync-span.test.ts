@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { SpanStatusCode } from "@opentelemetry/api";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
-import { traced } from "../../../../src/shared/tracing/tracing.js";
+import { traced } from "../../../../src/shared/telemetry/tracing/tracing.js";
 import { pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
 import { traceThis } from "../../../support/tracing-kit.js";

@@ -12,7 +12,7 @@ import type { ConfigEvent, DynamicConfig } from "../../../../src/main/process/dy
 import { SourceReadError } from "../../../../src/main/process/dynamic-config/errors.js";
 import { prepareConfiguration } from "../../../../src/main/process/dynamic-config/prepare.js";
 import type { ConfigurationSource, SourceWatch } from "../../../../src/main/process/dynamic-config/source.js";
-import type { Clock } from "../../../../src/shared/clock/clock.js";
+import type { Clock } from "../../../../src/shared/base/clock/clock.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

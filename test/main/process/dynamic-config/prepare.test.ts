@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
 import { configOf, digest, Node, textOfActive } from "./kit.js";
 
 test("first start: the files are assigned, checkpointed and on trial", async (t) => {

@@ -4,9 +4,9 @@ import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { feedWatchdog, watchdogInterval, type WatchdogOptions } from "../../../../src/main/process/systemd/watchdog.js";
 import { describeLate, lateThreads, type StampLimits } from "../../../../src/main/threads/late-threads.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
-import { BoardReader, BoardWriter, createBoard, type ThreadSnapshot } from "../../../../src/shared/queue/board.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
+import { BoardReader, BoardWriter, createBoard, type ThreadSnapshot } from "../../../../src/shared/base/queue/board.js";
 import { keepStamping } from "../../../../src/shared/thread/stamper.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -8,7 +8,7 @@ import { after, describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { acquireLockFile, type LockFileOptions } from "../../../../src/main/process/unix/lock-file.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
 import type { LockAgentMessage } from "../fixtures/lock-agent.js";
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-lock-"));

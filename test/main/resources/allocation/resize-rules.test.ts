@@ -9,8 +9,8 @@ import {
   raisesRequests,
   type ResizeRules,
 } from "../../../../src/main/resources/allocation/resize-rules.js";
-import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
-import { parseQuantity } from "../../../../src/shared/api/quantity.js";
+import type { Container, Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import { parseQuantity } from "../../../../src/shared/kubernetes/api/quantity.js";
 import { container, pod } from "../../../support/pods.js";
 import { defaultResizeRules } from "../../../support/resize-kit.js";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decodeCpuState, encodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
-import { printCpuList } from "../../../../src/shared/api/cpu-list.js";
+import { printCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
 
 const pod = { container1: "4-6", container2: "1-3" };
 /** Sums as kubelets of other makes wrote them, the last one under the struct's newer name. */

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { ascending, common } from "../../../../src/main/resources/cpu-manager/cpu-set.js";
 import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { cpuHints, type HintOptions } from "../../../../src/main/resources/cpu-manager/hints.js";
-import { parseCpuList } from "../../../../src/shared/api/cpu-list.js";
+import { parseCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
 import { anyShape, machine } from "./machines.js";
 
 test("on any machine: each set of nodes that has enough, once; the narrowest possible are preferred", () => {

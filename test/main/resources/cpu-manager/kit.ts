@@ -7,15 +7,15 @@ import {
 } from "../../../../src/main/resources/cpu-manager/create-cpu-manager.js";
 import type { StaticCpuManager } from "../../../../src/main/resources/cpu-manager/static-cpu-manager.js";
 import type { MachineTopology } from "../../../../src/main/resources/topology/machine-topology.js";
-import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
+import type { Container, Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import {
   ContainerState,
   ContainerStatus,
   type UpdateContainerResourcesRequest,
-} from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { DeepPartial } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/cri/observed-pod.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { DeepPartial } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container, pod } from "../pods.js";

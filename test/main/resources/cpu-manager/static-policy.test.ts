@@ -10,8 +10,8 @@ import { staticOptions } from "../../../../src/main/resources/cpu-manager/option
 import { reservedCpus } from "../../../../src/main/resources/cpu-manager/reserved-cpus.js";
 import { CpuState, stateProblem } from "../../../../src/main/resources/cpu-manager/state.js";
 import { StaticPolicy } from "../../../../src/main/resources/cpu-manager/static-policy.js";
-import { parseCpuList, printCpuList } from "../../../../src/shared/api/cpu-list.js";
-import type { Container, Pod } from "../../../../src/shared/api/pod.js";
+import { parseCpuList, printCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
+import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod, sidecar } from "../pods.js";
 import { fixed, guaranteed } from "./kit.js";
 import { anyShape, machine, type MachineShape } from "./machines.js";

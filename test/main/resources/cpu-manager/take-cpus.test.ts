@@ -7,7 +7,7 @@ import { ascending } from "../../../../src/main/resources/cpu-manager/cpu-set.js
 import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { takePacked, type PackOptions } from "../../../../src/main/resources/cpu-manager/take-cpus.js";
 import { takeDistributed } from "../../../../src/main/resources/cpu-manager/take-distributed.js";
-import { parseCpuList, printCpuList } from "../../../../src/shared/api/cpu-list.js";
+import { parseCpuList, printCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
 import { anyShape, machine, type MachineShape } from "./machines.js";
 
 const RUNS = { numRuns: 200 };

@@ -10,8 +10,8 @@ import { AllocationError } from "../../../../src/main/resources/assignment/resou
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { JoinedManagers } from "../../../../src/main/resources/managers/joined-managers.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
 import { container } from "../pods.js";

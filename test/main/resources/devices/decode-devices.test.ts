@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeDevices, MAX_DEVICES } from "../../../../src/main/resources/devices/decode-devices.js";
 import { DevicePool } from "../../../../src/main/resources/devices/device-pool.js";
-import { ListAndWatchResponse } from "../../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
+import { ListAndWatchResponse } from "../../../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 import { devices, FakePlugin, kit, replaceList } from "./kit.js";
 
 const GPU = "example.com/gpu";

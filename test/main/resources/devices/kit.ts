@@ -14,8 +14,8 @@ import type {
   PluginDevice,
   PluginOptions,
 } from "../../../../src/main/resources/devices/plugin-port.js";
-import type { Container, Pod } from "../../../../src/shared/api/pod.js";
-import { createLogger } from "../../../../src/shared/log/logger.js";
+import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { noDeviceMetrics } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container, pod } from "../pods.js";

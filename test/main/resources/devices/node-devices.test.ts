@@ -6,9 +6,9 @@ import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpo
 import { NodeDevices } from "../../../../src/main/resources/devices/node-devices.js";
 import { machineReading } from "../../../../src/main/resources/managers/create-managers.js";
 import type { DeviceCounts } from "../../../../src/main/resources/node-resources.js";
-import { parseQuantity, value } from "../../../../src/shared/api/quantity.js";
-import { createLogger } from "../../../../src/shared/log/logger.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { parseQuantity, value } from "../../../../src/shared/kubernetes/api/quantity.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container } from "../pods.js";
 import { devices, GPU, podOf, wanting, replaceList } from "./kit.js";

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ContainerAllocateResponse } from "../../../../src/main/resources/devices/plugin-port.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { settle } from "../../../support/sync-kit.js";
 import { devices, FakePlugin, GPU, idsOf, kit, never, podOf, response, wanting } from "./kit.js";
 

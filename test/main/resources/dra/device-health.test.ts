@@ -10,7 +10,7 @@ import {
 } from "../../../../src/main/resources/dra/device-health.js";
 import { decodeHealth, encodeHealth } from "../../../../src/main/resources/dra/health-file.js";
 import { HealthStreams } from "../../../../src/main/resources/dra/health-streams.js";
-import { PluginCallError, STATUS } from "../../../../src/shared/plugins/call-error.js";
+import { PluginCallError, STATUS } from "../../../../src/shared/kubernetes/plugins/call-error.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draMetrics } from "../../../../src/main/resources/dra/metrics.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 
 // https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/kubelet/metrics/metrics.go (DRASubsystem)
 test("metrics of ResourceClaims have upstream's names; the number of claims of any driver begins at 0", async () => {

@@ -7,11 +7,11 @@ import { evictionMetrics } from "../../../../src/main/resources/eviction/metrics
 import { NodePressures } from "../../../../src/main/resources/eviction/pressures.js";
 import { reportOom } from "../../../../src/main/resources/eviction/report-oom.js";
 import type { EventInput, EventRecorder } from "../../../../src/main/model/event-recorder.js";
-import type { Pod, PodSpec } from "../../../../src/shared/api/pod.js";
+import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { evictionRecordCodec } from "../../../../src/shared/contracts/eviction-codec.js";
 import type { EvictionUpcalls } from "../../../../src/shared/contracts/eviction.js";
-import { ContainerStatus } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";

@@ -10,8 +10,8 @@ import {
 } from "../../../../src/main/resources/managers/joined-managers.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { container, pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { checkLeftStates } from "../../../../src/main/resources/managers/left-states.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodLevelSettings } from "../../../../src/main/resources/assignment/pod-level.js";
 import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
-import type { Container, Pod } from "../../../../src/shared/api/pod.js";
+import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { asking, guaranteed, manager } from "./kit.js";
 

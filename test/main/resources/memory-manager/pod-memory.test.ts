@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { MemoryRequests } from "../../../../src/main/resources/memory-manager/place-memory.js";
 import { divideMemory, podMemoryProblem } from "../../../../src/main/resources/memory-manager/pod-memory.js";
-import type { Container, Pod } from "../../../../src/shared/api/pod.js";
+import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 
 /** "i=2" is an init container with 2 of its own, "s" a sidecar that shares, "a" an app container. */

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readMachineTopology } from "../../../../src/main/resources/topology/read-machine.js";
-import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
+import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 
 async function rootWith(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {

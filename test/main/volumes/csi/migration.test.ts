@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";
 import { migratedInline, migratedVolume } from "../../../../src/main/volumes/csi/migration/translate.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
-import type { PersistentVolume } from "../../../../src/shared/api/objects.js";
+import type { PersistentVolume } from "../../../../src/shared/kubernetes/api/objects.js";
 import { podOf } from "../../../support/csi/kit.js";
 
 type Spec = PersistentVolume["spec"];

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { status } from "@grpc/grpc-js";
 import { CsiStepError } from "../../../../src/main/volumes/csi/step-error.js";
-import { CSI_DRIVERS, SECRETS } from "../../../../src/shared/api/client/kinds.js";
+import { CSI_DRIVERS, SECRETS } from "../../../../src/shared/kubernetes/api/client/kinds.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";

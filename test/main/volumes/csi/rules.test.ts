@@ -10,7 +10,7 @@ import { inlineVolume, persistentVolume } from "../../../../src/main/volumes/csi
 import { takesFsGroup } from "../../../../src/main/volumes/csi/mount-volume.js";
 import { attachmentName, ephemeralHandle, stagingDirectory } from "../../../../src/main/volumes/csi/paths.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
-import { KeyedSerializer } from "../../../../src/shared/turns/keyed-serializer.js";
+import { KeyedSerializer } from "../../../../src/shared/base/turns/keyed-serializer.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";

@@ -10,9 +10,9 @@ import { fcDisk, fcKind } from "../../../../src/main/volumes/fc/fc-disk.js";
 import { fcVolumes } from "../../../../src/main/volumes/fc/plugin.js";
 import { SELinuxMounts } from "../../../../src/main/volumes/se-linux-mounts.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
-import type { FCVolumeSource } from "../../../../src/shared/api/volume.js";
-import { createLogger } from "../../../../src/shared/log/logger.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import type { FCVolumeSource } from "../../../../src/shared/kubernetes/api/volume.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { diskKit } from "../disks/disk-kit.js";
 import { isRoot, mountsBelow, never, podWith } from "../temporary-root.js";
 

@@ -15,7 +15,7 @@ import {
   writeTarget,
 } from "../../../../src/main/volumes/iscsi/target.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { iscsiTarget } from "../../../support/iscsi-target.js";
 import { diskKit } from "../disks/disk-kit.js";
 import { isRoot, mountsBelow, never, podWith, temporaryRoot } from "../temporary-root.js";

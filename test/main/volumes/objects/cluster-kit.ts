@@ -1,8 +1,8 @@
 // A cluster of the test's own, as volumes see it.
 
 import type { ClusterObjects, PodCredential } from "../../../../src/main/model/cluster-access.js";
-import { ApiError } from "../../../../src/shared/api/client/errors.js";
-import type { ConfigMap, Secret } from "../../../../src/shared/api/objects.js";
+import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
+import type { ConfigMap, Secret } from "../../../../src/shared/kubernetes/api/objects.js";
 
 export interface ClusterKit {
   configMaps: Map<string, ConfigMap>;

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nestedMountPoints } from "../../../../src/main/volumes/object-volume/nested-mount-points.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
-import type { Pod, VolumeMount } from "../../../../src/shared/api/pod.js";
+import type { Pod, VolumeMount } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { assertCpuBelow } from "../../../support/thread-cpu.js";
 

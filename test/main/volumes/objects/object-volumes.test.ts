@@ -5,8 +5,8 @@ import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "no
 import { test, type TestContext } from "node:test";
 import { UnsupportedVolumeError } from "../../../../src/main/volumes/errors.js";
 import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
-import type { PodSpec } from "../../../../src/shared/api/pod.js";
-import type { Volume, VolumeProjection } from "../../../../src/shared/api/volume.js";
+import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { Volume, VolumeProjection } from "../../../../src/shared/kubernetes/api/volume.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import {

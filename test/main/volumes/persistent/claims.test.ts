@@ -9,18 +9,18 @@ import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js"
 import { volumeMetrics } from "../../../../src/main/volumes/metrics.js";
 import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
 import { createVolumeManager, type VolumeManager } from "../../../../src/main/volumes/volume-manager.js";
-import { ApiError } from "../../../../src/shared/api/client/errors.js";
+import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import {
   CSI_DRIVERS,
   NODES,
   PERSISTENT_VOLUME_CLAIMS,
   PERSISTENT_VOLUMES,
   VOLUME_ATTACHMENTS,
-} from "../../../../src/shared/api/client/kinds.js";
-import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/shared/api/objects.js";
-import type { Volume } from "../../../../src/shared/api/volume.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+} from "../../../../src/shared/kubernetes/api/client/kinds.js";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/shared/kubernetes/api/objects.js";
+import type { Volume } from "../../../../src/shared/kubernetes/api/volume.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failed, grown, growthOf, type ClaimStatus } from "../../../../src/main/volumes/persistent/expansion-rules.js";
-import type { PersistentVolumeClaim } from "../../../../src/shared/api/objects.js";
+import type { PersistentVolumeClaim } from "../../../../src/shared/kubernetes/api/objects.js";
 
 const claimOf = (status: ClaimStatus, annotations: Record<string, string> = {}): PersistentVolumeClaim => ({
   metadata: { name: "data", namespace: "default", annotations },

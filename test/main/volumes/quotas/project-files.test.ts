@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ProjectFiles } from "../../../../src/main/volumes/quotas/project-files.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
-import { tryFlock } from "../../../../src/shared/os/flock.js";
+import { tryFlock } from "../../../../src/shared/io/os/flock.js";
 
 const FIRST = 1_048_577;
 const unused = (): Promise<boolean> => Promise.resolve(false);

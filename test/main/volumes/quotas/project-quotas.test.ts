@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ProjectQuotas } from "../../../../src/main/volumes/quotas/project-quotas.js";
-import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { hostPathOf, isRoot, manager, never, podWith, temporaryRoot } from "../temporary-root.js";
 

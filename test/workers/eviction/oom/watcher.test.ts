@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { EvictionRecord } from "../../../../src/shared/contracts/eviction.js";
-import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
+import { cgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
 import { ownerOf } from "../../../../src/workers/eviction/oom/cgroup-owner.js";
 import { OomCounters } from "../../../../src/workers/eviction/oom/counters.js";
 import { openKernelLog, type LogDevice } from "../../../../src/workers/eviction/oom/kernel-log.js";

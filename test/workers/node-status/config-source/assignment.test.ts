@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CONFIG_SOURCE_ANNOTATION } from "../../../../src/shared/api/config-source.js";
-import type { Node } from "../../../../src/shared/api/node.js";
+import { CONFIG_SOURCE_ANNOTATION } from "../../../../src/shared/kubernetes/api/config-source.js";
+import type { Node } from "../../../../src/shared/kubernetes/api/node.js";
 import { assignmentOf } from "../../../../src/workers/node-status/config-source/assignment.js";
 
 const nodeWith = (annotation?: unknown, configSource?: unknown): Node => ({

@@ -3,8 +3,8 @@
 
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseTarget } from "../../../../src/shared/http/target.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { parseTarget } from "../../../../src/shared/io/http/target.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { subresourcesOf, verbOf } from "../../../../src/workers/server/auth/attributes.js";
 import { authenticate, type Credentials } from "../../../../src/workers/server/auth/authenticator.js";
 import { Authorizer } from "../../../../src/workers/server/auth/authorizer.js";

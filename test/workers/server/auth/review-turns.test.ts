@@ -6,8 +6,8 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiClient } from "../../../../src/shared/api/client/port.js";
-import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
 import { TooManyReviewsError } from "../../../../src/workers/server/auth/review-turns.js";
 import { Tokens } from "../../../../src/workers/server/auth/tokens.js";

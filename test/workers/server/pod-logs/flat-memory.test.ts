@@ -20,7 +20,7 @@ const OUTPUT = `${TEXTS.join("\n")}\n`;
 /** Reads the log and reports bytes read and the growth of memory beyond what the first megabyte took. */
 const READER = `
 import { readContainerLogs } from ${JSON.stringify(new URL("../../../../src/workers/server/pod-logs/read.js", import.meta.url).href)};
-import { systemClock } from ${JSON.stringify(new URL("../../../../src/shared/clock/clock.js", import.meta.url).href)};
+import { systemClock } from ${JSON.stringify(new URL("../../../../src/shared/base/clock/clock.js", import.meta.url).href)};
 const [podLogDirectory, options] = process.argv.slice(1);
 let bytes = 0, base = 0, peak = 0, next = 0;
 for await (const block of readContainerLogs({ podLogDirectory, container: "app", restartCount: 0, clock: systemClock, ...JSON.parse(options) })) {

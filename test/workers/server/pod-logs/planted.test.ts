@@ -5,8 +5,8 @@ import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { NotRegularFileError } from "../../../../src/shared/fs/untrusted-file.js";
-import { NotFolderError } from "../../../../src/shared/fs/untrusted-folder.js";
+import { NotRegularFileError } from "../../../../src/shared/io/fs/untrusted-file.js";
+import { NotFolderError } from "../../../../src/shared/io/fs/untrusted-folder.js";
 import { logRun, openLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 

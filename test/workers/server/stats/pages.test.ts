@@ -3,11 +3,11 @@
 import assert, { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import type { DetailFigures, MemoryFigures } from "../../../../src/shared/stats/cgroup-figures.js";
-import { NO_PRESSURES } from "../../../../src/shared/stats/cgroup/pressure.js";
-import type { MachineFacts } from "../../../../src/shared/stats/machine.js";
-import { parseNetDev } from "../../../../src/shared/stats/net-dev.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { DetailFigures, MemoryFigures } from "../../../../src/shared/node/stats/cgroup-figures.js";
+import { NO_PRESSURES } from "../../../../src/shared/node/stats/cgroup/pressure.js";
+import type { MachineFacts } from "../../../../src/shared/node/stats/machine.js";
+import { parseNetDev } from "../../../../src/shared/node/stats/net-dev.js";
 import { parseDiskstats } from "../../../../src/workers/server/stats/disk-counters.js";
 import { CADVISOR_FAMILIES } from "../../../../src/workers/server/stats/exposition/cadvisor-families.js";
 import { CadvisorPage } from "../../../../src/workers/server/stats/exposition/cadvisor.js";

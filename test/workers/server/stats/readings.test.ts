@@ -3,15 +3,15 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import type { CgroupReader } from "../../../../src/shared/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../../../src/shared/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
-import type { ReadText } from "../../../../src/shared/stats/kernel-file.js";
-import { PodCgroups } from "../../../../src/shared/stats/pod-cgroups.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { CgroupReader } from "../../../../src/shared/node/stats/cgroup-figures.js";
+import { cgroupReaderV1 } from "../../../../src/shared/node/stats/cgroup/v1.js";
+import { cgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
+import type { ReadText } from "../../../../src/shared/node/stats/kernel-file.js";
+import { PodCgroups } from "../../../../src/shared/node/stats/pod-cgroups.js";
 import { Places } from "../../../../src/workers/server/stats/places.js";
 import { Readings, type NodeReadings } from "../../../../src/workers/server/stats/readings.js";
-import { KernelTree } from "../../../shared/stats/tree.js";
+import { KernelTree } from "../../../shared/node/stats/tree.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const ID = "a".repeat(64);

@@ -3,8 +3,8 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import type { PodSandbox } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import { createLogger } from "../../../../src/shared/log/logger.js";
+import type { PodSandbox } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { SandboxImage } from "../../../../src/workers/server/stats/sandbox-image.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

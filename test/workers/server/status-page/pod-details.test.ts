@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
+import type { Container, Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { podDetails } from "../../../../src/workers/server/status-page/pod-details.js";
 import { pod } from "../../../support/pods.js";
 

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { HandlerInit } from "../../../../src/shared/contracts/server.js";
-import type { Logger } from "../../../../src/shared/log/logger.js";
+import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import type { Call } from "../../../../src/workers/server/answer.js";
 import { PodList } from "../../../../src/workers/server/pod-list.js";
 import { StatusPage, type StatusPageDeps } from "../../../../src/workers/server/status-page.js";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Pod } from "../../../../src/shared/api/pod.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { visiblePod } from "../../../../src/workers/server/status-page/visible-pod.js";
 
 const SECRET = "hunter2";

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { armFaultPoint } from "../../../../src/shared/faults/fault-points.js";
+import { armFaultPoint } from "../../../../src/shared/base/faults/fault-points.js";
 import { HandlerError } from "../../../../src/workers/server/owned.js";
 import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
 import { cut } from "../../../support/cut.js";

@@ -4,7 +4,7 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { SpdyError } from "../../../../src/shared/spdy/frames.js";
+import { SpdyError } from "../../../../src/shared/io/spdy/frames.js";
 import { SpdySession, type SpdyOut } from "../../../../src/workers/server/streams/spdy/session.js";
 import { cut } from "../../../support/cut.js";
 import { controlFrame, dataFrame, SpdyPeer, word } from "../../../support/spdy-peer.js";

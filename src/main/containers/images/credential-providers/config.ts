@@ -1,7 +1,7 @@
 // The content of --image-credential-provider-config. Field names are CredentialProviderConfig's
 // (https://kubernetes.io/docs/reference/config-api/kubelet-config.v1/).
 
-import { OperatorError } from "../../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../../shared/base/errors/operator-error.js";
 /** API versions with service account tokens: of the configuration file, and of the request to a plugin. */
 export const TOKEN_CONFIG_VERSION = "kubelet.config.k8s.io/v1";
 export const TOKEN_PLUGIN_VERSION = "credentialprovider.kubelet.k8s.io/v1";

@@ -1,9 +1,9 @@
 // One run of a credential provider plugin: the request on its standard input, the response on its standard output.
 
 import { join } from "path/posix";
-import type { Clock } from "../../../../shared/clock/clock.js";
-import { ProgramFailedError } from "../../../../shared/exec/program-errors.js";
-import { runProgram } from "../../../../shared/exec/run-program.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { ProgramFailedError } from "../../../../shared/io/exec/program-errors.js";
+import { runProgram } from "../../../../shared/io/exec/run-program.js";
 import type { CredentialProviderSettings } from "./config.js";
 import type { PodIdentity } from "./pod-identity.js";
 import { type PluginResponse, readResponse, PluginError } from "./response.js";

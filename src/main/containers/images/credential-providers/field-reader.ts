@@ -1,8 +1,8 @@
 // Reads the fields of a configuration file strictly. An unknown name, a wrong type or a missing value is a problem with
 // its place. Reading continues, so that all problems are reported together.
 
-import { nearestName } from "../../../../shared/text/nearest-name.js";
-import { quote } from "../../../../shared/text/quote.js";
+import { nearestName } from "../../../../shared/base/text/nearest-name.js";
+import { quote } from "../../../../shared/base/text/quote.js";
 import { parseDuration } from "../../../command/duration.js";
 
 export type Path = readonly (string | number)[];

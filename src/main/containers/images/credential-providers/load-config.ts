@@ -4,9 +4,9 @@
 import { createHash } from "node:crypto";
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import type { OperatorError } from "../../../../shared/errors/operator-error.js";
-import { messageOf } from "../../../../shared/errors/thrown.js";
-import { quote } from "../../../../shared/text/quote.js";
+import type { OperatorError } from "../../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { quote } from "../../../../shared/base/text/quote.js";
 import { type CredentialProviderSettings, credentialProviderConfigError } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
 

@@ -1,6 +1,6 @@
 // Runs of credential provider plugins, under upstream's names. Main thread only.
 
-import type { ThreadRegistry } from "../../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface CredentialProviderMetrics {
   configured(hash: string): void;

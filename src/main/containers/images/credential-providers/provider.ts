@@ -2,8 +2,8 @@
 // (and token) serves all waiting pods.
 // Invariant: credentials for one service account are used for no pod of another.
 
-import type { Clock } from "../../../../shared/clock/clock.js";
-import type { AuthConfig } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { matchesImage } from "../keyring/image-match.js";
 import { lookUp } from "../keyring/look-up.js";
 import { runKey, cacheKey } from "./cache-key.js";

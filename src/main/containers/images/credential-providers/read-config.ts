@@ -1,10 +1,10 @@
 // Reads one file of CredentialProviderConfig strictly. An unknown field, wrong type or missing value is a problem with
 // its place. All problems come back together.
 
-import { quote } from "../../../../shared/text/quote.js";
-import { readKubernetesYaml } from "../../../../shared/yaml/kubernetes-yaml.js";
-import { offsetAt } from "../../../../shared/yaml/tree.js";
-import { YamlError } from "../../../../shared/yaml/yaml-error.js";
+import { quote } from "../../../../shared/base/text/quote.js";
+import { readKubernetesYaml } from "../../../../shared/io/yaml/kubernetes-yaml.js";
+import { offsetAt } from "../../../../shared/io/yaml/tree.js";
+import { YamlError } from "../../../../shared/io/yaml/yaml-error.js";
 import { parsePattern } from "../keyring/image-match.js";
 import { CONFIG_VERSIONS, PLUGIN_VERSIONS, type CredentialProviderSettings } from "./config.js";
 import { FieldReader, type Path } from "./field-reader.js";

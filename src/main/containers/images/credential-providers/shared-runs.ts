@@ -1,6 +1,6 @@
 // One run of work shared by several callers. The run is aborted only when its last caller gives up.
 
-import { abortReason } from "../../../../shared/errors/thrown.js";
+import { abortReason } from "../../../../shared/base/errors/thrown.js";
 
 interface SharedRun<T> {
   result: Promise<T>;

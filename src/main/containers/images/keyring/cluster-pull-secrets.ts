@@ -1,10 +1,10 @@
 // imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. Invariant: no message
 // contains a part of one; a secret that can't be used counts as missing.
 
-import type { Secret } from "../../../../shared/api/objects.js";
-import type { Pod } from "../../../../shared/api/pod.js";
-import { messageOf } from "../../../../shared/errors/thrown.js";
-import type { Logger } from "../../../../shared/log/thread-log.js";
+import type { Secret } from "../../../../shared/kubernetes/api/objects.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import type { Logger } from "../../../../shared/telemetry/log/thread-log.js";
 import { type ClusterAccess } from "../../../model/cluster-access.js";
 import { joined } from "../../../model/joined-cluster.js";
 import { type DockerConfigForm, readDockerConfig } from "./docker-config.js";

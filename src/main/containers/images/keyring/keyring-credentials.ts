@@ -2,8 +2,8 @@
 // Credentials of a provider belong to the node or to the pod's service account.
 
 import { createHash } from "node:crypto";
-import type { Pod } from "../../../../shared/api/pod.js";
-import { AuthConfig } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
+import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { EventRecorder } from "../../../model/event-recorder.js";
 import type { ImageCredentials, OwnKind, PullCredentials } from "../credentials.js";
 import { fullRepository } from "../image-name.js";

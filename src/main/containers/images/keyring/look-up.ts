@@ -1,6 +1,6 @@
 // Credentials by registry, found for an image: the longest key first, keys without wildcards before those with.
 
-import type { AuthConfig } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { matchesImage, parsePattern } from "./image-match.js";
 
 /** Docker's own registry has this key in every file that docker login ever wrote. */

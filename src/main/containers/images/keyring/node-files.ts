@@ -3,8 +3,8 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { AuthConfig } from "../../../../shared/cri/gen/runtime.v1.js";
-import type { Logger } from "../../../../shared/log/logger.js";
+import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { DockerConfigError, readDockerConfig, type DockerConfigForm } from "./docker-config.js";
 import { lookUp } from "./look-up.js";
 

@@ -1,8 +1,8 @@
 // The imagePullSecrets of pods, and their source: the API. On a stand-alone node there is no source, and every secret
 // that a pod names is missing.
 
-import type { Pod } from "../../../../shared/api/pod.js";
-import type { AuthConfig } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
+import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 export interface PullSecret {
   uid: string;

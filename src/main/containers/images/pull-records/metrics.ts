@@ -1,7 +1,7 @@
 // Access to images that are there, as it was checked, and the records it was checked by, under upstream's names.
 // Main thread only.
 
-import type { ThreadRegistry } from "../../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Upstream's values of the label `result`. */
 export type AccessCheck = "credentialPolicyAllowed" | "credentialRecordFound" | "mustAuthenticate" | "error";

@@ -5,9 +5,9 @@
 
 import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../../../shared/errors/error-code.js";
-import { atomicWrite, isTemporaryName } from "../../../../shared/fs/atomic-write.js";
-import type { Logger } from "../../../../shared/log/logger.js";
+import { errorCode } from "../../../../shared/base/errors/error-code.js";
+import { atomicWrite, isTemporaryName } from "../../../../shared/io/fs/atomic-write.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { isRecordName, PullRecordError, recordName } from "./record.js";
 
 export interface RecordKind<T> {

@@ -3,7 +3,7 @@
 // reference. Reference: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 
 import { createHash } from "node:crypto";
-import { parseJson } from "../../../../shared/text/parse-json.js";
+import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import type { CredentialSource } from "../credentials.js";
 
 const WRITTEN_VERSION = "kubelet.config.k8s.io/v1beta1";

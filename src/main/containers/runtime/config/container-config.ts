@@ -1,6 +1,6 @@
 // ContainerConfig: everything CreateContainer needs to know of one container of a pod, for every kind of container.
 
-import type { Container, EphemeralContainer, Pod } from "../../../../shared/api/pod.js";
+import type { Container, EphemeralContainer, Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type {
   ContainerConfig,
   Device,
@@ -8,9 +8,9 @@ import type {
   Mount,
   NamespaceOption,
   UserNamespace,
-} from "../../../../shared/cri/gen/runtime.v1.js";
-import { Signal } from "../../../../shared/cri/gen/runtime.v1.js";
-import { bytesOfText } from "../../../../shared/text/escaped-bytes.js";
+} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { Signal } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { bytesOfText } from "../../../../shared/base/text/escaped-bytes.js";
 import { expand, ExpansionBudget } from "../../../model/expand.js";
 import { containerAnnotations, containerLabels } from "../../../model/labels.js";
 import { containerLogPath } from "../../../model/paths.js";

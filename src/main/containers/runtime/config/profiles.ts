@@ -1,11 +1,11 @@
 // Seccomp and AppArmor profiles, and the paths below /proc and /sys that the runtime hides.
 
 import { join } from "node:path";
-import type { AppArmorProfile, SeccompProfile } from "../../../../shared/api/pod.js";
+import type { AppArmorProfile, SeccompProfile } from "../../../../shared/kubernetes/api/pod.js";
 import {
   type SecurityProfile,
   SecurityProfile_ProfileType as ProfileType,
-} from "../../../../shared/cri/gen/runtime.v1.js";
+} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { CreateContainerConfigError } from "../../../model/container-config-error.js";
 
 export const runtimeDefaultProfile: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: "" };

@@ -1,15 +1,15 @@
 // PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the
 // same value again, but for long lists of ports, so it must depend only on its input.
 
-import { containersOf } from "../../../../shared/api/pod-containers.js";
-import { type ContainerPort, type Pod } from "../../../../shared/api/pod.js";
+import { containersOf } from "../../../../shared/kubernetes/api/pod-containers.js";
+import { type ContainerPort, type Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type {
   LinuxContainerResources,
   PodSandboxConfig,
   PortMapping,
   UserNamespace,
-} from "../../../../shared/cri/gen/runtime.v1.js";
-import { LinuxSandboxSecurityContext, Protocol } from "../../../../shared/cri/gen/runtime.v1.js";
+} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { LinuxSandboxSecurityContext, Protocol } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { sandboxAnnotations, sandboxLabels } from "../../../model/labels.js";
 import { supplementalGroups } from "../../../model/run-as-user.js";
 import { dottedSysctl } from "../../../model/sysctl-name.js";

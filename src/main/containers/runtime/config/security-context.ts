@@ -1,14 +1,14 @@
 // The security context of a sandbox or container in CRI's form. The container's fields override the pod's; Linux
 // namespaces are added.
 
-import { appArmorProfileOf } from "../../../../shared/api/app-armor.js";
-import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../../shared/api/pod.js";
+import { appArmorProfileOf } from "../../../../shared/kubernetes/api/app-armor.js";
+import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../../shared/kubernetes/api/pod.js";
 import {
   type NamespaceOption,
   type SELinuxOption,
   LinuxContainerSecurityContext,
   SupplementalGroupsPolicy,
-} from "../../../../shared/cri/gen/runtime.v1.js";
+} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { type ImageUser, runAs, supplementalGroups, verifyRunAsNonRoot } from "../../../model/run-as-user.js";
 import { appArmorProfile, defaultMaskedPaths, defaultReadonlyPaths, seccompProfile } from "./profiles.js";
 

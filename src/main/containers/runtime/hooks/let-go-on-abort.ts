@@ -2,8 +2,8 @@
 // command of ExecSync starts, containerd holds the container's shim for 30 s. The stop that made the caller disconnect
 // then waits, too.
 
-import type { Clock } from "../../../../shared/clock/clock.js";
-import { abortReason } from "../../../../shared/errors/thrown.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { abortReason } from "../../../../shared/base/errors/thrown.js";
 
 /** By then a command has long started; cancelling ends it. */
 const PATIENCE_MS = 10000;

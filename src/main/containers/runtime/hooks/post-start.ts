@@ -1,6 +1,6 @@
 // postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
 
-import { type Pod, podDescription } from "../../../../shared/api/pod.js";
+import { type Pod, podDescription } from "../../../../shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../../shared/contracts/pleg.js";
 import { graceSeconds } from "../../../model/container-stop.js";
 import { traced } from "../../../model/pod-trace.js";

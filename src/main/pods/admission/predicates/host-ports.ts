@@ -1,6 +1,6 @@
 // Host ports: one pod each per protocol and address; 0.0.0.0 takes them all.
 
-import { type Pod, isSidecar } from "../../../../shared/api/pod.js";
+import { type Pod, isSidecar } from "../../../../shared/kubernetes/api/pod.js";
 import type { AdmissionHandler } from "../handler.js";
 
 interface HostPort {

@@ -1,6 +1,6 @@
 // Rejects pods that would add to the pressure of a node under pressure (reason Evicted).
 
-import type { Pod } from "../../../../shared/api/pod.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { isCriticalPod } from "../../../resources/oom-score.js";
 import { qosClass } from "../../../resources/qos.js";
 import type { AdmissionHandler } from "../handler.js";

@@ -1,7 +1,7 @@
 // Rejects pods that do not tolerate a NoExecute taint of the node.
 // Source: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
 
-import { isStaticPod, type Pod, type Toleration } from "../../../../shared/api/pod.js";
+import { isStaticPod, type Pod, type Toleration } from "../../../../shared/kubernetes/api/pod.js";
 import type { AdmissionHandler } from "../handler.js";
 
 interface NodeTaint {

@@ -9,13 +9,13 @@ import {
   isNamespaceTerminating,
   isNotFound,
   isRetriable,
-} from "../../../../shared/api/client/errors.js";
-import { EVENTS } from "../../../../shared/api/client/kinds.js";
-import type { ApiClient } from "../../../../shared/api/client/port.js";
-import type { Event } from "../../../../shared/api/event.js";
-import type { Clock } from "../../../../shared/clock/clock.js";
-import { errorText } from "../../../../shared/log/error-text.js";
-import { verbose, type Logger } from "../../../../shared/log/logger.js";
+} from "../../../../shared/kubernetes/api/client/errors.js";
+import { EVENTS } from "../../../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient } from "../../../../shared/kubernetes/api/client/port.js";
+import type { Event } from "../../../../shared/kubernetes/api/event.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { errorText } from "../../../../shared/telemetry/log/error-text.js";
+import { verbose, type Logger } from "../../../../shared/telemetry/log/logger.js";
 
 export const QUEUE_LIMIT = 1000;
 const TRIES = 12;

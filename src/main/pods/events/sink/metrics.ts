@@ -1,6 +1,6 @@
 // Metrics of events sent to the API server, so that lost events are visible.
 
-import type { ThreadRegistry } from "../../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface EventSinkMetrics {
   sent(): void;

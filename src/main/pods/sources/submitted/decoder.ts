@@ -3,7 +3,7 @@
 
 import type { ManifestRefusal } from "../../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../../shared/contracts/tasks.js";
-import { messageOf } from "../../../../shared/errors/thrown.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../../threads/tasks-pool.js";
 import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
 import type { FormerUids } from "../former-uids.js";

@@ -8,12 +8,12 @@
 
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../../../shared/clock/clock.js";
-import { messageOf } from "../../../../shared/errors/thrown.js";
-import { unlessGone } from "../../../../shared/errors/unless-gone.js";
-import { atomicWrite } from "../../../../shared/fs/atomic-write.js";
-import { lastSetAside, readState, removeLeftovers, writeState } from "../../../../shared/fs/state-file.js";
-import type { Logger } from "../../../../shared/log/logger.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { unlessGone } from "../../../../shared/base/errors/unless-gone.js";
+import { atomicWrite } from "../../../../shared/io/fs/atomic-write.js";
+import { lastSetAside, readState, removeLeftovers, writeState } from "../../../../shared/io/fs/state-file.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 
 const VERSION = 1;
 /** Files that are written, or removed, at once. */

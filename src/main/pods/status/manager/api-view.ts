@@ -3,8 +3,8 @@
 // Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name; no
 // definition is kept.
 
-import type { PodStatus } from "../../../../shared/api/pod-status.js";
-import { podFullName, type Pod } from "../../../../shared/api/pod.js";
+import type { PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
+import { podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { podIdentity } from "../../../model/slim-pod.js";
 
 export const CONFIG_MIRROR = "kubernetes.io/config.mirror";

@@ -1,6 +1,6 @@
 // Metrics of the status manager: the time until a status reaches the API server, and the number of mirror pods.
 
-import type { ThreadRegistry } from "../../../../shared/metrics/thread-registry.js";
+import type { ThreadRegistry } from "../../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface PodStatusMetrics {
   /** From the change to the server's response. */

@@ -1,7 +1,7 @@
 // Joins a computed status with the one in the API server. A final phase never changes back, the start time stays, and
 // conditions of other owners are unchanged. Pure.
 
-import type { PodCondition, PodStatus } from "../../../../shared/api/pod-status.js";
+import type { PodCondition, PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
 import { isFinalPhase } from "../../../model/phase.js";
 
 /** Conditions that only the kubelet writes. DisruptionTarget is shared: the kubelet's counts if there is one. */

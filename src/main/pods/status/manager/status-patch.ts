@@ -2,8 +2,8 @@
 // their merge keys, and no fields that the kubelet does not write. Pure; the result of a patch needs no second one.
 // https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch
 
-import type { PodStatus } from "../../../../shared/api/pod-status.js";
-import { sameJson } from "../../../../shared/api/same-json.js";
+import type { PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
+import { sameJson } from "../../../../shared/kubernetes/api/same-json.js";
 
 /** The status sent last and the server's response: a value that the server writes in another form is no difference. */
 export interface LastExchange {

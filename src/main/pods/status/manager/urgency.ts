@@ -4,8 +4,8 @@
 // Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is
 // sent at the latest when its sandbox stops, as upstream does.
 
-import { isConditionTrue, type PodStatus } from "../../../../shared/api/pod-status.js";
-import { sameJson } from "../../../../shared/api/same-json.js";
+import { isConditionTrue, type PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
+import { sameJson } from "../../../../shared/kubernetes/api/same-json.js";
 import { isFinalPhase } from "../../../model/phase.js";
 
 /** A change that no client waits for is sent with those that follow it closely, milliseconds. */

@@ -1,6 +1,6 @@
 // The mirror pod of a static pod: its content, and the check whether an existing one is right.
 
-import { type Pod, podFullName } from "../../../../shared/api/pod.js";
+import { type Pod, podFullName } from "../../../../shared/kubernetes/api/pod.js";
 import { CONFIG_MIRROR } from "../manager/api-view.js";
 
 const CONFIG_HASH = "kubernetes.io/config.hash";

@@ -4,7 +4,7 @@
 
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { abortReason, asError } from "../../../../shared/errors/thrown.js";
+import { abortReason, asError } from "../../../../shared/base/errors/thrown.js";
 import { SystemdCallError, SystemdConnectionLostError, type SystemdSubject } from "./systemd-errors.js";
 
 export const SYSTEMD_SOCKET = "/run/systemd/private";

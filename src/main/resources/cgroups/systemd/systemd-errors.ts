@@ -1,8 +1,8 @@
 // Errors of calls to systemd, one class per cause. A message names the call and the unit.
 
-import { OperatorError } from "../../../../shared/errors/operator-error.js";
-import { messageOf } from "../../../../shared/errors/thrown.js";
-import { quote } from "../../../../shared/text/quote.js";
+import { OperatorError } from "../../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { quote } from "../../../../shared/base/text/quote.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
 

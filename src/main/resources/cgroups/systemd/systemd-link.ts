@@ -2,11 +2,11 @@
 // it is lost, because systemd re-executes itself on upgrades. On the private socket systemd sends every change of every
 // unit, which an idle kubelet does not need.
 
-import { Scope } from "../../../../shared/abort/scope.js";
-import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
-import type { Clock, Timer } from "../../../../shared/clock/clock.js";
-import type { Logger } from "../../../../shared/log/logger.js";
-import { Backoff } from "../../../../shared/turns/backoff.js";
+import { Scope } from "../../../../shared/base/abort/scope.js";
+import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
+import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
+import { Backoff } from "../../../../shared/base/turns/backoff.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";
 import {
   SystemdConnectionLostError,

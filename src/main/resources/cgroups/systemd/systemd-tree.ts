@@ -3,7 +3,7 @@
 // also writes what systemd does not manage: other hierarchies (v1), and controllers and exact values without a unit
 // property.
 
-import { sliceName, slicePath, type CgroupName } from "../../../../shared/cgroup/name.js";
+import { sliceName, slicePath, type CgroupName } from "../../../../shared/node/cgroup/name.js";
 import type { CgroupTree } from "../cgroup-tree.js";
 import type { CgroupLimits } from "../cgroup-values.js";
 import { accountingProperties, limitProperties, slicePropertiesAtStart } from "./systemd-properties.js";

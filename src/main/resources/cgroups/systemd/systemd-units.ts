@@ -1,8 +1,8 @@
 // The verbs of systemd's manager that the cgroup tree needs. Each waits for the end of its own job, and each may be
 // repeated.
 
-import type { Clock } from "../../../../shared/clock/clock.js";
-import type { Logger } from "../../../../shared/log/logger.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { SYSTEMD_SOCKET, type DbusValue } from "./systemd-connection.js";
 import { SystemdCallError, type SystemdSubject, systemdJobError } from "./systemd-errors.js";
 import { SystemdLink } from "./systemd-link.js";

@@ -1,6 +1,6 @@
 // Zones and regions of a cloud's volume, as labels of the nodes of its CSI driver. Pure.
 
-import type { PersistentVolume, NodeSelectorTerm } from "../../../../shared/api/objects.js";
+import type { PersistentVolume, NodeSelectorTerm } from "../../../../shared/kubernetes/api/objects.js";
 import { type Cloud, ZONES_DELIMITER } from "./clouds.js";
 
 type Affinity = PersistentVolume["spec"]["nodeAffinity"];

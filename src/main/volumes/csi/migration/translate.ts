@@ -1,9 +1,9 @@
 // A volume of a cloud as its CSI driver's volume. Pure. Claims bind to persistent volumes as they are: only what this
 // node does with them is another's.
 
-import type { PersistentVolume } from "../../../../shared/api/objects.js";
-import type { Pod } from "../../../../shared/api/pod.js";
-import type { Volume } from "../../../../shared/api/volume.js";
+import type { PersistentVolume } from "../../../../shared/kubernetes/api/objects.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
+import type { Volume } from "../../../../shared/kubernetes/api/volume.js";
 import { migratedField, type MigratedField } from "../migrated-plugins.js";
 import { cloudAffinity } from "./cloud-affinity.js";
 import { CLOUDS, type Source } from "./clouds.js";

@@ -1,7 +1,7 @@
 // The runtime's figures as readings, like those of cgroups. As upstream, a container's missing value counts as zero,
 // and a pod's missing part is absent. Pods and containers without a name are not shown.
 
-import type { Pod } from "../../../../shared/api/pod.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type {
   ContainerStats,
   CpuUsage,
@@ -13,9 +13,9 @@ import type {
   PsiStats,
   SwapUsage,
   UInt64Value,
-} from "../../../../shared/cri/gen/runtime.v1.js";
-import type { CgroupPressure, MemoryFigures, Pressure, PressureData } from "../../../../shared/stats/cgroup-figures.js";
-import { runningContainers } from "../../../../shared/stats/pod-cgroups.js";
+} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CgroupPressure, MemoryFigures, Pressure, PressureData } from "../../../../shared/node/stats/cgroup-figures.js";
+import { runningContainers } from "../../../../shared/node/stats/pod-cgroups.js";
 import type { CpuRates } from "../cpu-rates.js";
 import type { ContainerReading, PodReading, Reading, RuntimeInterface, RuntimeNetwork } from "../readings.js";
 

@@ -2,11 +2,11 @@
 // timeout the kubelet sends no such request for some time. It reads the cgroups instead, and no request waits a second
 // time.
 
-import type { Clock } from "../../../../shared/clock/clock.js";
-import type { CriClient } from "../../../../shared/cri/client.js";
-import { CriUnimplementedError } from "../../../../shared/cri/errors.js";
-import type { ContainerStats, PodSandboxStats } from "../../../../shared/cri/gen/runtime.v1.js";
-import type { Logger } from "../../../../shared/log/logger.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
+import { CriUnimplementedError } from "../../../../shared/kubernetes/cri/errors.js";
+import type { ContainerStats, PodSandboxStats } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { Shared } from "../shared-answer.js";
 
 const LIFE_MS = 2000;

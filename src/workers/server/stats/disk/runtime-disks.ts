@@ -2,11 +2,11 @@
 // kubelet requests them at most every ten seconds, because the runtime calls each container's shim. A request waits
 // only if the last reply is older than half a minute; while the runtime does not respond, the last figures are shown.
 
-import type { Clock } from "../../../../shared/clock/clock.js";
-import type { CriClient } from "../../../../shared/cri/client.js";
-import type { ContainerStats, FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";
-import type { Logger } from "../../../../shared/log/logger.js";
-import { partOf, type FsFigures, type WritableLayer } from "../../../../shared/stats/fs-figures.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
+import type { ContainerStats, FilesystemUsage } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
+import { partOf, type FsFigures, type WritableLayer } from "../../../../shared/node/stats/fs-figures.js";
 
 const LIFE_MS = 10_000;
 const FRESH_MS = 30_000;

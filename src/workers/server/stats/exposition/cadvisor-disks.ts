@@ -1,6 +1,6 @@
 // Rows of a cgroup's disk I/O, and of the file systems of the node. A figure that the kernel does not count has no row.
 
-import type { BlockFigures, Operations } from "../../../../shared/stats/cgroup-figures.js";
+import type { BlockFigures, Operations } from "../../../../shared/node/stats/cgroup-figures.js";
 import type { DiskCounters } from "../disk-counters.js";
 import type { CadvisorFamily } from "./cadvisor-families.js";
 

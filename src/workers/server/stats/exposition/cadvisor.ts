@@ -1,9 +1,9 @@
 // /metrics/cadvisor: rows of the cgroups of the node, its system daemons and its pods. Labels are sorted by name, as in
 // upstream's client. A value without a time does not change between readings.
 
-import type { CgroupPressure, DetailFigures } from "../../../../shared/stats/cgroup-figures.js";
-import type { MachineFacts } from "../../../../shared/stats/machine.js";
-import type { InterfaceFigures } from "../../../../shared/stats/net-dev.js";
+import type { CgroupPressure, DetailFigures } from "../../../../shared/node/stats/cgroup-figures.js";
+import type { MachineFacts } from "../../../../shared/node/stats/machine.js";
+import type { InterfaceFigures } from "../../../../shared/node/stats/net-dev.js";
 import type { DiskCounters } from "../disk-counters.js";
 import type { ProcessFigures } from "../process-figures.js";
 import type { Reading } from "../readings.js";

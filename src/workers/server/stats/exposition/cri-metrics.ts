@@ -1,8 +1,8 @@
 // The runtime's own rows of /metrics/cadvisor (ListPodSandboxMetrics), for the gate PodAndContainerStatsFromCRI. A
 // metric that its list of descriptors does not have is left out, as upstream leaves it out.
 
-import type { CriClient } from "../../../../shared/cri/client.js";
-import { MetricType, type Metric, type MetricDescriptor } from "../../../../shared/cri/gen/runtime.v1.js";
+import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
+import { MetricType, type Metric, type MetricDescriptor } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { labelText, numberText, type Page } from "./text.js";
 
 const DEADLINE_MS = 3000;

@@ -2,9 +2,9 @@
 // node's own in memory appear by their mount point. File systems of pods are left out, and those of the network, which
 // might not respond.
 
-import { parseMountinfo } from "../../../../shared/fs/mountinfo.js";
-import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
-import type { ReadText } from "../../../../shared/stats/kernel-file.js";
+import { parseMountinfo } from "../../../../shared/io/fs/mountinfo.js";
+import type { FsFigures } from "../../../../shared/node/stats/fs-figures.js";
+import type { ReadText } from "../../../../shared/node/stats/kernel-file.js";
 
 interface NodeFileSystem {
   device: string;

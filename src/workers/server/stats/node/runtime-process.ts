@@ -1,8 +1,8 @@
 // The runtime's process, found by its socket and cached while it runs.
 
-import type { Clock } from "../../../../shared/clock/clock.js";
-import { InvalidEndpointError, parseEndpoint } from "../../../../shared/cri/endpoint.js";
-import { type ReadText } from "../../../../shared/stats/kernel-file.js";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { InvalidEndpointError, parseEndpoint } from "../../../../shared/kubernetes/cri/endpoint.js";
+import { type ReadText } from "../../../../shared/node/stats/kernel-file.js";
 import { socketOwner } from "./socket-owner.js";
 
 /** One that was not found is looked for again. */

@@ -1,7 +1,7 @@
 // Finds the process that listens on the runtime's socket. The inode is in /proc/net/unix; its holder is one of the
 // processes with a runtime's name. All of this machine's processes are too many to look into.
 
-import { type ReadText, listKernelDirectories, listOpenFiles } from "../../../../shared/stats/kernel-file.js";
+import { type ReadText, listKernelDirectories, listOpenFiles } from "../../../../shared/node/stats/kernel-file.js";
 
 /** Flag of a listening socket in /proc/net/unix (__SO_ACCEPTCON). */
 const LISTENS = "00010000";

@@ -1,8 +1,8 @@
 // The cgroups of the node's own parts: the kubelet's, the runtime's, the pods', and systemCgroups. As configured, else
 // where the process is; the runtime is who listens on its socket.
 
-import type { CgroupReader } from "../../../../shared/stats/cgroup-figures.js";
-import type { ReadText } from "../../../../shared/stats/kernel-file.js";
+import type { CgroupReader } from "../../../../shared/node/stats/cgroup-figures.js";
+import type { ReadText } from "../../../../shared/node/stats/kernel-file.js";
 
 interface SystemCgroupSettings {
   /** "": the kubelet's present one. */

@@ -1,8 +1,8 @@
 // Builds the Summary from one reading of the cgroups and from the known figures of disks and networks.
 
-import type { CgroupPressure } from "../../../../shared/stats/cgroup-figures.js";
-import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
-import type { ProcessLimit } from "../../../../shared/stats/machine.js";
+import type { CgroupPressure } from "../../../../shared/node/stats/cgroup-figures.js";
+import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/node/stats/fs-figures.js";
+import type { ProcessLimit } from "../../../../shared/node/stats/machine.js";
 import type { NetworkFigures } from "../networks.js";
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
 import {

@@ -1,8 +1,8 @@
 // Converts readings to the parts of the Summary.
 
-import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/stats/cgroup-figures.js";
-import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
-import type { InterfaceFigures } from "../../../../shared/stats/net-dev.js";
+import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/node/stats/cgroup-figures.js";
+import type { FsFigures } from "../../../../shared/node/stats/fs-figures.js";
+import type { InterfaceFigures } from "../../../../shared/node/stats/net-dev.js";
 import type { NetworkFigures } from "../networks.js";
 import type { Reading, RuntimeNetwork } from "../readings.js";
 import type { CpuStats, FsStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, SwapStats } from "./types.js";

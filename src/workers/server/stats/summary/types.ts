@@ -1,6 +1,6 @@
 // The Summary of /stats/summary: upstream's names, in upstream's order. Times are RFC 3339; unknown values are absent.
 
-import type { Pressure } from "../../../../shared/stats/cgroup-figures.js";
+import type { Pressure } from "../../../../shared/node/stats/cgroup-figures.js";
 
 export interface Summary {
   node: NodeStats;

@@ -3,7 +3,7 @@
 // So none is done here: a slow side holds TCP back, of the connection as a whole.
 // Invariant: each stream ends once, in order with its data; nothing is written to a stream after its end.
 
-import { SpdyFrameReader } from "../../../../shared/spdy/frame-reader.js";
+import { SpdyFrameReader } from "../../../../shared/io/spdy/frame-reader.js";
 import {
   SpdyError,
   FLAG_FIN,
@@ -16,8 +16,8 @@ import {
   streamOf,
   synStream,
   word,
-} from "../../../../shared/spdy/frames.js";
-import { headerBlock } from "../../../../shared/spdy/header-block.js";
+} from "../../../../shared/io/spdy/frames.js";
+import { headerBlock } from "../../../../shared/io/spdy/header-block.js";
 
 export interface SpdyEvents {
   onData(stream: number, part: Buffer): void;

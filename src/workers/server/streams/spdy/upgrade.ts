@@ -1,7 +1,7 @@
 // The SPDY request to the runtime in place of a client's WebSocket, and the runtime's response.
 
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { OperatorError } from "../../../../shared/errors/operator-error.js";
+import { OperatorError } from "../../../../shared/base/errors/operator-error.js";
 import { headersFor } from "../passage.js";
 
 const OF_WEBSOCKETS = /^(sec-websocket-.*|upgrade|connection|x-stream-protocol-version)$/;

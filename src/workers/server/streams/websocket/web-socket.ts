@@ -6,8 +6,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
-import type { Clock, Timer } from "../../../../shared/clock/clock.js";
-import { faultPoint } from "../../../../shared/faults/fault-points.js";
+import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
+import { faultPoint } from "../../../../shared/base/faults/fault-points.js";
 import { ownedBy } from "../../owned.js";
 import { CLOSE_CODE, WebSocketError } from "./close-codes.js";
 import { openWebSocket } from "./handshake.js";

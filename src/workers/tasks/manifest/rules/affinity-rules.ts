@@ -1,8 +1,8 @@
 // Rules of affinity and topology spread constraints: how many values an operator takes, and what may not stand
 // together.
 
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
-import type { Pod } from "../../../../shared/api/pod.js";
+import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Report } from "../report.js";
 import { isRecord } from "../walk.js";
 import { items } from "./visit.js";

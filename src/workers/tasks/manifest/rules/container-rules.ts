@@ -1,9 +1,9 @@
 // Rules of one container: ports, environment, security, restart rules.
 
-import { APP_ARMOR_ANNOTATION, appArmorFromAnnotation } from "../../../../shared/api/app-armor.js";
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
-import type { Container, EnvVar, Pod, SeccompProfile } from "../../../../shared/api/pod.js";
-import type { DownwardAPIVolumeFile } from "../../../../shared/api/volume.js";
+import { APP_ARMOR_ANNOTATION, appArmorFromAnnotation } from "../../../../shared/kubernetes/api/app-armor.js";
+import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
+import type { Container, EnvVar, Pod, SeccompProfile } from "../../../../shared/kubernetes/api/pod.js";
+import type { DownwardAPIVolumeFile } from "../../../../shared/kubernetes/api/volume.js";
 import type { Report } from "../report.js";
 import { containersOf, incomplete, items, membersSet, type VisitedContainer } from "./visit.js";
 

@@ -1,7 +1,7 @@
 // Warnings of the fields that a later Kubernetes acts on, and this kubelet does not.
 
-import { laterFields } from "../../../../shared/api/later-fields.js";
-import type { Pod } from "../../../../shared/api/pod.js";
+import { laterFields } from "../../../../shared/kubernetes/api/later-fields.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Report } from "../report.js";
 
 export function warnOfLaterFields(pod: Pod, report: Report): void {

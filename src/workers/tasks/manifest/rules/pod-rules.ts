@@ -1,9 +1,9 @@
 // Rules of the pod as a whole: names, DNS, host namespaces, tolerations, metadata.
 
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
-import { isQualifiedName, labelValue } from "../../../../shared/api/manifest/formats.js";
-import { safePodUid } from "../../../../shared/api/pod-uid.js";
-import type { Pod, Toleration } from "../../../../shared/api/pod.js";
+import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
+import { isQualifiedName, labelValue } from "../../../../shared/kubernetes/api/manifest/formats.js";
+import { safePodUid } from "../../../../shared/kubernetes/api/pod-uid.js";
+import type { Pod, Toleration } from "../../../../shared/kubernetes/api/pod.js";
 import type { Report } from "../report.js";
 import { containersOf, incomplete, items } from "./visit.js";
 

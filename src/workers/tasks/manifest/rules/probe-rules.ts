@@ -1,9 +1,9 @@
 // Rules of probes and lifecycle hooks, and which containers may have them.
 
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
-import { portName } from "../../../../shared/api/manifest/formats.js";
-import type { IntOrString } from "../../../../shared/api/meta.js";
-import { isSidecar, type Container, type LifecycleHandler, type Pod, type Probe } from "../../../../shared/api/pod.js";
+import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
+import { portName } from "../../../../shared/kubernetes/api/manifest/formats.js";
+import type { IntOrString } from "../../../../shared/kubernetes/api/meta.js";
+import { isSidecar, type Container, type LifecycleHandler, type Pod, type Probe } from "../../../../shared/kubernetes/api/pod.js";
 import type { Report } from "../report.js";
 import { exactlyOne } from "./container-rules.js";
 import { containersOf } from "./visit.js";

@@ -1,8 +1,8 @@
 // Rules of resource requests and limits: names, request against limit, what may not be overcommitted.
 
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
-import { isQualifiedName } from "../../../../shared/api/manifest/formats.js";
-import type { Pod, ResourceRequirements } from "../../../../shared/api/pod.js";
+import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
+import { isQualifiedName } from "../../../../shared/kubernetes/api/manifest/formats.js";
+import type { Pod, ResourceRequirements } from "../../../../shared/kubernetes/api/pod.js";
 import type { Report } from "../report.js";
 import { nanosOf } from "./nanos.js";
 import { containersOf } from "./visit.js";

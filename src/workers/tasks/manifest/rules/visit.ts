@@ -1,8 +1,8 @@
 // Iterates over a checked but possibly incomplete pod. Refused items are undefined in their lists and are skipped;
 // every item comes with its path in the manifest.
 
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
-import type { Container, Pod } from "../../../../shared/api/pod.js";
+import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
+import type { Container, Pod } from "../../../../shared/kubernetes/api/pod.js";
 
 /** The items of a list that survived the schema, with their paths. */
 export function* items<T>(list: readonly (T | undefined)[] | undefined, path: FieldPath): Generator<[T, FieldPath]> {

@@ -1,14 +1,14 @@
 // Rules of volumes and of what containers mount of them.
 
-import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
-import type { Container, Pod, VolumeMount } from "../../../../shared/api/pod.js";
+import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
+import type { Container, Pod, VolumeMount } from "../../../../shared/kubernetes/api/pod.js";
 import type {
   DownwardAPIVolumeFile,
   EphemeralVolumeSource,
   FCVolumeSource,
   Volume,
-} from "../../../../shared/api/volume.js";
-import { didYouMean } from "../../../../shared/text/nearest-name.js";
+} from "../../../../shared/kubernetes/api/volume.js";
+import { didYouMean } from "../../../../shared/base/text/nearest-name.js";
 import { shown, type Report } from "../report.js";
 import { volumeSourceNames } from "../volume-schema.js";
 import { checkResource, exactlyOne } from "./container-rules.js";

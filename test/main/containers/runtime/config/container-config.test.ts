@@ -5,14 +5,14 @@ import { type ContainerInput, containerConfig } from "../../../../../src/main/co
 import { containerEnv, type EnvSources } from "../../../../../src/main/containers/runtime/config/env.js";
 import { containerMounts, volumeSubPath, type MountsInput } from "../../../../../src/main/containers/runtime/config/mounts.js";
 import { sandboxConfig } from "../../../../../src/main/containers/runtime/config/sandbox-config.js";
-import type { Container, PodSpec } from "../../../../../src/shared/api/pod.js";
+import type { Container, PodSpec } from "../../../../../src/shared/kubernetes/api/pod.js";
 import {
   LinuxContainerResources,
   MountPropagation,
   NamespaceMode as N,
   SecurityProfile_ProfileType as Profile,
   Signal,
-} from "../../../../../src/shared/cri/gen/runtime.v1.js";
+} from "../../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { c, makePod } from "../../../pods/status/fixtures.js";
 
 function build(container: Partial<Container> = {}, spec: Partial<PodSpec> = {}, rest: Partial<ContainerInput> = {}) {

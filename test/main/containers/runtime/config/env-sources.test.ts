@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerEnv, type EnvInput, type EnvSources } from "../../../../../src/main/containers/runtime/config/env.js";
-import { ApiConnectionError, ApiError } from "../../../../../src/shared/api/client/errors.js";
-import type { Container } from "../../../../../src/shared/api/pod.js";
+import { ApiConnectionError, ApiError } from "../../../../../src/shared/kubernetes/api/client/errors.js";
+import type { Container } from "../../../../../src/shared/kubernetes/api/pod.js";
 import { c, makePod } from "../../../pods/status/fixtures.js";
 
 const OBJECTS: Record<string, Record<string, string>> = {

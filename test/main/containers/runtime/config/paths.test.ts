@@ -8,8 +8,8 @@ import {
 } from "../../../../../src/main/model/paths.js";
 import { seccompProfileRoot } from "../../../../../src/main/model/root-directory.js";
 import { criSignal, signalName } from "../../../../../src/main/model/stop-signals.js";
-import * as dirs from "../../../../../src/shared/api/pod-paths.js";
-import { Signal } from "../../../../../src/shared/cri/gen/runtime.v1.js";
+import * as dirs from "../../../../../src/shared/kubernetes/api/pod-paths.js";
+import { Signal } from "../../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { criContainer, makePod } from "../../../pods/status/fixtures.js";
 
 test("log paths", () => {

@@ -9,7 +9,7 @@ import type { KillContainerStep } from "../../../../../src/main/model/step.js";
 import { Doer } from "../../../../../src/main/containers/runtime/doer.js";
 import { noMemory, type PreStopMemory } from "../../../../../src/main/containers/runtime/hooks/pre-stops.js";
 import { killMessage } from "../../../../../src/main/containers/runtime/kill-container.js";
-import type { Lifecycle, LifecycleHandler, Pod } from "../../../../../src/shared/api/pod.js";
+import type { Lifecycle, LifecycleHandler, Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../../../src/shared/contracts/pleg.js";
 import type { FakeCriOptions } from "../../../../fake-cri/fake-cri.js";
 import { until } from "../../../../support/sources-kit.js";
@@ -336,7 +336,7 @@ test("the Killing event has the planner's words about the container, else the st
 });
 
 test("the stop signal is sent to the runtime under its gate alone", async (t) => {
-  const { Signal } = await import("../../../../../src/shared/cri/gen/runtime.v1.js");
+  const { Signal } = await import("../../../../../src/shared/kubernetes/cri/gen/runtime.v1.js");
   for (const on of [true, false]) {
     const world = await build(t, { stopSignal: "SIGUSR1" });
     world.runtime.settings = { ...world.runtime.settings, containerStopSignals: on };

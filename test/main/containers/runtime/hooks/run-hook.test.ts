@@ -15,8 +15,8 @@ import { promisify } from "node:util";
 import { HookError } from "../../../../../src/main/containers/runtime/hooks/hook-error.js";
 import { portOf, userAgent } from "../../../../../src/main/containers/runtime/hooks/http-hook.js";
 import { runHook } from "../../../../../src/main/containers/runtime/hooks/run-hook.js";
-import type { LifecycleHandler } from "../../../../../src/shared/api/pod.js";
-import { runPod } from "../../../../shared/cri/support.js";
+import type { LifecycleHandler } from "../../../../../src/shared/kubernetes/api/pod.js";
+import { runPod } from "../../../../shared/kubernetes/cri/support.js";
 import { temporaryFolder, until } from "../../../../support/sources-kit.js";
 import { app, never, podOf, runtimeOn } from "../runtime-kit.js";
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { EventSink } from "../../../../../src/main/pods/events/sink/event-sink.js";
-import { ApiError } from "../../../../../src/shared/api/client/errors.js";
-import type { Event } from "../../../../../src/shared/api/event.js";
+import { ApiError } from "../../../../../src/shared/kubernetes/api/client/errors.js";
+import type { Event } from "../../../../../src/shared/kubernetes/api/event.js";
 import { away, MemoryApi } from "../../../../support/memory-api.js";
 import { keptLog } from "../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SubmittedSource } from "../../../../../src/main/pods/sources/submitted/submitted-source.js";
 import type { TasksPool } from "../../../../../src/main/threads/tasks-pool.js";
-import { systemClock } from "../../../../../src/shared/clock/clock.js";
+import { systemClock } from "../../../../../src/shared/base/clock/clock.js";
 import type { ManifestReply } from "../../../../../src/shared/contracts/manifests.js";
 import { decodeSubmitted } from "../../../../../src/workers/tasks/manifest/decode-submitted.js";
 import { keptLog, manifest, temporaryFolder } from "../../../../support/sources-kit.js";

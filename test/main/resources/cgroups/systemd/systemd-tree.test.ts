@@ -14,9 +14,9 @@ import {
   type CgroupManagerOptions,
 } from "../../../../../src/main/resources/cgroups/cgroup-manager.js";
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
-import { systemClock } from "../../../../../src/shared/clock/clock.js";
-import { OperatorError } from "../../../../../src/shared/errors/operator-error.js";
-import { createLogger } from "../../../../../src/shared/log/logger.js";
+import { systemClock } from "../../../../../src/shared/base/clock/clock.js";
+import { OperatorError } from "../../../../../src/shared/base/errors/operator-error.js";
+import { createLogger } from "../../../../../src/shared/telemetry/log/logger.js";
 import { FakeSlices } from "../../../../support/fake-slices.js";
 import { container, pod } from "../../pods.js";
 

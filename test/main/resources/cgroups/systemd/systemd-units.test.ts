@@ -8,9 +8,9 @@ import { afterEach, beforeEach, test } from "node:test";
 import { SystemdCallError } from "../../../../../src/main/resources/cgroups/systemd/systemd-errors.js";
 import type { UnitProperty } from "../../../../../src/main/resources/cgroups/systemd/systemd-properties.js";
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
-import { systemClock, type Clock } from "../../../../../src/shared/clock/clock.js";
-import { OperatorError } from "../../../../../src/shared/errors/operator-error.js";
-import { createLogger } from "../../../../../src/shared/log/logger.js";
+import { systemClock, type Clock } from "../../../../../src/shared/base/clock/clock.js";
+import { OperatorError } from "../../../../../src/shared/base/errors/operator-error.js";
+import { createLogger } from "../../../../../src/shared/telemetry/log/logger.js";
 import { FakeSystemd } from "../../../../support/fake-systemd.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 

@@ -1,0 +1,126 @@
+// Responses and bodies in protobuf. Loaded with the first call of a client whose contentType is protobuf.
+
+import type { Readable } from "node:stream";
+import { faultPoint } from "../../../../base/faults/fault-points.js";
+import {
+  decodeMessage,
+  decodeObject,
+  encodeObject,
+  fieldOf,
+  messageOf,
+  openEnvelope,
+  versionOf,
+} from "../../protobuf/objects.js";
+import { ProtobufDecodeError } from "../../protobuf/reader.js";
+import type { WireResponse } from "../connection/wire.js";
+import { FrameCutter } from "../decode/frames.js";
+import type { OnOversized } from "../decode/oversized.js";
+import { ProtobufListCutter } from "../decode/protobuf-list-cutter.js";
+import type { Turn } from "../decode/turn.js";
+import type { ApiList, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "../port.js";
+import { BodyError, bodyOf, readAll } from "./body.js";
+import { LIST_LIMIT } from "./list.js";
+import { apiVersionOf } from "./paths.js";
+import { eventOf } from "./watch.js";
+
+/** Whether objects of this kind travel in protobuf. */
+export function hasMessage(kind: ResourceKind<ApiObject>): boolean {
+  return messageOf(typeOf(kind)) !== undefined;
+}
+
+/** undefined: JSON carries it. */
+export function bodyInProtobuf(body: unknown): Buffer | undefined {
+  return typeof body === "object" && body !== null ? encodeObject({ ...body }) : undefined;
+}
+
+/** Rejects with BodyError when the body is no object: it may have been cut. */
+export async function readObject(response: WireResponse): Promise<unknown> {
+  const bytes = await readAll(response);
+  return decoded(`the response (status ${response.status})`, () => decodeObject(bytes));
+}
+
+/** As readList. */
+export async function readProtobufList<T extends ApiObject>(
+  response: WireResponse,
+  kind: ResourceKind<T>,
+  turn: Turn,
+  onOversized?: OnOversized,
+  transform: (item: T) => T = (item) => item,
+): Promise<ApiList<T>> {
+  const message = messageOf(typeOf(kind)) ?? "";
+  const what = `the response (status ${response.status})`;
+  const cutter = new ProtobufListCutter(onOversized);
+  const items: T[] = [];
+  response.received = 0;
+  for await (const block of await bodyOf(response)) {
+    response.received += (block as Buffer).length;
+    if (response.received > LIST_LIMIT) throw new BodyError(`the list is longer than ${LIST_LIMIT / 1024 / 1024} MiB`);
+    for (const item of decodedItems(what, cutter, block as Buffer)) {
+      items.push(transform(decoded("an item of the list", () => decodeMessage(message, item)) as unknown as T));
+      if (turn.isOver) await turn.next();
+    }
+    if (turn.isOver) await turn.next();
+  }
+  const { metadata, kind: found } = decoded(what, () => cutter.rest());
+  if (found !== `${kind.kind}List`) throw new BodyError(`${what} is a ${found}, not a ${kind.kind}List`);
+  return { metadata: decoded(what, () => decodeMessage("ListMeta", metadata)), items };
+}
+
+function* decodedItems(what: string, cutter: ProtobufListCutter, block: Buffer): Generator<Buffer> {
+  const items = cutter.push(block);
+  for (;;) {
+    const next = decoded(what, () => items.next());
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+const EVENT = { type: 1, object: 2 } as const;
+const RAW = 1;
+
+type IsKnown = NonNullable<WatchOptions["isKnown"]>;
+
+/** As watchEvents. */
+export async function* watchProtobuf<T extends ApiObject>(
+  body: Readable,
+  turn: Turn,
+  isKnown?: IsKnown,
+  onOversized?: OnOversized,
+): AsyncGenerator<WatchEvent<T>> {
+  const frames = new FrameCutter(onOversized);
+  for await (const block of body) {
+    for (const frame of frames.push(block as Buffer)) {
+      faultPoint("api-watch");
+      const event = decoded("a frame of the watch", () => readEvent<T>(frame, isKnown));
+      // Before it is handled, too: a large object takes long to decode, and as long again to handle.
+      if (turn.isOver) await turn.next();
+      yield event;
+      if (turn.isOver) await turn.next();
+    }
+    if (turn.isOver) await turn.next();
+  }
+}
+
+function readEvent<T extends ApiObject>(frame: Buffer, isKnown: IsKnown | undefined): WatchEvent<T> {
+  const type = fieldOf(frame, EVENT.type)?.toString("utf8") ?? "";
+  const object = fieldOf(fieldOf(frame, EVENT.object) ?? Buffer.alloc(0), RAW) ?? Buffer.alloc(0);
+  if (isKnown !== undefined && type === "MODIFIED") {
+    const { uid, resourceVersion } = versionOf(openEnvelope(object).object);
+    if (isKnown(uid, resourceVersion)) return { type: "BOOKMARK", resourceVersion, initialEventsEnd: false };
+  }
+  return eventOf<T>(type, decodeObject(object) as unknown as ApiObject);
+}
+
+/** @throws BodyError */
+function decoded<R>(what: string, decode: () => R): R {
+  try {
+    return decode();
+  } catch (error) {
+    if (!(error instanceof ProtobufDecodeError)) throw error;
+    throw new BodyError(`${what} is no whole protobuf: ${error.message}`, { cause: error });
+  }
+}
+
+function typeOf(kind: ResourceKind<ApiObject>): { apiVersion: string; kind: string } {
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind };
+}

@@ -1,0 +1,89 @@
+// A watch: one JSON object per line, as long as the server keeps it open.
+
+import type { Readable } from "node:stream";
+import { faultPoint } from "../../../../base/faults/fault-points.js";
+import { quote } from "../../../../base/text/quote.js";
+import { type OnOversized } from "../decode/oversized.js";
+import type { Turn } from "../decode/turn.js";
+import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
+import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
+import { LineCutter } from "./line-cutter.js";
+
+type IsKnown = NonNullable<WatchOptions["isKnown"]>;
+
+interface Line {
+  type: string;
+  object: ApiObject;
+}
+
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+
+/**
+ * Ends with the body. Throws ApiError for the server's ERROR events, and BodyError for other texts than watch events.
+ */
+export async function* watchEvents<T extends ApiObject>(
+  body: Readable,
+  turn: Turn,
+  isKnown?: IsKnown,
+  onOversized?: OnOversized,
+): AsyncGenerator<WatchEvent<T>> {
+  const lines = new LineCutter(onOversized);
+  for await (const block of body) {
+    for (const line of lines.push(block as Buffer)) {
+      faultPoint("api-watch");
+      const event = (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
+      // Before it is handled, too: a large object takes long to decode, and as long again to handle.
+      if (turn.isOver) await turn.next();
+      yield event;
+      if (turn.isOver) await turn.next();
+    }
+    if (turn.isOver) await turn.next();
+  }
+  // A partial line at the end is dropped; the next watch sends the event again.
+}
+
+/**
+ * The head of a MODIFIED event as servers written in Go encode it, up to UID and resource version; names have 253 bytes
+ * at most.
+ */
+const CHANGED =
+  /^\{"type":"MODIFIED","object":\{"kind":"\w+","apiVersion":"[\w./-]+","metadata":\{"name":"[^"\\]+",(?:"generateName":"[^"\\]+",)?(?:"namespace":"[^"\\]+",)?"uid":"([^"\\]+)","resourceVersion":"(\d+)"/;
+const HEAD_BYTES = 1024;
+
+/** undefined: it has to be decoded. */
+function echoOf(line: Buffer, isKnown: IsKnown): WatchEvent<never> | undefined {
+  const [, uid, resourceVersion] = CHANGED.exec(line.toString("latin1", 0, HEAD_BYTES)) ?? [];
+  if (uid === undefined || resourceVersion === undefined || !isKnown(uid, resourceVersion)) return undefined;
+  return { type: "BOOKMARK", resourceVersion, initialEventsEnd: false };
+}
+
+function watchEvent<T extends ApiObject>(bytes: Buffer): WatchEvent<T> {
+  const { type, object } = parsed(bytes);
+  return eventOf<T>(type, object);
+}
+
+/** Throws ApiError for an ERROR event. */
+export function eventOf<T extends ApiObject>(type: string, object: ApiObject): WatchEvent<T> {
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type, object: object as T };
+    case "BOOKMARK": {
+      const { resourceVersion = "", annotations } = object.metadata;
+      return { type, resourceVersion, initialEventsEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
+    }
+    case "ERROR":
+      if (isStatus(object)) throw statusError(object, 500);
+      throw new BodyError("the watch ended with an ERROR event without a Status");
+    default:
+      throw new BodyError(`the watch has an event of the unknown type ${quote(type)}`);
+  }
+}
+
+function parsed(bytes: Buffer): Line {
+  const line = jsonOf(bytes, "a line of the watch");
+  const { type, object } = (line ?? {}) as Partial<Line>;
+  if (typeof type !== "string" || typeof object !== "object") throw new BodyError("the watch has a line without event");
+  return { type, object };
+}

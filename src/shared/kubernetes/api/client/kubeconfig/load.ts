@@ -1,0 +1,27 @@
+// Reads a kubeconfig file.
+
+import { readFile, stat } from "node:fs/promises";
+import { messageOf } from "../../../../base/errors/thrown.js";
+import type { ClientConfig } from "../config.js";
+import { KubeconfigError } from "./errors.js";
+import { readClientConfig } from "./read.js";
+import { KubeconfigDocument } from "./tree.js";
+
+/** Far above the size of a kubeconfig with one cluster and one user; a larger file is a mistake. */
+export const SIZE_LIMIT = 4 * 1024 * 1024;
+
+/** The cluster and user of the file's current context. Rejects with KubeconfigError. */
+export async function loadClientConfig(path: string): Promise<ClientConfig> {
+  return readClientConfig({ file: path, root: await KubeconfigDocument.parse(path, await readBytes(path)) });
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(path);
+    if (size <= SIZE_LIMIT) return await readFile(path);
+  } catch (error) {
+    const why = messageOf(error);
+    throw new KubeconfigError(path, "", undefined, `can't be read: ${why}`, { cause: error });
+  }
+  throw new KubeconfigError(path, "", undefined, `is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`);
+}

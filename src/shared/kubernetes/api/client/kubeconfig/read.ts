@@ -1,0 +1,140 @@
+// Converts a kubeconfig's fields to a ClientConfig: the cluster and the user of the current context. client-go's rules
+// apply to fields that exclude each other. Unknown fields are ignored, as in client-go.
+
+import { dirname, isAbsolute, join } from "node:path";
+import { quote } from "../../../../base/text/quote.js";
+import { withoutTrailing } from "../../../../base/text/without-trailing.js";
+import type { ClientConfig, Source } from "../config.js";
+import { readExec } from "./read-exec.js";
+import type { Fields } from "./tree.js";
+
+export interface ReadContext {
+  file: string;
+  root: Fields;
+}
+
+/** Throws KubeconfigError. */
+export function readClientConfig({ file, root }: ReadContext): ClientConfig {
+  const current = root.text("current-context");
+  if (current === "") throw root.wrong("current-context", "is missing: it selects the context to use");
+  const context = named(root, "contexts", "context", current, "current-context");
+  const cluster = named(root, "clusters", "cluster", context.text("cluster"), "the cluster of the current context");
+  const userName = context.text("user");
+  const config: ClientConfig = { origin: file, server: "", ...readCluster(cluster, file) };
+  if (userName !== "") {
+    const user = named(root, "users", "user", userName, "the user of the current context");
+    Object.assign(config, readUser(user, file), readExec(user, cluster, file));
+  }
+  config.server = serverUrl(cluster, config);
+  return config;
+}
+
+/** The entry of a list of names. */
+function named(root: Fields, list: string, member: string, name: string, wantedBy: string): Fields {
+  const entries = root.list(list);
+  const entry = entries.find((each) => each.text("name") === name);
+  if (entry !== undefined) return entry.map(member);
+  const there = entries.map((each) => quote(each.text("name"))).join(", ");
+  throw root.wrong(list, `has no ${quote(name)}, ${wantedBy}; there is ${there === "" ? "none" : there}`);
+}
+
+function readCluster(cluster: Fields, file: string): Partial<ClientConfig> {
+  const certificateAuthority = pem(cluster, "certificate-authority", file);
+  const insecure = cluster.bool("insecure-skip-tls-verify");
+  if (insecure && certificateAuthority !== undefined) {
+    throw cluster.wrong("insecure-skip-tls-verify", "can't be true beside a certificate-authority: remove one of them");
+  }
+  const proxyUrl = cluster.text("proxy-url");
+  if (proxyUrl !== "" && !/^https?:\/\//.test(proxyUrl)) {
+    throw cluster.wrong("proxy-url", "must be a URL that begins with http:// or https://");
+  }
+  const tlsServerName = cluster.text("tls-server-name");
+  return {
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    ...(insecure ? { insecureSkipTlsVerify: true } : {}),
+    ...(proxyUrl === "" ? {} : { proxyUrl: checked(cluster, "proxy-url", proxyUrl) }),
+    ...(tlsServerName === "" ? {} : { tlsServerName }),
+    ...(cluster.bool("disable-compression") ? { disableCompression: true } : {}),
+  };
+}
+
+function readUser(user: Fields, file: string): Partial<ClientConfig> {
+  if (user.has("auth-provider")) {
+    throw user.wrong("auth-provider", "is no longer served, as in client-go 1.26: use exec, a certificate or a token");
+  }
+  const token = user.text("token");
+  const tokenFile = user.text("tokenFile");
+  const username = user.text("username");
+  const password = user.text("password");
+  if (username !== "" && (token !== "" || tokenFile !== "")) {
+    throw user.wrong("username", "is set beside a token: only one authentication method is allowed");
+  }
+  return {
+    ...clientCertificate(user, file),
+    ...(token === "" ? {} : { token }),
+    ...(tokenFile === "" ? {} : { tokenFile: resolved(tokenFile, file) }),
+    ...(username === "" && password === "" ? {} : { basic: { username, password } }),
+    ...impersonate(user),
+  };
+}
+
+function clientCertificate(user: Fields, file: string): Partial<ClientConfig> {
+  const certificate = pem(user, "client-certificate", file);
+  const key = pem(user, "client-key", file);
+  if (certificate === undefined && key === undefined) return {};
+  if (certificate === undefined) throw user.wrong("", "has a client-key and no client-certificate");
+  if (key === undefined) throw user.wrong("", "has a client-certificate and no client-key");
+  return { clientCertificate: { certificate, key } };
+}
+
+function impersonate(user: Fields): Partial<ClientConfig> {
+  const name = user.text("as");
+  const groups = user.texts("as-groups");
+  const uid = user.text("as-uid");
+  const fields = user.map("as-user-extra");
+  const extra = Object.fromEntries(fields.keys().map((key) => [key, fields.texts(key)]));
+  const isAny = groups.length > 0 || uid !== "" || Object.keys(extra).length > 0;
+  if (name === "") {
+    if (isAny) throw user.wrong("as", "is missing: as-groups, as-uid and as-user-extra are about that user");
+    return {};
+  }
+  return { impersonate: { user: name, groups, extra, ...(uid === "" ? {} : { uid }) } };
+}
+
+/** `<name>-data` (base64) comes before `<name>` (a path). */
+function pem(fields: Fields, name: string, file: string): Source | undefined {
+  const encoded = fields.text(`${name}-data`);
+  if (encoded !== "") {
+    const data = Buffer.from(encoded, "base64").toString("latin1");
+    if (data.includes("-----BEGIN ")) return { data };
+    throw fields.wrong(`${name}-data`, "must be PEM in base64");
+  }
+  const path = fields.text(name);
+  return path === "" ? undefined : { file: resolved(path, file) };
+}
+
+/** Paths in a kubeconfig are relative to its folder. */
+function resolved(path: string, file: string): string {
+  return isAbsolute(path) ? path : join(dirname(file), path);
+}
+
+function serverUrl(cluster: Fields, config: ClientConfig): string {
+  const written = cluster.text("server");
+  if (written === "") throw cluster.wrong("server", "is missing: the URL of the API server");
+  const isSecure =
+    config.certificateAuthority !== undefined ||
+    config.clientCertificate !== undefined ||
+    config.insecureSkipTlsVerify === true;
+  const url = written.includes("://") ? written : `${isSecure ? "https" : "http"}://${written}`;
+  if (!/^https?:\/\//i.test(url)) throw cluster.wrong("server", "must begin with https:// or http://");
+  return withoutTrailing(checked(cluster, "server", url), "/");
+}
+
+function checked(fields: Fields, name: string, url: string): string {
+  try {
+    new URL(url);
+    return url;
+  } catch (error) {
+    throw fields.wrong(name, `${quote(url.replace(/\/\/[^@/]*@/, "//…@"))} is no URL`, { cause: error });
+  }
+}
