@@ -50,13 +50,13 @@ import { imageGcMetrics } from "../../src/workers/image-gc/metrics.js";
 import { nodeStatusMetrics } from "../../src/workers/node-status/metrics.js";
 import { plegMetrics } from "../../src/workers/pleg/metrics.js";
 import { serverAuthMetrics } from "../../src/workers/server/auth/metrics.js";
-import { boardMetrics } from "../../src/workers/server/board-metrics.js";
-import { httpMetrics } from "../../src/workers/server/http-metrics.js";
-import { processMetrics, processStartTime } from "../../src/workers/server/process-metrics.js";
-import { registeredFamily } from "../../src/workers/server/registered-metrics.js";
-import { lateScrapes } from "../../src/workers/server/scrape.js";
-import { sliMetrics } from "../../src/workers/server/slis.js";
-import { standingMetrics, statsProvider } from "../../src/workers/server/standing-metrics.js";
+import { boardMetrics } from "../../src/workers/server/metrics/board-metrics.js";
+import { httpMetrics } from "../../src/workers/server/metrics/http-metrics.js";
+import { processMetrics, processStartTime } from "../../src/workers/server/metrics/process-metrics.js";
+import { registeredFamily } from "../../src/workers/server/metrics/registered-metrics.js";
+import { lateScrapes } from "../../src/workers/server/metrics/scrape.js";
+import { sliMetrics } from "../../src/workers/server/health/slis.js";
+import { standingMetrics, statsProvider } from "../../src/workers/server/metrics/standing-metrics.js";
 import { streamMetrics } from "../../src/workers/server/streams/metrics.js";
 
 export interface MetricRow {

@@ -1,6 +1,6 @@
 // docs/reference/metrics.md: the metrics of each page.
 
-import { levelOf } from "../../src/workers/server/registered-metrics.js";
+import { levelOf } from "../../src/workers/server/metrics/registered-metrics.js";
 import { CADVISOR_FAMILIES } from "../../src/workers/server/stats/exposition/cadvisor-families.js";
 import { RESOURCE_FAMILIES } from "../../src/workers/server/stats/exposition/resource.js";
 import { metricRegistries } from "./metric-rows.js";

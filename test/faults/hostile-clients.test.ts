@@ -2,8 +2,8 @@
 // @promise Hostile tenants and clients: The server refuses clients without a certificate, with an expired or foreign
 //   one, or with invalid tokens. It refuses paths out of the folder. It refuses oversized headers, slow senders and
 //   floods of upgrades. Memory stays constant, pods are unaffected.
-// @with test/workers/server/secure-port.test.ts, test/workers/server/streams.test.ts,
-//   test/workers/server/node-logs.test.ts
+// @with test/workers/server/ports/secure-port.test.ts, test/workers/server/streams/stream-routes.test.ts,
+//   test/workers/server/logs/node/node-logs.test.ts
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -3,7 +3,7 @@
 // @promise Hostile tenants and clients: A pod creates links, FIFOs, devices and files of terabytes in /var/log/pods and
 //   /var/log/containers. The kubelet reads and removes no file that they lead to and waits for none. It rotates and
 //   serves the logs of other pods.
-// @with test/main/containers/logs/compress-queue.test.ts, test/workers/server/pod-logs
+// @with test/main/containers/logs/compress-queue.test.ts, test/workers/server/logs/pods
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";

@@ -2,7 +2,7 @@
 // @promise Volumes: An unresponsive file system of the node (root directory, images) occupies at most one thread of
 //   libuv's pool, for any number of requests. Each request of `nodelet status`, `nodelet images`, the status page and
 //   /stats returns.
-// @with test/workers/server/node-disks.test.ts
+// @with test/workers/server/stats/node-disks.test.ts
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

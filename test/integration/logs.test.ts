@@ -8,7 +8,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
-import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/pod-logs/read.js";
+import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/logs/pods/read.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   IDLE,

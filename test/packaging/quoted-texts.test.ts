@@ -11,14 +11,14 @@ const RAW = /(?<!\\)"\$\{[^{}`]+\}"/;
  */
 const NOT_MESSAGES = new Set([
   ...["main/command/comma-list.ts", "main/pods/sources/submitted/conditions.ts", "main/volumes/se-linux-mounts.ts"],
-  ...["workers/server/merge-metrics.ts", "workers/server/stats/exposition/cadvisor-labels.ts"],
-  ...["workers/server/stats/exposition/text.ts", "workers/server/timeline/timeline-svg.ts", "workers/server/reply.ts"],
+  ...["workers/server/metrics/merge-metrics.ts", "workers/server/stats/exposition/cadvisor-labels.ts"],
+  ...["workers/server/stats/exposition/text.ts", "workers/server/pods/timeline/timeline-svg.ts", "workers/server/http/reply.ts"],
   ...[
-    "workers/server/node-logs/file-server.ts",
-    "workers/server/manifests/view.ts",
-    "workers/server/manifests/watch.ts",
+    "workers/server/logs/node/file-server.ts",
+    "workers/server/pods/manifests/view.ts",
+    "workers/server/pods/manifests/watch.ts",
   ],
-  ...["workers/server/manifests/answer.ts", "shared/base/text/quote.ts", "shared/telemetry/log/text-line.ts", "shared/io/http/bytes.ts"],
+  ...["workers/server/pods/manifests/answer.ts", "shared/base/text/quote.ts", "shared/telemetry/log/text-line.ts", "shared/io/http/bytes.ts"],
   "main/model/plugin-handler.ts",
 ]);
 /** The texts are this program's own: words, numbers, quantities, addresses, constants. */

@@ -1,7 +1,7 @@
 // The parts of the status page that need no browser: places, logs, views; and the document as the build made it.
 // @promise Command and status page: The whole status page has less than 110 KB and permits no script but its own; a
 //   slow client costs no queue; without a client nothing is read.
-// @with test/workers/server/status-page
+// @with test/workers/server/page
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

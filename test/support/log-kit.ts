@@ -4,7 +4,7 @@ import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
-import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/pod-logs/read.js";
+import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/logs/pods/read.js";
 
 export interface TestRecord {
   stream: "stdout" | "stderr";

@@ -21,15 +21,15 @@ import { MAX_ITEMS } from "../../../src/shared/kubernetes/cri/streamed-lists.js"
 import { OUTPUT_LIMIT } from "../../../src/shared/io/exec/run-program.js";
 import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/server/request-reader.js";
 import { MAX_RESPONSE_BYTES } from "../../../src/shared/kubernetes/plugins/connection.js";
-import { MAX_BODY_BYTES } from "../../../src/workers/server/guard.js";
-import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/https-server.js";
+import { MAX_BODY_BYTES } from "../../../src/workers/server/ports/guard.js";
+import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/ports/https-server.js";
 import { MAX_MESSAGE } from "../../../src/workers/server/streams/websocket/handshake.js";
 import type { LimitRows } from "./row.js";
 
 export const NODE_LIMITS: LimitRows = {
   "Port 10250 and the sockets": [
     {
-      of: ["src/workers/server/https-server.ts", "CONNECTION_LIMITS"],
+      of: ["src/workers/server/ports/https-server.ts", "CONNECTION_LIMITS"],
       value: CONNECTION_LIMITS.streams,
       unit: "streams",
       what: "exec, attach and port-forward at once",
@@ -38,7 +38,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/workers/server/https-server.ts", "CONNECTION_LIMITS"],
+      of: ["src/workers/server/ports/https-server.ts", "CONNECTION_LIMITS"],
       value: CONNECTION_LIMITS.connections,
       unit: "connections",
       what: "connections to port 10250 at once",
@@ -56,7 +56,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "the same, without a pool",
     },
     {
-      of: ["src/workers/server/https-server.ts", "IDENTIFIED_HEADER_BYTES"],
+      of: ["src/workers/server/ports/https-server.ts", "IDENTIFIED_HEADER_BYTES"],
       value: IDENTIFIED_HEADER_BYTES,
       unit: "bytes",
       what: "head of a request over HTTP/2 with a verified client certificate; 64 KiB without one",
@@ -65,7 +65,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "1 MiB",
     },
     {
-      of: ["src/workers/server/guard.ts", "MAX_BODY_BYTES"],
+      of: ["src/workers/server/ports/guard.ts", "MAX_BODY_BYTES"],
       value: MAX_BODY_BYTES,
       unit: "bytes",
       what: "body of a request, but for the manifest API",

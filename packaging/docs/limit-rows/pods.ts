@@ -19,9 +19,9 @@ import { MAX_BYTES as URL_MAX_BYTES } from "../../../src/shared/io/http/client/u
 import { CAP, CAP_PER_NAME, RESOLV_CONF_LIMIT } from "../../../src/shared/io/net/pod-lookups.js";
 import { MAX_BYTES as FRAME_COUNTER_MAX_BYTES, MAX_FRAMES } from "../../../src/workers/peers/frame-counter.js";
 import { CONNECTION_BYTES } from "../../../src/workers/peers/guarded-source.js";
-import { CONNECTION_LIMITS } from "../../../src/workers/server/https-server.js";
-import { SHOWN_BYTES } from "../../../src/workers/server/pod-logs/errors.js";
-import { MAX_HEAD } from "../../../src/workers/server/pod-logs/record-scanner.js";
+import { CONNECTION_LIMITS } from "../../../src/workers/server/ports/https-server.js";
+import { SHOWN_BYTES } from "../../../src/workers/server/logs/pods/errors.js";
+import { MAX_HEAD } from "../../../src/workers/server/logs/pods/record-scanner.js";
 import { DEPTH_LIMIT, MAX_DOCUMENTS } from "../../../src/workers/tasks/manifest/parse-text.js";
 import { MAX_DEPTH } from "../../../src/workers/tasks/manifest/walk.js";
 import { LONGEST_PLACE } from "../../../src/workers/tasks/tree-walk.js";
@@ -259,7 +259,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/workers/server/pod-logs/record-scanner.ts", "MAX_HEAD"],
+      of: ["src/workers/server/logs/pods/record-scanner.ts", "MAX_HEAD"],
       value: MAX_HEAD,
       unit: "bytes",
       what: "time, stream and tags of a log line in CRI's format",
@@ -268,7 +268,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/workers/server/pod-logs/errors.ts", "SHOWN_BYTES"],
+      of: ["src/workers/server/logs/pods/errors.ts", "SHOWN_BYTES"],
       value: SHOWN_BYTES,
       unit: "bytes",
       what: "a line of an unknown format in the error",
@@ -295,7 +295,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/workers/server/https-server.ts", "CONNECTION_LIMITS"],
+      of: ["src/workers/server/ports/https-server.ts", "CONNECTION_LIMITS"],
       value: CONNECTION_LIMITS.followers,
       unit: "clients",
       what: "followers of logs at once on port 10250; one pod has half of them at most",

@@ -27,23 +27,23 @@ import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { FileSystemFacts } from "../../shared/node/volume-calls/operations.js";
-import type { AdminRoutes, AdminServer } from "./admin-server.js";
+import type { AdminRoutes, AdminServer } from "./admin/admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
-import { boardMetrics } from "./board-metrics.js";
-import { nodeChecks, type HealthInputs } from "./health.js";
-import { httpMetrics } from "./http-metrics.js";
-import { Listener, plainServer } from "./listener.js";
-import type { ManifestAnswers } from "./manifests/answer.js";
-import type { NodeDisks } from "./node-disks.js";
-import { PodList } from "./pod-list.js";
-import { processMetrics, processStartTime } from "./process-metrics.js";
+import { boardMetrics } from "./metrics/board-metrics.js";
+import { nodeChecks, type HealthInputs } from "./health/health.js";
+import { httpMetrics } from "./metrics/http-metrics.js";
+import { Listener, plainServer } from "./ports/listener.js";
+import type { ManifestAnswers } from "./pods/manifests/answer.js";
+import type { NodeDisks } from "./stats/node-disks.js";
+import { PodList } from "./pods/pod-list.js";
+import { processMetrics, processStartTime } from "./metrics/process-metrics.js";
 import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js";
-import { Scrape } from "./scrape.js";
+import { Scrape } from "./metrics/scrape.js";
 import type { SecureServer } from "./secure-server.js";
-import { HealthSlis } from "./slis.js";
-import { standingMetrics, statsProvider } from "./standing-metrics.js";
+import { HealthSlis } from "./health/slis.js";
+import { standingMetrics, statsProvider } from "./metrics/standing-metrics.js";
 import { Stats } from "./stats/index.js";
-import type { OpenPage } from "./status-page/open-page.js";
+import type { OpenPage } from "./page/open-page.js";
 
 export interface ServerDeps {
   thread: ServerThreadName;
@@ -99,7 +99,7 @@ export class ServerLogic implements ServerControl {
       name: "answers about manifests",
       when: "first use",
       load: async () => {
-        const { ManifestAnswers } = await import("./manifests/answer.js");
+        const { ManifestAnswers } = await import("./pods/manifests/answer.js");
         return new ManifestAnswers({ pods: this.pods, call: deps.manifests, clock });
       },
       end: (answers) => answers.close(),
@@ -107,7 +107,7 @@ export class ServerLogic implements ServerControl {
     this.disks = new Deferred({
       name: "the file systems of the node",
       when: "first use",
-      load: async () => (await import("./node-disks.js")).NodeDisks.open(clock, log),
+      load: async () => (await import("./stats/node-disks.js")).NodeDisks.open(clock, log),
       end: (disks) => disks.close(),
     });
     this.stats = new Stats({
@@ -276,7 +276,7 @@ export class ServerLogic implements ServerControl {
     const { admin } = init;
     if (admin === undefined) return undefined;
     try {
-      const { AdminServer } = await import("./admin-server.js");
+      const { AdminServer } = await import("./admin/admin-server.js");
       const server = new AdminServer({ init: admin, routes: () => this.adminRoutes(admin), clock, log });
       await server.start();
       return server;
@@ -330,7 +330,7 @@ export class ServerLogic implements ServerControl {
     const { init, upcalls, threads, clock, log } = this.deps;
     if (init.page === undefined) return undefined;
     try {
-      const { openPage } = await import("./status-page/open-page.js");
+      const { openPage } = await import("./page/open-page.js");
       return openPage(init.page, {
         handlers: init.page.handlers,
         pods: this.pods,

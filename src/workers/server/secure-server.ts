@@ -14,12 +14,12 @@ import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-regis
 import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 import type { Deferred } from "../../shared/base/turns/deferred.js";
-import type { Route } from "./answer.js";
-import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
-import type { LazyManifestAnswers } from "./manifests/routes.js";
+import type { Route } from "./http/answer.js";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "./ports/https-server.js";
+import type { LazyManifestAnswers } from "./pods/manifests/routes.js";
 import type { NodeRouteDeps } from "./routes.js";
-import type { ServedRuntime } from "./runtime.js";
-import { SecurePort } from "./secure-port.js";
+import type { ServedRuntime } from "./pods/runtime.js";
+import { SecurePort } from "./ports/secure-port.js";
 import { streamMetrics } from "./streams/metrics.js";
 import { TrustedRoutes } from "./trusted-routes.js";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { GATES } from "../../../src/main/command/gates/table.js";
 import { watchGates } from "../../../src/main/process/gate-metrics.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
-import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
+import { renderExposition } from "../../../src/workers/server/metrics/merge-metrics.js";
 
 const shown = async (registry: ThreadRegistry): Promise<string[]> =>
   renderExposition([await registry.exportSnapshot()]).split("\n");

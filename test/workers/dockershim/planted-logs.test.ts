@@ -4,7 +4,7 @@
 //   refused client of its streaming server, and a watcher of manifests that takes nothing, lose their connection; a
 //   flexVolume whose server does not respond is unmounted without a look at it.
 // @with test/workers/dockershim/exec-output.test.ts, test/workers/dockershim/streaming.test.ts,
-//   test/workers/server/manifest-watches.test.ts, test/main/volumes/flex/flex-volumes.test.ts
+//   test/workers/server/pods/manifest-watches.test.ts, test/main/volumes/flex/flex-volumes.test.ts
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { InspectHint } from "../../../src/shared/contracts/pleg.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { armFaultPoint } from "../../../src/shared/base/faults/fault-points.js";
-import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
+import { renderExposition } from "../../../src/workers/server/metrics/merge-metrics.js";
 import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 import { plegOn, until } from "./pleg-kit.js";

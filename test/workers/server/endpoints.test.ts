@@ -4,10 +4,10 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
-import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
+import type { ServedRuntime } from "../../../src/workers/server/pods/runtime.js";
 import { showPods } from "../../support/pod-list.js";
 import { pod } from "../../support/pods.js";
-import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "./ports/secure-port-kit.js";
 
 let certificates: Certificates;
 let server: SecurePort;

@@ -13,7 +13,7 @@ import { ServerLogic } from "../../../src/workers/server/logic.js";
 import { freePort } from "../../support/free-port.js";
 import { sendPods } from "../../support/pod-list.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
-import { Certificates } from "./secure-port-kit.js";
+import { Certificates } from "./ports/secure-port-kit.js";
 
 export const HANDLERS: HandlerInit = {
   enableDebuggingHandlers: true,

@@ -4,7 +4,7 @@ import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { NodeletImages } from "../../../shared/contracts/nodelet.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
-import type { NodeDisks } from "../node-disks.js";
+import type { NodeDisks } from "../stats/node-disks.js";
 
 const DEADLINE_MS = 10_000;
 

@@ -23,7 +23,7 @@ import type { AdminInit } from "../../../shared/contracts/server.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
-import type { NodeDisks } from "../node-disks.js";
+import type { NodeDisks } from "../stats/node-disks.js";
 
 /** Main answers in milliseconds, or hangs. */
 const MAIN_MS = 2000;

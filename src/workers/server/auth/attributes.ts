@@ -1,8 +1,8 @@
 // The attributes of a request for authorization: a verb on a subresource of this node.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/
 
-import type { Call } from "../answer.js";
-import { treeOf, type TreeName } from "../paths.js";
+import type { Call } from "../http/answer.js";
+import { treeOf, type TreeName } from "../http/paths.js";
 
 /** A client of HTTP/2 may send any method, "constructor" too. */
 const VERBS: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { networkOf } from "../network.js";
+import { networkOf } from "../clients/network.js";
 
 const REPEAT_MS = 60_000;
 const LIMIT = 1024;

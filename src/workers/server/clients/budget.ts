@@ -4,7 +4,7 @@
 
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import { networkOf } from "../network.js";
+import { networkOf } from "./network.js";
 
 export interface BudgetLimits {
   /** All connections together. */

@@ -7,9 +7,9 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import { HandshakeInspection } from "../handshake/inspection.js";
-import { HandshakeRefusal } from "../handshake/messages.js";
-import { NotTlsError, RecordSplitter, type TlsRecord } from "../handshake/records.js";
+import { HandshakeInspection } from "./handshake/inspection.js";
+import { HandshakeRefusal } from "./handshake/messages.js";
+import { NotTlsError, RecordSplitter, type TlsRecord } from "./handshake/records.js";
 import type { ProcessorTurns, TurnTaker } from "./processor-turns.js";
 
 /** Property of a TLS socket that holds its gate. HTTP/2's proxy objects for the socket have it, too. */

@@ -7,7 +7,7 @@
 
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import { networkOf } from "../network.js";
+import { networkOf } from "./network.js";
 import type { HandshakeRate } from "./handshake-rate.js";
 
 export interface QueueLimits {

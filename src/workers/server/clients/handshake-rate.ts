@@ -5,7 +5,7 @@
 // which unauthorised networks cannot use up. Memory is bounded for any number of addresses.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { networkOf } from "../network.js";
+import { networkOf } from "./network.js";
 
 export interface HandshakeLimits {
   /** Handshakes per second of one network, and how many it may start at once. */

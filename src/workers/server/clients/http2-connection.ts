@@ -4,7 +4,7 @@
 
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import { ownedBy } from "../owned.js";
+import { ownedBy } from "./owned.js";
 
 /** The socket's property that holds its HTTP/2 connection. HTTP/2's proxy objects for the socket have it, too. */
 const CONNECTION = Symbol("nodelet.server.http2");

@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { ownedBy } from "../owned.js";
+import { ownedBy } from "./owned.js";
 
 /** Requests that wait for earlier ones on their connection; no client of the kubelet sends requests ahead. */
 const MAX_WAITING = 16;

@@ -4,8 +4,8 @@
 import type { ServerResponse } from "node:http";
 import type { ServerThreadName } from "../../../shared/contracts/server.js";
 import { queryOf, type Target } from "../../../shared/io/http/target.js";
-import type { Answer, Route } from "../answer.js";
-import { replyError, replyNotFound, replyText } from "../reply.js";
+import type { Answer, Route } from "../http/answer.js";
+import { replyError, replyNotFound, replyText } from "../http/reply.js";
 import { ProfileBusyError, type ProfileKind, type Profiles } from "./profiles.js";
 
 export interface PprofDeps {

@@ -19,7 +19,7 @@ import { PodCgroups } from "../../../shared/node/stats/pod-cgroups.js";
 import { figuresOf } from "../../../shared/node/stats/read-fs-figures.js";
 import { startHelperProcess } from "../../../shared/node/volume-calls/helper.js";
 import { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
-import type { NodeDisks } from "../node-disks.js";
+import type { NodeDisks } from "./node-disks.js";
 import { addMachine, cadvisorPage } from "./cadvisor-look.js";
 import { CpuRates } from "./cpu-rates.js";
 import { criPodReadings } from "./cri/pod-readings.js";

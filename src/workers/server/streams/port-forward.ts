@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
-import { ownedBy } from "../owned.js";
+import { ownedBy } from "../clients/owned.js";
 import type { Join, Passage } from "./passage.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 import { CLOSE_CODE } from "./websocket/close-codes.js";

@@ -10,7 +10,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
 import { RST, SpdyError } from "../../../shared/io/spdy/frames.js";
-import { ownedBy } from "../owned.js";
+import { ownedBy } from "../clients/owned.js";
 import type { Ends, Heads, Passage } from "./passage.js";
 import { SpdySession } from "./spdy/session.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { certificateMetrics } from "../../../../src/main/node/certificates/metrics.js";
 import { clientCertificate, servingCertificate } from "../../../../src/main/node/certificates/rotation.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
+import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

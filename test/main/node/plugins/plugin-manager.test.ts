@@ -17,7 +17,7 @@ import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { FairTurns } from "../../../../src/shared/base/turns/fair-turns.js";
-import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
+import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { until, keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

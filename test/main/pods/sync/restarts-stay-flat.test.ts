@@ -3,7 +3,7 @@
 //   behind.
 // @with test/main/pods/status/termination-reader.test.ts, test/main/pods/sync/pod-records.test.ts,
 //   test/main/pods/events/correlator.test.ts, test/shared/base/abort/scope.test.ts,
-//   test/workers/server/pod-logs/log-watch.test.ts
+//   test/workers/server/logs/pods/log-watch.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reservedMemoryMetrics } from "../../../../src/main/resources/cgroups/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
+import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 
 test("memory.min of Guaranteed pods and memory.low of Burstable pods, zero at first", async () => {
   const registry = new ThreadRegistry("main");

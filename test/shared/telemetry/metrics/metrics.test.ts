@@ -9,9 +9,9 @@ import { exponentialBuckets, ThreadRegistry } from "../../../../src/shared/telem
 import { threadMetrics, watchQueue } from "../../../../src/shared/telemetry/metrics/threads.js";
 import { goPlatform } from "../../../../src/shared/base/text/go-platform.js";
 import { plegMetrics } from "../../../../src/workers/pleg/metrics.js";
-import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
-import { networkBytes, parseStat, processMetrics } from "../../../../src/workers/server/process-metrics.js";
-import { standingMetrics } from "../../../../src/workers/server/standing-metrics.js";
+import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
+import { networkBytes, parseStat, processMetrics } from "../../../../src/workers/server/metrics/process-metrics.js";
+import { standingMetrics } from "../../../../src/workers/server/metrics/standing-metrics.js";
 
 const expose = async (...registries: ThreadRegistry[]): Promise<string[]> => {
   // As between threads: nothing but data comes out.

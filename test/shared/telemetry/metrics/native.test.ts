@@ -9,8 +9,8 @@ import fc from "fast-check";
 import { mergeNative } from "../../../../src/shared/telemetry/metrics/native.js";
 import type { NativeSample } from "../../../../src/shared/telemetry/metrics/snapshot.js";
 import { enableNativeHistograms, ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import { exposition, prefersProtobuf } from "../../../../src/workers/server/exposition.js";
-import { EXPOSITION_CONTENT_TYPE } from "../../../../src/workers/server/merge-metrics.js";
+import { exposition, prefersProtobuf } from "../../../../src/workers/server/metrics/exposition.js";
+import { EXPOSITION_CONTENT_TYPE } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { readFamilies } from "../../../support/prometheus-protobuf.js";
 
 const PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";

@@ -2,7 +2,7 @@
 // @promise Hostile tenants and clients: kubeAPIQPS and kubeAPIBurst limit TokenReviews and SubjectAccessReviews.
 //   Client addresses take turns: made-up tokens of one address delay a review of another by one turn. Few reviews wait,
 //   also of one address; beyond that the oldest gets 429 (docs/adr/0039).
-// @with test/workers/server/strangers.test.ts
+// @with test/workers/server/clients/strangers.test.ts
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";

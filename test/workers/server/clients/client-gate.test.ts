@@ -10,7 +10,7 @@ import { connect } from "node:tls";
 import { KeyUpdateClient } from "../../../support/key-updates.js";
 import { connectRawTls } from "../../../support/raw-tls-client.js";
 import type { Pair } from "../../../support/test-ca.js";
-import { Certificates, SecurePort } from "../secure-port-kit.js";
+import { Certificates, SecurePort } from "../ports/secure-port-kit.js";
 
 let certificates: Certificates;
 let admin: Pair;

@@ -2,7 +2,7 @@
 // @promise Hostile tenants and clients: An operator at the address of a flood, who tries again at once, gets a
 //   handshake. The next of 16 waiting connections is random. The operator waits 16 / 70 s on average, for a flood of
 //   any size (docs/adr/0052).
-// @with test/workers/server/strangers.test.ts, test/faults/hostile-clients.test.ts
+// @with test/workers/server/clients/strangers.test.ts, test/faults/hostile-clients.test.ts
 
 import { deepEqual, equal } from "node:assert/strict";
 import { EventEmitter } from "node:events";

@@ -7,15 +7,15 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { armFaultPoint } from "../../../../src/shared/base/faults/fault-points.js";
-import { HandlerError } from "../../../../src/workers/server/owned.js";
-import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
+import { HandlerError } from "../../../../src/workers/server/clients/owned.js";
+import type { ServedRuntime } from "../../../../src/workers/server/pods/runtime.js";
 import { cut } from "../../../support/cut.js";
 import { showPods } from "../../../support/pod-list.js";
 import { pod } from "../../../support/pods.js";
 import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { ChannelSocket, clientFrame } from "../../../support/websocket.js";
-import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
+import { Certificates, SecurePort, type SecurePortOptions } from "../ports/secure-port-kit.js";
 
 const SIGN_OF_LIFE_MS = 20_000;
 const MAX_MESSAGE = 1024 * 1024;

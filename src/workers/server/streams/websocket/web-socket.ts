@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
 import { faultPoint } from "../../../../shared/base/faults/fault-points.js";
-import { ownedBy } from "../../owned.js";
+import { ownedBy } from "../../clients/owned.js";
 import { CLOSE_CODE, WebSocketError } from "./close-codes.js";
 import { openWebSocket } from "./handshake.js";
 

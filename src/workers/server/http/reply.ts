@@ -1,0 +1,80 @@
+// Responses with upstream's texts: plain text, errors with a final newline and no sniffing of the content type.
+
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { REDIRECT_STATUS } from "../../../shared/io/http/server/clean-path.js";
+import { escapeHtml } from "./html.js";
+
+export const TEXT = "text/plain; charset=utf-8";
+
+/** 200 and the unchanged text. */
+export function replyText(response: ServerResponse, body: string | Buffer, contentType = TEXT): void {
+  send(response, 200, { "Content-Type": contentType }, body);
+}
+
+/** A text under any status: upstream's router writes errors of its handlers so. */
+export function replyPlain(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, { ...headers, "Content-Type": TEXT }, body);
+}
+
+/** An error text with a final newline. */
+export function replyError(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, { ...headers, "Content-Type": TEXT, "X-Content-Type-Options": "nosniff" }, `${message}\n`);
+}
+
+/** Nothing is served under this path. */
+export function replyNotFound(response: ServerResponse): void {
+  replyError(response, 404, "404 page not found");
+}
+
+/** The client is to send its request to another path. Texts are those of Go's server. */
+export function replyRedirect(response: ServerResponse, method: string, location: string): void {
+  const hasPage = method === "GET" || method === "HEAD";
+  const page = method === "GET" ? `<a href="${escapeHtml(location)}">Temporary Redirect</a>.\n\n` : "";
+  const type: Record<string, string> = hasPage ? { "Content-Type": "text/html; charset=utf-8" } : {};
+  send(response, REDIRECT_STATUS, { ...type, Location: location }, page);
+}
+
+/** The path exists, for other methods: upstream's router sends this response without a newline. */
+export function replyMethodNotAllowed(response: ServerResponse, allowed: readonly string[]): void {
+  send(response, 405, { "Content-Type": TEXT, Allow: allowed.join(", ") }, "405: Method Not Allowed");
+}
+
+function send(response: ServerResponse, status: number, headers: Record<string, string>, body: string | Buffer): void {
+  response.writeHead(status, { ...headers, "Content-Length": String(Buffer.byteLength(body)) });
+  response.end(body);
+}
+
+/**
+ * Writes the body of a response piece by piece, as fast as the reader takes it, and ends it; ends early when the reader
+ * disconnects. Rejects with an error of `chunks`; the response is then left open.
+ */
+export async function writeChunks(
+  response: ServerResponse,
+  chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+): Promise<void> {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort();
+  response.once("close", leave);
+  try {
+    for await (const chunk of chunks) {
+      if (response.destroyed || gone.signal.aborted) return;
+      if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
+    }
+    response.end();
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  } finally {
+    response.off("close", leave);
+  }
+}

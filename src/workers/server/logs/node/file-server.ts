@@ -1,0 +1,135 @@
+// Files and listings of the node's log folder, as Go's file server sends them. Folders end in "/", and ranges and dates
+// are honoured.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { errorCode } from "../../../../shared/base/errors/error-code.js";
+import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../../shared/io/fs/untrusted-folder.js";
+import { escapeHtml } from "../../http/html.js";
+import { replyError, replyNotFound, writeChunks } from "../../http/reply.js";
+import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
+
+const SNIFFED = 512;
+
+/** @param path below the folder, decoded */
+export async function serveLogs(
+  folder: string,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    await serve(folder, path, request, response);
+  } catch (error) {
+    if (response.headersSent || !(error instanceof LogNotOnNodeError || error instanceof FolderTooBigError))
+      throw error;
+    replyError(response, 500, error.message);
+  }
+}
+
+async function serve(folder: string, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const full = pathBelow(folder, path);
+  if (full !== undefined) await checkOnNode(folder, full);
+  const isFolder = full !== undefined && (await leadsToFolder(full));
+  if (full !== undefined && isFolder) {
+    if (path !== "" && !path.endsWith("/")) redirect(response, `${encodeURIComponent(baseOf(path))}/`);
+    else await replyListing(full, response);
+    return;
+  }
+  if (path.endsWith("/")) {
+    if (full === undefined || path === "/") replyNotFound(response);
+    else redirect(response, `../${encodeURIComponent(baseOf(path))}`);
+    return;
+  }
+  const file = await openLogFile(folder, path);
+  if (file === undefined) replyNotFound(response);
+  else await replyFile(file, request, response);
+}
+
+function baseOf(path: string): string {
+  return path.split("/").findLast((part) => part !== "") ?? "";
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(301, { Location: location, "Content-Length": "0" }).end();
+}
+
+async function replyListing(folder: string, response: ServerResponse): Promise<void> {
+  const names: string[] = [];
+  try {
+    for await (const entry of entriesOf(folder)) {
+      if (names.length === MOST_NAMES) throw new FolderTooBigError(folder, MOST_NAMES);
+      names.push(entry.isDirectory() ? `${entry.name}/` : entry.name);
+    }
+  } catch (error) {
+    if (errorCode(error) === "EACCES" || errorCode(error) === "ENOENT") {
+      replyNotFound(response);
+      return;
+    }
+    throw error;
+  }
+  const lines = names.sort().map((name) => `<a href="${hrefOf(name)}">${escapeHtml(name)}</a>\n`);
+  const page = `<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n${lines.join("")}</pre>\n`;
+  response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(page);
+}
+
+/** "./" keeps a colon in a name from reading as a scheme. */
+function hrefOf(name: string): string {
+  const path = name.split("/").map(encodeURIComponent).join("/");
+  return name.includes(":") ? `./${path}` : path;
+}
+
+async function replyFile(file: LogFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const modified = Math.floor(file.modifiedAt / 1000) * 1000;
+  const since = Date.parse(request.headers["if-modified-since"] ?? "");
+  const common = { "Last-Modified": new Date(modified).toUTCString(), "Accept-Ranges": "bytes" };
+  if (request.headers.range === undefined && since >= modified) {
+    await file.close();
+    response.writeHead(304, common).end();
+    return;
+  }
+  const range = rangeOf(request.headers.range, file.size);
+  if (range === "outside") {
+    await file.close();
+    replyError(response, 416, "invalid range: failed to overlap", { "Content-Range": `bytes */${file.size}` });
+    return;
+  }
+  const [start, end] = range ?? [0, file.size];
+  const chunks = file.chunks(start, end);
+  const first = await chunks.next();
+  const head = first.done === true ? new Uint8Array() : first.value;
+  response.writeHead(range === undefined ? 200 : 206, {
+    ...common,
+    "Content-Type": isText(head) ? "text/plain; charset=utf-8" : "application/octet-stream",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Length": String(end - start),
+    ...(range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` }),
+  });
+  await writeChunks(response, after(head, chunks));
+}
+
+async function* after(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield head;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+/** [start, end) of one range; several, or none that can be read, mean the whole file. @internal */
+export function rangeOf(header: string | undefined, size: number): [number, number] | "outside" | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
+  if (match === null) return undefined;
+  const [, from = "", to = ""] = match;
+  if (from === "" && to === "") return undefined;
+  if (from === "") return Number(to) === 0 ? "outside" : [Math.max(0, size - Number(to)), size];
+  if (Number(from) >= size || (to !== "" && Number(to) < Number(from))) return "outside";
+  return [Number(from), to === "" ? size : Math.min(size, Number(to) + 1)];
+}
+
+/** No control characters but those of text. */
+function isText(head: Uint8Array): boolean {
+  return head
+    .subarray(0, SNIFFED)
+    .every((byte) => byte >= 0x20 || byte === 9 || byte === 10 || byte === 12 || byte === 13 || byte === 27);
+}

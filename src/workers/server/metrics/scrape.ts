@@ -1,0 +1,77 @@
+// A metrics page: this thread's figures, those of the whole process, and those of all other threads, collected at each
+// scrape. Main may be stuck. After a deadline the page contains the last known figures of other threads, so that it
+// works during a stall.
+
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { Counter } from "../../../shared/telemetry/metrics/prom.js";
+import type { MetricSnapshot } from "../../../shared/telemetry/metrics/snapshot.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
+import { exposition, type Exposition } from "./exposition.js";
+
+/** Prometheus' usual scrape timeout is 10 s: respond well within it. */
+const COLLECT_DEADLINE_MS = 2000;
+
+export function lateScrapes(registry: ThreadRegistry): Counter {
+  return registry.counter(
+    "nodelet_scrapes_late_total",
+    "Number of scrapes with the previous values of other threads, because the main thread did not respond in time",
+  );
+}
+
+export class Scrape {
+  private last: MetricSnapshot[] = [];
+  private pending: Promise<MetricSnapshot[]> | undefined;
+  private readonly late;
+
+  /** `collect` calls main; `own` is the part of the page that this thread reads; `counts` counts late replies. */
+  constructor(
+    private readonly collect: () => Promise<MetricSnapshot[]>,
+    private readonly own: readonly ThreadRegistry[],
+    counts: ThreadRegistry,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    /** With registered_metrics_total. */
+    private readonly counted = false,
+  ) {
+    this.late = lateScrapes(counts);
+  }
+
+  /**
+   * The figures of all threads in the format that the header Accept prefers. Never waits longer than the deadline,
+   * never rejects because of another thread.
+   */
+  async expose(accept: string | undefined): Promise<Exposition> {
+    const others = await this.others();
+    const own = await Promise.all(this.own.map((registry) => registry.exportSnapshot()));
+    return exposition([...others, ...own], accept, this.counted);
+  }
+
+  /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */
+  private async others(): Promise<MetricSnapshot[]> {
+    const asked = (this.pending ??= this.ask());
+    return new Promise<MetricSnapshot[]>((resolve) => {
+      const deadline = this.clock.after(COLLECT_DEADLINE_MS, () => {
+        this.late.inc();
+        resolve(this.last);
+      });
+      void asked.then((snapshots) => {
+        deadline.cancel();
+        resolve(snapshots);
+      });
+    });
+  }
+
+  /** Never rejects. */
+  private async ask(): Promise<MetricSnapshot[]> {
+    try {
+      this.last = await this.collect();
+    } catch (error) {
+      this.late.inc();
+      this.log.warn({ err: error }, "metrics of the other threads could not be collected; serving the last known ones");
+    } finally {
+      this.pending = undefined;
+    }
+    return this.last;
+  }
+}

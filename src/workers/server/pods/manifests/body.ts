@@ -1,0 +1,85 @@
+// A request's body, whole: bounded in size, time and number.
+
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { MANIFEST_BODY_LIMIT, type ManifestRefusal } from "../../../../shared/contracts/manifests.js";
+import { wantBody } from "../../http/http1/bodies.js";
+
+/** Of one body, ms: 10 MiB at 350 KiB/s. */
+const DEADLINE_MS = 30_000;
+/** Bodies in memory at once. */
+const AT_ONCE = 4;
+
+/** The body is not used; the refusal is the response. */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+  constructor(readonly refusal: ManifestRefusal) {
+    super(refusal.message);
+  }
+}
+
+export class Bodies {
+  private reading = 0;
+
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * Calls `use` with the body, which counts as in memory until `use` has ended. Rejects with BodyError, with the
+   * request's own error when the client breaks off, or as `use` does.
+   */
+  async read<T>(request: IncomingMessage, use: (body: Uint8Array) => Promise<T>): Promise<T> {
+    if (Number(request.headers["content-length"] ?? 0) > MANIFEST_BODY_LIMIT) throw tooLarge();
+    if (this.reading >= AT_ONCE) {
+      throw new BodyError({
+        code: 429,
+        reason: "TooManyRequests",
+        message: `${AT_ONCE} manifests are being sent already`,
+      });
+    }
+    this.reading++;
+    try {
+      return await use(await this.whole(request));
+    } finally {
+      this.reading--;
+    }
+  }
+
+  private async whole(request: IncomingMessage): Promise<Uint8Array> {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    wantBody(request);
+    await new Promise<void>((resolve, reject) => {
+      const late = this.clock.after(DEADLINE_MS, () => {
+        const message = `the request's body did not arrive within ${DEADLINE_MS / 1000} s`;
+        settle(() => reject(new BodyError({ code: 408, reason: "Timeout", message })));
+      });
+      const onData = (chunk: Buffer): void => {
+        length += chunk.byteLength;
+        if (length > MANIFEST_BODY_LIMIT) settle(() => reject(tooLarge()));
+        else chunks.push(chunk);
+      };
+      const onEnd = (): void => settle(resolve);
+      const onError = (error: Error): void => settle(() => reject(error));
+      const onClose = (): void => onError(new Error("the client closed the connection before the end of its request"));
+      const settle = (result: () => void): void => {
+        late.cancel();
+        // What still arrives is dropped until the connection ends with the response.
+        request.off("data", onData).off("end", onEnd).off("close", onClose);
+        result();
+      };
+      request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+    });
+    const body = new Uint8Array(length);
+    let offset = 0;
+    for (const chunk of chunks) {
+      body.set(chunk, offset);
+      offset += chunk.byteLength;
+    }
+    return body;
+  }
+}
+
+function tooLarge(): BodyError {
+  const message = `the request's body is larger than ${MANIFEST_BODY_LIMIT / 1024 / 1024} MiB`;
+  return new BodyError({ code: 413, reason: "RequestEntityTooLarge", message });
+}

@@ -1,0 +1,307 @@
+// The TLS server of the authenticated port: HTTP/1.1 and, for clients that negotiate it, HTTP/2 (loaded with the first
+// such client); upgrades are HTTP/1.1's.
+// Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows any
+// certificate is accepted: each request is authenticated. A fault of one connection ends only that connection.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
+import { createServer, type Server } from "node:https";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { SecureContextOptions, TLSSocket } from "node:tls";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { faultPoint } from "../../../shared/base/faults/fault-points.js";
+import { MAX_HEAD_BYTES } from "../../../shared/io/http/server/request-reader.js";
+import { lazily } from "../../../shared/base/turns/lazily.js";
+import { ConnectionBudget, type BudgetLimits } from "../clients/budget.js";
+import { ClientGates } from "../clients/client-gates.js";
+import { HandshakeQueue, type QueueLimits } from "../clients/handshake-queue.js";
+import { HandshakeRate, type HandshakeLimits } from "../clients/handshake-rate.js";
+import { Http2Connection, http2ConnectionOf } from "../clients/http2-connection.js";
+import type { Lookup } from "../http/entry.js";
+import { Http1Connections } from "../http/http1/connections.js";
+import { HeadMemory } from "../http/http1/head-memory.js";
+import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
+import { HandlerError, ownedBy, ownedByFirst } from "../clients/owned.js";
+
+/** Limits for the time and size of a client's requests (docs/adr/0039); times in milliseconds. */
+export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLimits {
+  headersMs: number;
+  /** Interval between two checks for slow clients. */
+  checkMs: number;
+  /** A connection without a byte in either direction is closed after this time. */
+  idleMs: number;
+  /** From a response that ends a connection until the connection is cut. */
+  lingerMs: number;
+  /** Processor time of a connection until one of its requests is authorised; then it is closed. */
+  unauthorisedProcessorMs: number;
+  /** The same, of all together, until the other work of the thread gets as much time. */
+  unauthorisedBatchMs: number;
+  /** Exec, attach and port-forward at once: more than people and their tools open. */
+  streams: number;
+  /** Clients that follow logs at once. */
+  followers: number;
+  /**
+   * Followers with an inotify instance. All processes of root share the instances: 128, unless
+   * fs.inotify.max_user_instances says more.
+   */
+  followerWatches: number;
+}
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  handshakeMs: 10_000,
+  headersMs: 10_000,
+  checkMs: 5000,
+  idleMs: HTTP_LIMITS.keepAliveTimeout,
+  lingerMs: 1000,
+  // The API server, followers of logs, streams.
+  connections: 1024,
+  strangers: 256,
+  strangersPerAddress: 64,
+  identified: 128,
+  strangerMs: 60_000,
+  // A client with an old token or too few rights tries again on a new connection; a client that tries at random is
+  // limited.
+  refusals: 16,
+  // A handshake with the largest chain takes 20 ms, and 16 refused requests the same.
+  unauthorisedProcessorMs: 250,
+  unauthorisedBatchMs: 10,
+  streams: 256,
+  followers: 256,
+  followerWatches: 64,
+  // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's
+  // pace.
+  handshakesPerSecond: 20,
+  handshakeBurst: 128,
+  // A client that tries again at once is served after 16 / (20 + 50) s on average, with any neighbours at its address
+  // (docs/adr/0052).
+  handshakesWaitingPerAddress: 16,
+  handshakesWaiting: 256,
+  // A tenth of the thread's time: with an RSA key a handshake takes 2 ms.
+  spareHandshakesPerSecond: 50,
+};
+/**
+ * Concurrent HTTP/2 streams of a connection with an authorised request or a verified certificate: Go's limit, which API
+ * servers know.
+ */
+const MAX_STREAMS = 250;
+/** Concurrent HTTP/2 streams of an unauthenticated connection; equals the pipeline limit of HTTP/1.1. */
+const STRANGER_STREAMS = 16;
+/** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
+const MAX_SESSION_MEMORY = 1;
+/**
+ * Header bytes over HTTP/2: a command of 128 KiB, Linux' limit for one argument, fits in the URL. Go allows 1 MiB to
+ * every client.
+ */
+export const IDENTIFIED_HEADER_BYTES = 512 * 1024;
+/** Header bytes over HTTP/2 without a verified certificate. Tokens fit many times. */
+const STRANGER_HEADER_BYTES = 64 * 1024;
+/** Heads over HTTP/1: four of the largest at once, and thirty-two with a verified certificate. */
+const STRANGER_HEAD_POOL = { pool: 4 * MAX_HEAD_BYTES, poolOfNetwork: 2 * MAX_HEAD_BYTES };
+const IDENTIFIED_HEAD_POOL = { pool: 32 * MAX_HEAD_BYTES, poolOfNetwork: 16 * MAX_HEAD_BYTES };
+
+export interface HttpsServer extends Bindable {
+  /** For connections made from now on. */
+  setContext(options: SecureContextOptions): void;
+  /** Connections close after the responses to their pending requests. */
+  retireConnections(): void;
+  /** A request of this connection was authorised. */
+  authorised(socket: Socket): void;
+  /** A request of this connection is refused with this response, which is not sent yet. */
+  refused(socket: Socket, response: ServerResponse): void;
+}
+
+export interface HttpsServerOptions {
+  context: SecureContextOptions;
+  /** Ask clients for a certificate. */
+  requestCert: boolean;
+  handler: Lookup;
+  limits: ConnectionLimits;
+  clock: Clock;
+  /** The handshake is done. @returns whether the client has shown a certificate that is verified */
+  onConnection(socket: TLSSocket): boolean;
+  onTlsError(error: Error, socket: TLSSocket): void;
+  /** A connection was closed before its first authorised request. */
+  onConnectionRefused: (address: string, why: string) => void;
+  /** A handler has failed, which ended its connection. */
+  onDefect(error: HandlerError): void;
+}
+
+export function httpsServer(options: HttpsServerOptions): HttpsServer {
+  const { context, requestCert, limits, clock } = options;
+  const server = createServer({
+    ...context,
+    ...HTTP_LIMITS,
+    ...ACCEPTED_SOCKETS,
+    headersTimeout: limits.headersMs,
+    handshakeTimeout: limits.handshakeMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: limits.checkMs,
+    requestCert,
+    rejectUnauthorized: false,
+    ALPNProtocols: ["h2", "http/1.1"],
+  });
+  const { headersMs: headMs, lingerMs } = limits;
+  const connections = new Http1Connections(server, {
+    handler: (request, response, upgrade) => {
+      faultPoint(upgrade === undefined ? "http-request" : "http-upgrade");
+      options.handler(request, response, upgrade);
+    },
+    headMs,
+    lingerMs,
+    upgrades: true,
+    clock,
+  });
+  server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
+
+  const budget = new ConnectionBudget(limits, clock);
+  const handshakes = new HandshakeRate(limits, clock);
+  const accept = ownedByFirst((socket: Duplex) => socket, takeListener(server, "connection"));
+  const queue = new HandshakeQueue({
+    rate: handshakes,
+    limits,
+    clock,
+    start: (socket, isSpare) => {
+      if (budget.admit(socket)) accept(gates.open(socket, isSpare));
+    },
+    onRefused: (address) =>
+      options.onConnectionRefused(address, "its address starts too many TLS handshakes per second"),
+  });
+  const gates = new ClientGates({
+    limitMs: limits.unauthorisedProcessorMs,
+    batchMs: limits.unauthorisedBatchMs,
+    rate: handshakes,
+    chargeSpare: (count) => queue.chargeSpare(count),
+    clock,
+    onRefused: options.onConnectionRefused,
+  });
+  server.on("keylog", (line: Buffer, socket) => gates.onKeyLog(line, socket));
+  server.on("connection", (socket: Socket) => queue.admit(socket));
+
+  const sides = {
+    stranger: new Http2Side(options, STRANGER_HEADER_BYTES, STRANGER_STREAMS),
+    identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
+  };
+  const http1 = takeListener(server, "secureConnection");
+  const heads = { stranger: new HeadMemory(STRANGER_HEAD_POOL), identified: new HeadMemory(IDENTIFIED_HEAD_POOL) };
+  server.on(
+    "secureConnection",
+    ownedByFirst(
+      (socket: TLSSocket) => socket,
+      (socket: TLSSocket) => {
+        if (!gates.secured(socket)) {
+          socket.destroy();
+          return;
+        }
+        // A client that disconnects is noticed by its close.
+        socket.on("error", (error) => {
+          if (error instanceof HandlerError) options.onDefect(error);
+        });
+        const identified = options.onConnection(socket);
+        if (identified) budget.identify(socket);
+        if (socket.alpnProtocol === "h2") {
+          sides[identified ? "identified" : "stranger"].accept(socket);
+          return;
+        }
+        http1(socket);
+        connections.open(socket, heads[identified ? "identified" : "stranger"]);
+      },
+    ),
+  );
+  return {
+    server,
+    setContext: (options) => server.setSecureContext(options),
+    authorised: (socket) => {
+      budget.authorise(socket);
+      gates.release(socket);
+      handshakes.authorise(socket.remoteAddress);
+      http2ConnectionOf(socket)?.allowStreams(MAX_STREAMS);
+    },
+    refused: (socket, response) => {
+      if (!budget.refuse(socket)) return;
+      const http2 = http2ConnectionOf(socket);
+      if (http2 === undefined) response.shouldKeepAlive = false;
+      else http2.close();
+    },
+    retireConnections: () => {
+      server.closeIdleConnections();
+      sides.stranger.retire();
+      sides.identified.retire();
+    },
+    endConnections: () => {
+      queue.endAll();
+      budget.endAll();
+    },
+  };
+}
+
+/** Removes Node's own listener, to be called after the kubelet's own has checked the connection. */
+function takeListener(server: Server, event: "connection" | "secureConnection"): (socket: Duplex) => void {
+  const [listener] = server.listeners(event) as ((socket: Duplex) => void)[];
+  if (listener === undefined) throw new Error(`Node's server does not listen to ${event}`);
+  server.removeAllListeners(event);
+  return listener.bind(server);
+}
+
+class Http2Side {
+  private readonly server = lazily(() => this.load());
+  private readonly sessions = new Set<Http2Connection>();
+
+  constructor(
+    private readonly options: Pick<HttpsServerOptions, "handler" | "limits" | "clock" | "onDefect">,
+    private readonly maxHeaderListSize: number,
+    private readonly maxConcurrentStreams: number,
+  ) {}
+
+  accept(socket: TLSSocket): void {
+    this.server().then(
+      ownedBy(socket, (server: Http2Server) => void server.emit("connection", socket)),
+      () => socket.destroy(),
+    );
+  }
+
+  retire(): void {
+    for (const session of this.sessions) session.close();
+  }
+
+  private async load(): Promise<Http2Server> {
+    const { createServer: createHttp2Server } = await import("node:http2");
+    const { handler, clock, limits, onDefect } = this.options;
+    const { maxHeaderListSize, maxConcurrentStreams } = this;
+    const server = createHttp2Server({
+      maxSessionMemory: MAX_SESSION_MEMORY,
+      settings: { maxConcurrentStreams, maxHeaderListSize, enablePush: false },
+    });
+    server.on(
+      "session",
+      ownedByFirst(
+        (session: ServerHttp2Session) => session,
+        (session: ServerHttp2Session) => {
+          faultPoint("http2-session");
+          session.on("error", (error) => {
+            if (error instanceof HandlerError) onDefect(error);
+          });
+          const connection = new Http2Connection(session, clock, limits.lingerMs, limits.idleMs);
+          this.sessions.add(connection);
+          session.once("close", () => this.sessions.delete(connection));
+        },
+      ),
+    );
+    const request = ownedByFirst(
+      (request: Http2ServerRequest) => request.stream,
+      (request: Http2ServerRequest, response: Http2ServerResponse) => {
+        request.stream.on("error", (error) => {
+          if (error instanceof HandlerError) onDefect(error);
+        });
+        faultPoint("http2-request");
+        response.once("finish", () => {
+          if (!request.complete) request.stream.close();
+        });
+        handler(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+      },
+    );
+    server.on("request", request);
+    // Answered 400.
+    server.on("connect", request);
+    return server;
+  }
+}

@@ -1,0 +1,191 @@
+// The authenticated port: certificate and CAs from their files, authentication, and the routes. Loaded when the thread
+// runs, as the first pods must not wait for it. Invariant: the port is open only while there is a serving certificate
+// and, if client certificates are verified, a CA. An invalid new file leaves the last good one in force.
+
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ListenAddress, SecureInit } from "../../../shared/contracts/server.js";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
+import type { Route } from "../http/answer.js";
+import { Authorizer } from "../auth/authorizer.js";
+import { serverAuthMetrics } from "../auth/metrics.js";
+import { Peers } from "../auth/peers.js";
+import { Refusals } from "../auth/refusals.js";
+import { Tokens } from "../auth/tokens.js";
+import { entry } from "../http/entry.js";
+import { Guard } from "./guard.js";
+import { httpMetrics } from "../metrics/http-metrics.js";
+import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
+import { Listener } from "./listener.js";
+import { Router } from "../http/router.js";
+import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
+import { clientTrustAnchors } from "./tls/trust-anchors.js";
+import { WatchedFiles } from "./tls/watched-files.js";
+
+export interface SecurePortOptions {
+  init: SecureInit;
+  address: string;
+  nodeName: string;
+  routes: readonly Route[];
+  limits: ConnectionLimits;
+  /** For reviews; called when one is needed. */
+  api: () => Promise<Pick<ApiClient, "create">>;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+export class SecurePort {
+  private readonly peers = new Peers();
+  private readonly refusals: Refusals;
+  private readonly guard: Guard;
+  private readonly files: WatchedFiles[] = [];
+  private pair: ServingPair | undefined;
+  private clientCA: string | undefined;
+  private server: HttpsServer | undefined;
+  private listener: Listener | undefined;
+  private closed = false;
+
+  constructor(private readonly options: SecurePortOptions) {
+    const { init, nodeName, routes, api, registry, clock, log } = options;
+    const metrics = serverAuthMetrics(registry, clock);
+    const { anonymous, webhook, cacheTTLMs } = init.authentication;
+    this.refusals = new Refusals(clock, log);
+    this.guard = new Guard({
+      authenticator: {
+        anonymous,
+        tokens: webhook ? new Tokens({ api, cacheTTLMs, limits: init.reviews, clock, metrics }) : undefined,
+      },
+      authorizer: new Authorizer({
+        authorization: init.authorization,
+        limits: init.reviews,
+        nodeName,
+        api,
+        clock,
+        metrics,
+      }),
+      refusals: this.refusals,
+      http: httpMetrics(registry, clock, "readwrite"),
+      peers: this.peers,
+      metrics,
+      clock,
+      authorised: (socket) => this.server?.authorised(socket),
+      refused: (socket, response) => this.server?.refused(socket, response),
+      router: new Router(routes, log, "continue"),
+    });
+  }
+
+  /** Resolves when the files were read once; the port opens when they are valid. */
+  async start(): Promise<void> {
+    const { certFile, keyFile } = this.options.init.tls;
+    const { clientCAFile } = this.options.init.authentication;
+    if (clientCAFile !== "") await this.follow([clientCAFile], "the CAs of clients", ([ca = ""]) => this.setCA(ca));
+    await this.follow([certFile, keyFile], "the serving certificate", ([cert = "", key = ""]) =>
+      this.setPair({ cert, key }),
+    );
+  }
+
+  /** The address of the listener; undefined while it does not listen. */
+  listening(): Promise<ListenAddress | undefined> {
+    return this.listener?.listening() ?? Promise.resolve(undefined);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const files of this.files) files.close();
+    await this.listener?.close();
+  }
+
+  private async follow(
+    paths: readonly string[],
+    what: string,
+    onContents: (contents: readonly string[]) => void,
+  ): Promise<void> {
+    const { clock, log } = this.options;
+    const onProblem = (err: Error): void => {
+      if (this.listener !== undefined) {
+        log.warn({ err, files: paths }, `${what} changed and cannot be used: the previous one stays in use`);
+      } else if (errorCode(err) === "ENOENT") {
+        // The certificate may still arrive: generated, signed, or written by another program.
+        log.info({ files: paths }, `${what} does not exist yet: the authenticated port opens when it does`);
+      } else {
+        log.warn(
+          { err, files: paths },
+          `${what} cannot be used: the authenticated port stays closed until it is valid`,
+        );
+      }
+    };
+    const files = new WatchedFiles({ paths, clock, onContents, onProblem });
+    this.files.push(files);
+    await files.start();
+  }
+
+  private setPair(pair: ServingPair): void {
+    const changed = this.pair !== undefined;
+    checkContext(contextOptions(this.options.init.tls, pair, undefined));
+    this.pair = pair;
+    this.apply();
+    if (changed) this.options.log.info("reloaded the serving certificate");
+  }
+
+  private setCA(ca: string): void {
+    const anchors = clientTrustAnchors(ca);
+    const changed = this.clientCA !== undefined;
+    this.clientCA = anchors;
+    this.apply();
+    if (!changed) return;
+    this.peers.casChanged();
+    this.server?.retireConnections();
+    this.options.log.info("reloaded the certificate authorities of clients");
+  }
+
+  /** Opens the port when everything is there; else the next connections use the changed files. */
+  private apply(): void {
+    const { init, address, clock, log } = this.options;
+    const context = this.context();
+    if (context === undefined || this.closed) return;
+    if (this.listener !== undefined) {
+      this.server?.setContext(context);
+      return;
+    }
+    this.listener = new Listener({
+      name: "authenticated",
+      address,
+      port: init.port,
+      changedBy: "--port and --address (config fields port and address; enableServer: false turns it off)",
+      create: () => (this.server = this.create()),
+      clock,
+      log,
+    });
+    this.listener.start();
+  }
+
+  private create(): HttpsServer {
+    const { init, limits, clock, log } = this.options;
+    const context = this.context();
+    if (context === undefined) throw new Error("there is no serving certificate");
+    return httpsServer({
+      context,
+      limits,
+      requestCert: init.authentication.clientCAFile !== "",
+      handler: entry("https", this.guard.handle, this.guard.onMalformed),
+      clock,
+      onConnection: (socket) => {
+        this.peers.opened(socket, clock.now());
+        return this.peers.claimOf(socket, clock.now()).kind === "user";
+      },
+      onTlsError: (err, socket) => log.debug({ err, client: socket.remoteAddress }, "TLS handshake failed"),
+      onConnectionRefused: (client, why) => this.refusals.connection(client, why),
+      onDefect: (err) => log.error({ err }, "a connection was closed, as its handler failed"),
+    });
+  }
+
+  private context(): ReturnType<typeof contextOptions> | undefined {
+    const { init } = this.options;
+    const needsCA = init.authentication.clientCAFile !== "";
+    if (this.pair === undefined || (needsCA && this.clientCA === undefined)) return undefined;
+    return contextOptions(init.tls, this.pair, this.clientCA);
+  }
+}

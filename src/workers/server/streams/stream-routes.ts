@@ -1,0 +1,142 @@
+// exec, attach and portForward: the runtime returns an address, and the client's connection is connected to it.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { CriNotFoundError, CriResourceExhaustedError } from "../../../shared/kubernetes/cri/errors.js";
+import { queryOf } from "../../../shared/io/http/target.js";
+import type { Answer, Route, Upgrade } from "../http/answer.js";
+import { withoutToken } from "../auth/bearer.js";
+import type { RoutePath, TreeName } from "../http/paths.js";
+import type { PodList } from "../pods/pod-list.js";
+import { containerSpec, UnknownPodError, podOf, readySandbox, runningContainer, type MirrorUid } from "../pods/pod-lookup.js";
+import { replyError, replyPlain } from "../http/reply.js";
+import type { ServedRuntime } from "../pods/runtime.js";
+import type { StreamMetrics } from "./metrics.js";
+import { bytesAsTheyAre, type Passage } from "./passage.js";
+import { runtimeUrl } from "./runtime-url.js";
+import { forwardedPorts, streamOptions, StreamOptionsError, type StreamOptions } from "./stream-options.js";
+import type { Tunnels } from "./tunnel.js";
+import { HandshakeError, isWebSocket, offersV5, tunnelledProtocols } from "./websocket/offer.js";
+export interface StreamDeps {
+  pods: PodList;
+  runtime: () => Promise<ServedRuntime>;
+  tunnels: Tunnels;
+  mirrorUid: MirrorUid;
+  /** The feature gate: WebSocket v5 and tunnelled SPDY are translated here. */
+  extendWebSockets: boolean;
+  metrics: StreamMetrics;
+  clock: Clock;
+}
+
+/** The address at which the runtime serves the stream. */
+interface Served {
+  url: string;
+  /** Translates between the protocols of the client and of the runtime; absent: they are the same. */
+  passage?: () => Promise<Passage>;
+}
+/** Calls the runtime for the address of a stream. */
+type Address = (runtime: ServedRuntime, pod: Pod, container: string) => Promise<Served>;
+/** Parses the options of the stream. @throws StreamOptionsError */
+type Kind = (query: URLSearchParams, request: IncomingMessage, deps: StreamDeps) => Address;
+
+export function streamRoutes(deps: StreamDeps): Route[] {
+  const both = (name: TreeName, rest: string, kind: Kind): Route[] => {
+    const answer = stream(deps, kind);
+    const route = (path: RoutePath): Route => ({ path, service: `/${name}`, methods: ["GET", "POST"], answer });
+    return [route(`/${name}/:namespace/:pod${rest}`), route(`/${name}/:namespace/:pod/:uid${rest}`)];
+  };
+  return [
+    ...both("exec", "/:container", exec),
+    ...both("attach", "/:container", attach),
+    ...both("portForward", "", portForward),
+  ];
+}
+
+const exec: Kind = (query, request, deps) => {
+  const options = streamOptions(query);
+  return async (runtime, pod, container) => {
+    const containerId = await runningContainer(runtime, pod, container);
+    const { url } = await runtime.exec({ containerId, cmd: query.getAll("command"), ...options });
+    return { url, ...translated("exec", options, request, deps) };
+  };
+};
+
+/** Whether there is a terminal was settled when the container was made. */
+const attach: Kind = (query, request, deps) => {
+  const asked = streamOptions(query);
+  return async (runtime, pod, container) => {
+    const containerId = await runningContainer(runtime, pod, container);
+    const tty = containerSpec(pod, container)?.tty ?? false;
+    const options = { ...asked, tty, stderr: asked.stderr && !tty };
+    const { url } = await runtime.attach({ containerId, ...options });
+    return { url, ...translated("attach", options, request, deps) };
+  };
+};
+
+const portForward: Kind = (query, request, { extendWebSockets, metrics, clock }) => {
+  const protocols = extendWebSockets ? tunnelledProtocols(request) : [];
+  const port = forwardedPorts(query, isWebSocket(request) && protocols.length === 0);
+  return async (runtime, pod) => {
+    const podSandboxId = await readySandbox(runtime, pod);
+    const { url } = await runtime.portForward({ podSandboxId, port });
+    if (protocols.length === 0) return { url };
+    metrics.websocket("portforward");
+    const passage = async (): Promise<Passage> =>
+      (await import("./port-forward.js")).tunnelledPortForward(request, protocols, clock);
+    return { url, passage };
+  };
+};
+
+function translated(
+  subresource: "exec" | "attach",
+  options: StreamOptions,
+  request: IncomingMessage,
+  { extendWebSockets, metrics, clock }: StreamDeps,
+): Pick<Served, "passage"> {
+  if (!extendWebSockets || !offersV5(request)) return {};
+  metrics.websocket(subresource);
+  return {
+    passage: async () => (await import("./remote-command.js")).translatedCommand(request, options, clock),
+  };
+}
+
+function stream(deps: StreamDeps, kind: Kind): Answer {
+  return async (request, response, { target, params }, upgrade) => {
+    const { namespace = "", pod: name = "", uid = "", container = "" } = params;
+    try {
+      const address = kind(queryOf(target), request, deps);
+      const pod = await podOf(deps.pods, { namespace, name, uid }, deps.mirrorUid);
+      if (upgrade === undefined) {
+        replyError(response, 400, "Upgrade request required");
+        return;
+      }
+      if (!deps.tunnels.admit(response, pod.metadata.uid)) return;
+      const served = await address(await deps.runtime(), pod, container);
+      const url = runtimeUrl(served.url);
+      const passage = (await served.passage?.()) ?? bytesAsTheyAre(request, withoutToken);
+      await open(deps, response, upgrade, url, passage, pod.metadata.uid);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      replyPlain(response, statusOf(error), error.message);
+    }
+  };
+}
+
+async function open(
+  { tunnels }: StreamDeps,
+  response: ServerResponse,
+  upgrade: Upgrade,
+  url: URL,
+  passage: Passage,
+  pod: string,
+): Promise<void> {
+  if (upgrade.socket.destroyed) return;
+  await tunnels.connect(response, upgrade, url, passage, pod);
+}
+
+function statusOf(error: Error): number {
+  if (error instanceof StreamOptionsError || error instanceof HandshakeError) return 400;
+  if (error instanceof UnknownPodError || error instanceof CriNotFoundError) return 404;
+  return error instanceof CriResourceExhaustedError ? 429 : 500;
+}
