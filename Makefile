@@ -14,7 +14,7 @@ TARGET_NODE ?=
 # Of the image.
 IMAGE ?= nodelet/kubelet
 DOCKER ?= docker
-INSTALLER = dist/packaging/install/main.js
+INSTALLER = dist/tools/install/main.js
 
 .PHONY: all install uninstall packages apt-repository installer image
 
@@ -23,14 +23,14 @@ all:
 	npm run --silent build
 
 packages: all
-	@$(NODE) dist/packaging/release/main.js \
+	@$(NODE) dist/tools/release/main.js \
 	  $(if $(ARCH),--arch "$(ARCH)") $(if $(FORMATS),--formats "$(FORMATS)") $(if $(VERSION),--version "$(VERSION)") $(if $(FAST),--fast)
 
 apt-repository installer: all
-	@$(NODE) dist/packaging/release/publish/main.js $@ $(if $(KEY),--key "$(KEY)") $(if $(URL),--url "$(URL)")
+	@$(NODE) dist/tools/release/publish/main.js $@ $(if $(KEY),--key "$(KEY)") $(if $(URL),--url "$(URL)")
 
 image:
-	@$(DOCKER) build --file packaging/container/Dockerfile --tag "$(IMAGE)" .
+	@$(DOCKER) build --file tools/deploy/container/Dockerfile --tag "$(IMAGE)" .
 
 install uninstall:
 	@test -e $(INSTALLER) || { echo "not built yet: run make first" >&2; exit 1; }

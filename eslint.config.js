@@ -6,7 +6,7 @@ import importX from "eslint-plugin-import-x";
 import regexp from "eslint-plugin-regexp";
 import tseslint from "typescript-eslint";
 import { floorZones } from "./eslint.floors.js";
-import nodelet from "./packaging/lint/plugin.mjs";
+import nodelet from "./tools/lint/plugin.mjs";
 
 const TIME = "only shared/base/clock touches timers and wall time: take a Clock";
 const SHARED_MEMORY = "only shared/base/queue touches shared memory: use a ring queue or the thread board";
@@ -153,7 +153,7 @@ export default tseslint.config(
   },
   {
     // Tests, benchmarks and set-up scripts are programs of their own: they wait in real time and print.
-    files: ["test/**", "bench/**", "packaging/**"],
+    files: ["test/**", "bench/**", "tools/**"],
     rules: {
       "no-restricted-globals": "off",
       "no-restricted-properties": "off",

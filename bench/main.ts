@@ -7,7 +7,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openRun } from "../packaging/standalone/runs.js";
+import { openRun } from "../tools/standalone/runs.js";
 import { cachePath } from "../src/shared/io/code/code-cache.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
@@ -151,7 +151,7 @@ async function warnOfMissingCache(): Promise<void> {
   );
 }
 
-/** The command line as packaging/usage/bench.mjs reads it, which `npm run bench` did before the build. */
+/** The command line as tools/usage/bench.mjs reads it, which `npm run bench` did before the build. */
 async function wantedFrom(args: readonly string[]): Promise<Wanted> {
   const usage = new URL("../../packaging/usage/bench.mjs", import.meta.url).href;
   const { parseBench } = (await import(usage)) as { parseBench: (args: readonly string[]) => WantedWords };

@@ -1,7 +1,7 @@
 // Runs the kubelet under a clinic.js tool, in place of the plain entry point: `npm run profile` starts it.
 
 import { spawn } from "node:child_process";
-import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../packaging/standalone/kubelet-process.js";
+import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../tools/standalone/kubelet-process.js";
 
 const tool = process.env["NODELET_PROFILE_TOOL"] ?? "doctor";
 const destination = process.env["NODELET_PROFILE_DIR"] ?? ".";

@@ -3,7 +3,7 @@
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { openRun } from "../packaging/standalone/runs.js";
+import { openRun } from "../tools/standalone/runs.js";
 import { markingPod } from "./lib/manifests.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
 

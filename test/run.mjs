@@ -1,9 +1,9 @@
 // `npm test`: makes a fresh clone runnable, opens an environment, runs the tests, removes everything again.
 // test/README.md has its words.
 
-import { fail, prepare } from "../packaging/bootstrap.mjs";
-import { HELP, checkTestWords } from "../packaging/usage/test.mjs";
-import { answerHelp } from "../packaging/usage/words.mjs";
+import { fail, prepare } from "../tools/build/bootstrap.mjs";
+import { HELP, checkTestWords } from "../tools/usage/test.mjs";
+import { answerHelp } from "../tools/usage/words.mjs";
 
 const words = process.argv.slice(2);
 answerHelp(HELP, words);

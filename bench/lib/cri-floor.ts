@@ -5,7 +5,7 @@
 // pod of the runtime that it does not know.
 
 import { mkdir, writeFile } from "node:fs/promises";
-import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { containerConfig } from "../../src/main/containers/runtime/config/container-config.js";
 import { containerMounts } from "../../src/main/containers/runtime/config/mounts.js";
 import { sandboxConfig } from "../../src/main/containers/runtime/config/sandbox-config.js";

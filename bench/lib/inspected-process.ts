@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import { WebSocket } from "ws";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 
 /** The inspector's port: it is the process's alone in the network namespace of the bench. */
 const INSPECTOR = "http://127.0.0.1:9229/json";

@@ -2,7 +2,7 @@
 
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import type { Container } from "../../src/shared/kubernetes/api/pod.js";
 import { ENDING_SCRIPT, MARKING_SCRIPT } from "./marks.js";
 

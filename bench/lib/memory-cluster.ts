@@ -3,8 +3,8 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { removeCgroups } from "../../packaging/standalone/cgroups.js";
-import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { removeCgroups } from "../../tools/standalone/cgroups.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";
 import { ApiKit } from "../../test/support/api-kit.js";

@@ -2,11 +2,11 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { cgroupTrees } from "../../packaging/standalone/cgroups.js";
-import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { buildImages, importImages } from "../../packaging/standalone/images.js";
-import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
-import type { PodView } from "../../packaging/standalone/pods.js";
+import { cgroupTrees } from "../../tools/standalone/cgroups.js";
+import { startContainerd, type PrivateContainerd } from "../../tools/standalone/containerd.js";
+import { buildImages, importImages } from "../../tools/standalone/images.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
+import type { PodView } from "../../tools/standalone/pods.js";
 import { CriFloor } from "./cri-floor.js";
 import { Manifests } from "./manifests.js";
 import { Marks } from "./marks.js";

@@ -2,7 +2,7 @@
 // itself.
 
 import { rm } from "node:fs/promises";
-import { unmountBelow } from "../../packaging/standalone/mounts.js";
+import { unmountBelow } from "../../tools/standalone/mounts.js";
 
 export async function removeTree(directory: string): Promise<void> {
   await unmountBelow(directory);

@@ -3,7 +3,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 
 /** Kind, as the tables show it, to the system calls of that kind. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {

@@ -6,7 +6,7 @@
 // @headline Speed | A pod of a burst costs little processor time. | ≤ 0.8 × upstream (missed)
 // @headline Speed | 30 pods at rest use little memory in a cluster. | ≤ 1.1 × upstream (missed)
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import {
   NAMESPACE,
   NODE_NAME,

@@ -3,9 +3,9 @@
 
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { removeCgroups } from "../../packaging/standalone/cgroups.js";
-import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { removeCgroups } from "../../tools/standalone/cgroups.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { ApiCall } from "../../test/fake-api/call-log.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";

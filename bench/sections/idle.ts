@@ -2,7 +2,7 @@
 // @headline Speed | 100 pods at rest use little processor time. | ≤ 2 % of a core
 // @headline Speed | 30 pods at rest use little memory. | ≤ 130 MiB (missed)
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Report } from "../lib/page.js";

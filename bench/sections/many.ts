@@ -1,6 +1,6 @@
 // 250 and 500 real pods on one node: their start, the kubelet's cost at rest, their end.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Section } from "../lib/section.js";

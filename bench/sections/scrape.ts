@@ -1,7 +1,7 @@
 // Cost of scraping: the kubelet's processor time with one request for its metrics pages per second, minus its idle
 // time. Measured with 10 and 100 pods. Processor time, not wall time: a busy machine changes it little.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Section } from "../lib/section.js";

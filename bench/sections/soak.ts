@@ -7,9 +7,9 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
-import type { PodView } from "../../packaging/standalone/pods.js";
-import { sleep, waitFor } from "../../packaging/standalone/wait.js";
+import { buildImages, BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
+import type { PodView } from "../../tools/standalone/pods.js";
+import { sleep, waitFor } from "../../tools/standalone/wait.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { createCriClient } from "../../src/shared/kubernetes/cri/client.js";
 import { aliases, Churn } from "../../test/support/churn.js";

@@ -2,7 +2,7 @@
 // of a pod, and per restart of the kubelet. The API server of test/ counts them, so that --against compares equal
 // things.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { ApiKit } from "../../test/support/api-kit.js";
 import { since, SUMS, trafficOf, type Traffic } from "../lib/api-traffic.js";

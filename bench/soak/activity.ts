@@ -1,7 +1,7 @@
 // The activities of a soak. Invariant: an activity leaves as much behind after its thousandth round as
 // after its first; a round that fails is counted, and does not end the others.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 
 export interface Activity extends AsyncDisposable {
   readonly name: string;

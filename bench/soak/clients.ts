@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { ChannelSocket } from "../../test/support/websocket.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Activity } from "./activity.js";

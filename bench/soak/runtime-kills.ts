@@ -1,7 +1,7 @@
 // The runtime is killed and comes back, its containers live on.
 
-import type { PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import type { PrivateContainerd } from "../../tools/standalone/containerd.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { Activity } from "./activity.js";
 
 const AWAY_MS = 1000;

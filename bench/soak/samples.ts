@@ -1,6 +1,6 @@
 // The samples of a soak: memory, open files and threads over time, whether they grow, and the tables of the result.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { InspectedProcess, ThreadMemory } from "../lib/inspected-process.js";
 import type { Report } from "../lib/page.js";
 import { plot, type Curve } from "../lib/plot.js";

@@ -3,7 +3,7 @@
 // pod.
 
 import { mkdir } from "node:fs/promises";
-import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { buildImages, BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { TENANT_FILES } from "../../test/hostile/attacks/tenant-files.js";
 import { TENANT_LOAD } from "../../test/hostile/attacks/tenant-load.js";
 import { TENANT_SPECS } from "../../test/hostile/attacks/tenant-specs.js";

@@ -1,4 +1,4 @@
-// Entry of the status page's script. The build puts it into the page's document (packaging/bundle/page.mjs).
+// Entry of the status page's script. The build puts it into the page's document (tools/bundle/page.mjs).
 
 import { Page } from "./page.js";
 

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import { makeSigningRequest } from "../fake-api/certificates/signing-request.js";
 import { ApiRefusal, type ApiKit, type ApiObject, type Fields } from "../support/api-kit.js";
 import { Cluster, podOf } from "../support/cluster.js";

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import { makePodKey } from "../../src/workers/tasks/certificates/pod-keys.js";
 import { ApiRefusal, type ApiKit, type ApiObject, type Fields } from "../support/api-kit.js";
 import { Cluster } from "../support/cluster.js";

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
-import { connectCri, type CriConnection } from "../../packaging/standalone/cri.js";
-import { podTable } from "../../packaging/standalone/pods.js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { connectCri, type CriConnection } from "../../tools/standalone/cri.js";
+import { podTable } from "../../tools/standalone/pods.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { PATIENCE_MS, podOf, runs } from "../support/fault-node.js";
 import { chosenSeed, randomFrom } from "../support/seeded-random.js";

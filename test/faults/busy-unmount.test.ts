@@ -11,8 +11,8 @@ import { once } from "node:events";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
-import { mountsBelow } from "../../packaging/standalone/mounts.js";
+import { run } from "../../tools/standalone/exec.js";
+import { mountsBelow } from "../../tools/standalone/mounts.js";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { agentLog, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 

@@ -7,11 +7,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { cgroupProcesses } from "../../packaging/standalone/cgroups.js";
-import { mountsBelow } from "../../packaging/standalone/mounts.js";
-import { isRunning } from "../../packaging/standalone/pods.js";
-import { sendSignal } from "../../packaging/standalone/processes.js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { cgroupProcesses } from "../../tools/standalone/cgroups.js";
+import { mountsBelow } from "../../tools/standalone/mounts.js";
+import { isRunning } from "../../tools/standalone/pods.js";
+import { sendSignal } from "../../tools/standalone/processes.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { Fields } from "../fake-api/fake-api.js";
 import { boundPod, NODE_NAME, statusOf } from "../support/cluster-node.js";
 import {

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
+import { run } from "../../tools/standalone/exec.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { agentLog, isError, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 

@@ -10,7 +10,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { Fields } from "../fake-api/fake-api.js";
 import { waitFor } from "../harness/node.js";
 import { NODE_NAME } from "../support/cluster-node.js";

@@ -5,8 +5,8 @@ import { mkdir, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
-import { isHealthy } from "../../packaging/standalone/pods.js";
+import { run } from "../../tools/standalone/exec.js";
+import { isHealthy } from "../../tools/standalone/pods.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { agentLog, isError, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 

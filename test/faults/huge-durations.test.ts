@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { isHealthy } from "../../packaging/standalone/pods.js";
+import { isHealthy } from "../../tools/standalone/pods.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { agentLog, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 import { IDLE, manifest, shell } from "../support/static-pods.js";

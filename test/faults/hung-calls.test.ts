@@ -9,7 +9,7 @@ import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { isHealthy, podTable } from "../../packaging/standalone/pods.js";
+import { isHealthy, podTable } from "../../tools/standalone/pods.js";
 import { startFakeCri, type FakeCri } from "../fake-cri/fake-cri.js";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { firstStatus, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, stat, statfs, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
+import { run } from "../../tools/standalone/exec.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { agentLog, identities, metric, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 import { logDirectory, manifest, shell } from "../support/static-pods.js";

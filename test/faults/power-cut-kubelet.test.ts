@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
+import { run } from "../../tools/standalone/exec.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { PluginConnection } from "../../src/shared/kubernetes/plugins/connection.js";
 import { PodResourcesListerService } from "../../src/shared/kubernetes/plugins/gen/podresources.v1.js";

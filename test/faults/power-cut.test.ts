@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
+import { run } from "../../tools/standalone/exec.js";
 import { RecordedDisk } from "../support/recorded-disk/recorded-disk.js";
 import { STORES, type OpensStore } from "../support/recorded-disk/state-stores.js";
 import type { LogEntry, Survival } from "../support/recorded-disk/write-log.js";

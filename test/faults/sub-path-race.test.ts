@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { agentLog, controlFolder, PATIENCE_MS } from "../support/fault-node.js";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { isHealthy } from "../../packaging/standalone/pods.js";
+import { isHealthy } from "../../tools/standalone/pods.js";
 import { boundPod, isReady, startClusterNode, statusOf, type ClusterNode } from "../support/cluster-node.js";
 import { PATIENCE_MS } from "../support/fault-node.js";
 import { throwInHandler } from "../support/fault-orders.js";

@@ -13,7 +13,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { isHealthy } from "../../packaging/standalone/pods.js";
+import { isHealthy } from "../../tools/standalone/pods.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { fakeNode } from "../support/fake-runtime-node.js";
 import { agentLog, identities, metric, PATIENCE_MS } from "../support/fault-node.js";

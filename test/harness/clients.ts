@@ -2,8 +2,8 @@
 // and run there. Debian has no crictl.
 
 import { join } from "node:path";
-import type { Step } from "../../packaging/standalone/progress.js";
-import { isUnpacked, NEWEST_SUITE, unpackPackages } from "../../packaging/standalone/unpacked-packages.js";
+import type { Step } from "../../tools/standalone/progress.js";
+import { isUnpacked, NEWEST_SUITE, unpackPackages } from "../../tools/standalone/unpacked-packages.js";
 import type { Job } from "./selection.js";
 
 const PACKAGES = ["kubectl", "prometheus", "promtool"];

@@ -3,16 +3,16 @@
 
 import { cp, mkdir, symlink } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { cdiDir } from "../../packaging/standalone/containerd-config.js";
-import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { provideDocker, startDocker } from "../../packaging/standalone/docker-engine.js";
-import { findExecutable, widenPath } from "../../packaging/standalone/exec.js";
-import { buildImages, BUSYBOX_IMAGE, importImages } from "../../packaging/standalone/images.js";
-import { programsOf } from "../../packaging/standalone/newest-runtime.js";
-import { ensurePackages, missingPackages } from "../../packaging/standalone/packages.js";
-import { step } from "../../packaging/standalone/progress.js";
-import type { Run } from "../../packaging/standalone/runs.js";
-import { PATIENCE } from "../../packaging/standalone/wait.js";
+import { cdiDir } from "../../tools/standalone/containerd-config.js";
+import { startContainerd, type PrivateContainerd } from "../../tools/standalone/containerd.js";
+import { provideDocker, startDocker } from "../../tools/standalone/docker-engine.js";
+import { findExecutable, widenPath } from "../../tools/standalone/exec.js";
+import { buildImages, BUSYBOX_IMAGE, importImages } from "../../tools/standalone/images.js";
+import { programsOf } from "../../tools/standalone/newest-runtime.js";
+import { ensurePackages, missingPackages } from "../../tools/standalone/packages.js";
+import { step } from "../../tools/standalone/progress.js";
+import type { Run } from "../../tools/standalone/runs.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { makeMachineImages } from "../vm/image.js";
 import { clientPrograms, needsClients, provideClients } from "./clients.js";
 import { Lane } from "./lane.js";

@@ -2,8 +2,8 @@
 // and environment.
 // Invariant: it ends with the harness, however that ends: the channel closes, and the running file is stopped.
 
-import { messageOf } from "../../packaging/standalone/problem.js";
-import { PATIENCE } from "../../packaging/standalone/wait.js";
+import { messageOf } from "../../tools/standalone/problem.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { brokenFile } from "./file-result.js";
 import type { LaneOrder, LaneReport } from "./lane.js";
 import { runFile } from "./run-file.js";

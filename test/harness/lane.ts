@@ -4,7 +4,7 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { inNetns } from "../../packaging/standalone/netns.js";
+import { inNetns } from "../../tools/standalone/netns.js";
 import { brokenFile, type FileResult } from "./file-result.js";
 import type { LaneKind } from "./suites.js";
 

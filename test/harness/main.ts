@@ -6,7 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openRun } from "../../packaging/standalone/runs.js";
+import { openRun } from "../../tools/standalone/runs.js";
 import { Environment, type OpenLane } from "./environment.js";
 import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
@@ -19,7 +19,7 @@ import type { LaneKind } from "./suites.js";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const KEPT = join(ROOT, ".cache", "failed-tests");
 /** Unit tests of programs as they are installed. */
-const WITH_BUNDLE = ["packaging/", "cli/", "main/process/", "page/"];
+const WITH_BUNDLE = ["tools/", "cli/", "main/process/", "page/"];
 /** So many files at most show each of their tests as it ends; those of `npm run test:hostile` always do. */
 const FEW_FILES = 3;
 

@@ -1,13 +1,13 @@
 // Which Node runs the tests and the kubelet. By default the harness itself runs on the Node that the packages carry
-// (packaging/node), and so do they. NODELET_TEST_NODE=22 is the oldest supported line, "installed" the Node that
+// (tools/build/node), and so do they. NODELET_TEST_NODE=22 is the oldest supported line, "installed" the Node that
 // started the command, and a path any other. The suites on-node22 and on-installed-node always run on theirs.
 
 import { access, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { npmPackage } from "../../packaging/release/registry.js";
-import { isExecutable } from "../../packaging/standalone/exec.js";
-import { errnoOf, SetupProblem } from "../../packaging/standalone/problem.js";
-import { step } from "../../packaging/standalone/progress.js";
+import { npmPackage } from "../../tools/release/registry.js";
+import { isExecutable } from "../../tools/standalone/exec.js";
+import { errnoOf, SetupProblem } from "../../tools/standalone/problem.js";
+import { step } from "../../tools/standalone/progress.js";
 import type { LaneKind } from "./suites.js";
 
 /** The oldest line that the kubelet supports, as its project has built it. */

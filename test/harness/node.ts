@@ -5,19 +5,19 @@
 
 import { mkdtemp, readdir, readlink, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { connectCri, removeSandboxes } from "../../packaging/standalone/cri.js";
-import { run } from "../../packaging/standalone/exec.js";
-import { importImages } from "../../packaging/standalone/images.js";
-import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
-import { unmountBelow } from "../../packaging/standalone/mounts.js";
-import { podTable, type PodView } from "../../packaging/standalone/pods.js";
-import { messageOf } from "../../packaging/standalone/problem.js";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { startContainerd, type PrivateContainerd } from "../../tools/standalone/containerd.js";
+import { connectCri, removeSandboxes } from "../../tools/standalone/cri.js";
+import { run } from "../../tools/standalone/exec.js";
+import { importImages } from "../../tools/standalone/images.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
+import { unmountBelow } from "../../tools/standalone/mounts.js";
+import { podTable, type PodView } from "../../tools/standalone/pods.js";
+import { messageOf } from "../../tools/standalone/problem.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import { freePort } from "../support/free-port.js";
 
-export { waitFor } from "../../packaging/standalone/wait.js";
-export type { PodView } from "../../packaging/standalone/pods.js";
+export { waitFor } from "../../tools/standalone/wait.js";
+export type { PodView } from "../../tools/standalone/pods.js";
 
 /** The name of the runtime of this test run, as it calls itself. */
 export const RUNTIME_NAME = process.env["NODELET_TEST_RUNTIME"] === "docker" ? "docker" : "containerd";

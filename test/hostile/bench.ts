@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { FakeApi } from "../fake-api/fake-api.js";
 import type { NodeOptions, TestNode } from "../harness/node.js";
 import type { ApiKit } from "../support/api-kit.js";

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { usageOf } from "../../bench/lib/process-usage.js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { DockershimProcess } from "../support/dockershim-process.js";
 import { type Answer, CONTAINER, FakeEngine, ID, json } from "../support/fake-engine.js";

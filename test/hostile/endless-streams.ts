@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 
 const MOST_BYTES = 128 * 1024 * 1024;
 const PIECE = Buffer.alloc(256 * 1024, "x");

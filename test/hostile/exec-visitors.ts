@@ -1,7 +1,7 @@
 // Authorised users beside the operator, each with one exec after the other in the normal pod; the runtime lies about
 // theirs.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { ChannelSocket } from "../support/websocket.js";
 import type { HostileBench } from "./bench.js";
 import { BYSTANDER } from "./bystander.js";

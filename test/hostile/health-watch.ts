@@ -1,7 +1,7 @@
 // Asks /healthz on its own port and on the read-only port beside an attack, again and again: a liveness check must not
 // fail because of unauthorised clients.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 
 const PERIOD_MS = 200;
 /** The timeoutSeconds of a patient liveness check. */

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request, type RequestOptions } from "node:https";
 import { parentPort, workerData } from "node:worker_threads";
-import type { PodView } from "../../packaging/standalone/pods.js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import type { PodView } from "../../tools/standalone/pods.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { ChannelSocket } from "../support/websocket.js";
 import type { OperatorCall, OperatorData } from "./operator.js";
 

@@ -7,7 +7,7 @@ import { connect as connectHttp2, constants, type ClientHttp2Session } from "nod
 import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { parentPort, workerData } from "node:worker_threads";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { acceptedChains, craftedClients, type CraftedClient } from "./crafted-clients.js";
 import type { StrangerData, StrangerReport } from "./stranger.js";
 

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { ChannelSocket } from "../support/websocket.js";
 import type { HostileBench } from "./bench.js";
 

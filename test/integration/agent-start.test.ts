@@ -17,7 +17,7 @@ import { request as requestSecure } from "node:https";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
 import { RUNTIME_NAME, startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
 import { DatagramReceiver } from "../support/datagram-receiver.js";
 import { freePort } from "../support/free-port.js";

@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { after, before, describe, test } from "node:test";
-import { cgroupFolders, cgroupTrees, removeCgroups } from "../../packaging/standalone/cgroups.js";
+import { cgroupFolders, cgroupTrees, removeCgroups } from "../../tools/standalone/cgroups.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { IDLE, idOf, manifest, PATIENCE_MS, RuntimeView, shell, statusOf, waitForPod } from "../support/static-pods.js";
 

@@ -9,7 +9,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { kubeletScript } from "../../packaging/install/wrappers.js";
+import { kubeletScript } from "../../tools/install/wrappers.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { secureAsk, waitSecure } from "../support/secure-ask.js";
 import {

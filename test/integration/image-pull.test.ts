@@ -9,9 +9,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { call } from "../../packaging/standalone/cri.js";
-import { PAUSE_IMAGE } from "../../packaging/standalone/images.js";
-import { isRunning } from "../../packaging/standalone/pods.js";
+import { call } from "../../tools/standalone/cri.js";
+import { PAUSE_IMAGE } from "../../tools/standalone/images.js";
+import { isRunning } from "../../tools/standalone/pods.js";
 import type { PullPolicy } from "../../src/shared/kubernetes/api/pod.js";
 import { PullImageRequest } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import { mountsBelow } from "../../packaging/standalone/mounts.js";
-import { netnsExists } from "../../packaging/standalone/netns.js";
-import { openRun, processesOfRun } from "../../packaging/standalone/runs.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
+import { mountsBelow } from "../../tools/standalone/mounts.js";
+import { netnsExists } from "../../tools/standalone/netns.js";
+import { openRun, processesOfRun } from "../../tools/standalone/runs.js";
 
 const PROGRAM = fileURLToPath(new URL("../support/fixtures/doomed-run.js", import.meta.url));
 

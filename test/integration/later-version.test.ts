@@ -3,7 +3,7 @@
 // @promise Configuration and manifests: A pod with every field that Kubernetes 1.37 adds runs, from an API server of
 //   1.37 and from a manifest, in both encodings. No field is lost, none has an effect, and the user gets a warning for
 //   each.
-// @with test/packaging/later-version.test.ts
+// @with test/tools/docs/later-version.test.ts
 
 import assert from "node:assert/strict";
 import { readFile, stat } from "node:fs/promises";

@@ -13,7 +13,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { NODELET_ENTRY } from "../../packaging/standalone/kubelet-process.js";
+import { NODELET_ENTRY } from "../../tools/standalone/kubelet-process.js";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { blocksOf } from "../support/doc-blocks.js";
 import { nodelet, runNodelet, type CommandResult } from "../support/nodelet-command.js";

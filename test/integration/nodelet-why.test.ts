@@ -9,7 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
+import { run } from "../../tools/standalone/exec.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { canHang, HungMounts } from "../support/hung-mounts.js";
 import { nodelet } from "../support/nodelet-command.js";

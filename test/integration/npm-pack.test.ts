@@ -10,9 +10,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, test } from "node:test";
 import { promisify } from "node:util";
-import { copyPackage } from "../../packaging/install/copy-code.js";
-import { productionPackages } from "../../packaging/install/production-packages.js";
-import { ENTRIES } from "../../packaging/install/wrappers.js";
+import { copyPackage } from "../../tools/install/copy-code.js";
+import { productionPackages } from "../../tools/install/production-packages.js";
+import { ENTRIES } from "../../tools/install/wrappers.js";
 import { startNode, type PodView, type TestNode } from "../harness/node.js";
 import { conditionsOf, IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
 

@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { waitFor, type PodView } from "../harness/node.js";
 import { agentLog } from "../support/fault-node.js";

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { access, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

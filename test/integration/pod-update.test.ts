@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { appendFile, mkdir, open, readFile, rename, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { run } from "../../packaging/standalone/exec.js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { run } from "../../tools/standalone/exec.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { testImage, waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

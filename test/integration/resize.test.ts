@@ -12,7 +12,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import type { PodCondition } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, ResourceRequirements } from "../../src/shared/kubernetes/api/pod.js";
 import { waitFor, type PodView } from "../harness/node.js";

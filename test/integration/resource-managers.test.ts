@@ -11,7 +11,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { call } from "../../packaging/standalone/cri.js";
+import { call } from "../../tools/standalone/cri.js";
 import type { ContainerStatusResponse } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { RUNTIME_NAME, waitFor, type PodView } from "../harness/node.js";
 import { metric } from "../support/fault-node.js";

@@ -10,7 +10,7 @@ import { extname, join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { buildSite, type Site } from "../../packaging/site/build.js";
+import { buildSite, type Site } from "../../tools/site/build.js";
 import { startBrowser } from "../support/browser.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");

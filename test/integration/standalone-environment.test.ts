@@ -6,14 +6,14 @@ import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { call, connectCri, hasImage, type CriConnection } from "../../packaging/standalone/cri.js";
-import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "../../packaging/standalone/images.js";
-import { readRecord, removeInstance, removeInstancesBelow } from "../../packaging/standalone/instance.js";
-import { mountsBelow } from "../../packaging/standalone/mounts.js";
-import { isAlive, listProcesses } from "../../packaging/standalone/processes.js";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
+import { startContainerd, type PrivateContainerd } from "../../tools/standalone/containerd.js";
+import { call, connectCri, hasImage, type CriConnection } from "../../tools/standalone/cri.js";
+import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "../../tools/standalone/images.js";
+import { readRecord, removeInstance, removeInstancesBelow } from "../../tools/standalone/instance.js";
+import { mountsBelow } from "../../tools/standalone/mounts.js";
+import { isAlive, listProcesses } from "../../tools/standalone/processes.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import {
   ContainerState,
   CreateContainerRequest,

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { access } from "node:fs/promises";
 import { test } from "node:test";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import { isRunning } from "../../packaging/standalone/pods.js";
-import { processesUsing } from "../../packaging/standalone/processes.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
+import { isRunning } from "../../tools/standalone/pods.js";
+import { processesUsing } from "../../tools/standalone/processes.js";
 import { startNode, testImage } from "../harness/node.js";
 
 const pod = {

@@ -9,11 +9,11 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { processesUsing } from "../../packaging/standalone/processes.js";
+import { processesUsing } from "../../tools/standalone/processes.js";
 import { freePort } from "../support/free-port.js";
 
-const START = fileURLToPath(new URL("../../packaging/standalone/start.js", import.meta.url));
-const USAGE = join(process.cwd(), "packaging/usage/start.mjs");
+const START = fileURLToPath(new URL("../../tools/standalone/start.js", import.meta.url));
+const USAGE = join(process.cwd(), "tools/usage/start.mjs");
 const isDocker = process.env["NODELET_TEST_RUNTIME"] === "docker";
 
 suite(

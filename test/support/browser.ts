@@ -1,7 +1,7 @@
 // A real browser for tests: Debian's Chromium, driven by playwright-core, which brings no browser of its own.
 
 import { chromium, type Browser } from "playwright-core";
-import { findExecutable } from "../../packaging/standalone/exec.js";
+import { findExecutable } from "../../tools/standalone/exec.js";
 
 /** Without its calls to Google's servers, which fail in the tests' network namespace. */
 const ARGS = [

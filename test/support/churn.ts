@@ -6,8 +6,8 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../packaging/standalone/exec.js";
-import type { PodView } from "../../packaging/standalone/pods.js";
+import { run } from "../../tools/standalone/exec.js";
+import type { PodView } from "../../tools/standalone/pods.js";
 import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec, Probe } from "../../src/shared/kubernetes/api/pod.js";
 

@@ -5,7 +5,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import { RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 
 const KUBELET = fileURLToPath(new URL("../../agent/main/kubelet.js", import.meta.url));

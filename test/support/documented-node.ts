@@ -6,8 +6,8 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readContents } from "../../packaging/site/contents.js";
-import { KUBELET_ENTRY, NODELET_ENTRY } from "../../packaging/standalone/kubelet-process.js";
+import { readContents } from "../../tools/site/contents.js";
+import { KUBELET_ENTRY, NODELET_ENTRY } from "../../tools/standalone/kubelet-process.js";
 import { testImage, waitFor, type TestNode } from "../harness/node.js";
 import { blocksOf, matchesShown, shownIn, type Block } from "./doc-blocks.js";
 
@@ -82,7 +82,7 @@ export class DocumentedNode {
       await writeFile(join(this.bin, name), `#!/bin/sh\n${line}\n`);
       await chmod(join(this.bin, name), 0o755);
     }
-    const packaged = await readFile(join(ROOT, "packaging/systemd/kubelet.yaml"), "utf8");
+    const packaged = await readFile(join(ROOT, "tools/deploy/systemd/kubelet.yaml"), "utf8");
     await writeFile(join(dir, "kubelet.yaml"), this.here(packaged));
   }
 

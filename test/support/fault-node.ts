@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunning } from "../../packaging/standalone/pods.js";
+import { isRunning } from "../../tools/standalone/pods.js";
 import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import { testImage, type PodView, type TestNode } from "../harness/node.js";
 

@@ -5,7 +5,7 @@ import { createCipheriv, createHmac, type CipherGCMTypes } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect } from "node:tls";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 
 const SECRET = /^CLIENT_TRAFFIC_SECRET_0 [0-9a-f]+ ([0-9a-f]+)/;
 /** KeyUpdate with update_requested, and the type of its record: handshake. */

@@ -6,7 +6,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PATIENCE, waitFor } from "../../packaging/standalone/wait.js";
+import { PATIENCE, waitFor } from "../../tools/standalone/wait.js";
 
 const DEADLINE_MS = 120_000;
 /** Characters of output in the message of a wait that failed. */

@@ -15,7 +15,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { ImageServiceService, RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { CriMethod } from "../../src/shared/kubernetes/cri/verbs.js";
 

@@ -3,7 +3,7 @@
 
 import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../../packaging/standalone/kubelet-process.js";
+import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../../tools/standalone/kubelet-process.js";
 
 const ROOT = "/sys/fs/cgroup/memory";
 

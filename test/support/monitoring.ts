@@ -26,7 +26,7 @@ interface Rules {
 }
 
 export function rules(): Rules["groups"][number]["rules"] {
-  return (parse(read("packaging/monitoring/rules.yaml")) as Rules).groups.flatMap((group) => group.rules);
+  return (parse(read("tools/deploy/monitoring/rules.yaml")) as Rules).groups.flatMap((group) => group.rules);
 }
 
 interface Panel {
@@ -36,7 +36,7 @@ interface Panel {
 }
 
 export function panels(): Panel[] {
-  return (JSON.parse(read("packaging/monitoring/dashboard.json")) as { panels: Panel[] }).panels;
+  return (JSON.parse(read("tools/deploy/monitoring/dashboard.json")) as { panels: Panel[] }).panels;
 }
 
 interface Variable {
@@ -46,7 +46,7 @@ interface Variable {
 
 /** The queries that fill the lists of job and instance. */
 export function variables(): string[] {
-  const { templating } = JSON.parse(read("packaging/monitoring/dashboard.json")) as {
+  const { templating } = JSON.parse(read("tools/deploy/monitoring/dashboard.json")) as {
     templating: { list: Variable[] };
   };
   return templating.list.flatMap(({ type, query }) =>

@@ -1,7 +1,7 @@
 // Reads every pod's Ready condition periodically, as a client of /pods, until it is stopped. So it also detects a
 // short change of Ready during a test.
 
-import { sleep } from "../../packaging/standalone/wait.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { TestNode } from "../harness/node.js";
 import { conditionsOf } from "./static-pods.js";
 

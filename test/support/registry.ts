@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../packaging/standalone/exec.js";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { run } from "../../tools/standalone/exec.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import { freePort } from "./free-port.js";
 
 export const USER = "tester";

@@ -4,9 +4,9 @@
 
 import { access, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cgroupTrees } from "../../packaging/standalone/cgroups.js";
-import { run } from "../../packaging/standalone/exec.js";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { cgroupTrees } from "../../tools/standalone/cgroups.js";
+import { run } from "../../tools/standalone/exec.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import type { NodeOptions, TestNode } from "../harness/node.js";
 import { testImage } from "../harness/node.js";
 import type { Fields } from "./api-kit.js";

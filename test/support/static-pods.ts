@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { call, connectCri } from "../../packaging/standalone/cri.js";
+import { call, connectCri } from "../../tools/standalone/cri.js";
 import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import {

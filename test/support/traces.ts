@@ -3,9 +3,9 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import { call, type CriConnection } from "../../packaging/standalone/cri.js";
-import { mountsBelow } from "../../packaging/standalone/mounts.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
+import { call, type CriConnection } from "../../tools/standalone/cri.js";
+import { mountsBelow } from "../../tools/standalone/mounts.js";
 import { ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { TestNode } from "../harness/node.js";
 

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { PATIENCE } from "../../packaging/standalone/wait.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 
 export interface CommandResult {
   status: number;

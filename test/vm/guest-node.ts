@@ -1,6 +1,6 @@
 // The node inside the machine, in the words of the tests: its unit, pods, containers, cgroups and journal.
 
-import type { PodView } from "../../packaging/standalone/pods.js";
+import type { PodView } from "../../tools/standalone/pods.js";
 import type { Machine } from "./machine.js";
 
 export const MANIFESTS = "/etc/kubernetes/manifests";

@@ -5,9 +5,9 @@
 import { access, chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { run } from "../../packaging/standalone/exec.js";
-import { errnoOf } from "../../packaging/standalone/problem.js";
-import { step } from "../../packaging/standalone/progress.js";
+import { run } from "../../tools/standalone/exec.js";
+import { errnoOf } from "../../tools/standalone/problem.js";
+import { step } from "../../tools/standalone/progress.js";
 import { ensureVmPackages } from "./packages.js";
 import {
   filesOf,
@@ -28,7 +28,7 @@ export interface VmImage {
   initrd: string;
 }
 
-/** packaging/build is plain JavaScript. */
+/** tools/build is plain JavaScript. */
 interface Locks {
   withLock: (name: string, work: () => Promise<void>) => Promise<void>;
 }
@@ -46,7 +46,7 @@ const CACHE = process.env["NODELET_VM_CACHE"] ?? "/var/cache/nodelet-vm";
 export async function vmImage(root: string, suite: Suite = KERNEL_SUITE, kind: Kind = "prepared"): Promise<VmImage> {
   const folder = join(CACHE, await nameOf(root, suite, kind));
   if (!(await exists(folder))) {
-    const { withLock } = (await import(pathToFileURL(join(root, "packaging/build/lock.mjs")).href)) as Locks;
+    const { withLock } = (await import(pathToFileURL(join(root, "tools/build/lock.mjs")).href)) as Locks;
     // Two lanes may need images of one release at the same time.
     await withLock(join(CACHE, suite), async () => {
       if (!(await exists(folder))) await makeImages(root, suite);

@@ -4,7 +4,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { waitFor } from "../../packaging/standalone/wait.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import { Channel, type CommandResult } from "./channel.js";
 import type { VmImage } from "./image.js";
 

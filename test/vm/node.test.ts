@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
-import { PATIENCE } from "../../packaging/standalone/wait.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import type { PodRecord } from "../../src/main/pods/sync/pod-record.js";
 import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
 import { greedyPod, LIMITS, limitedPod, notingPod, PROTECTED, RESERVED, RESERVED_BYTES, THROTTLED } from "./pods.js";

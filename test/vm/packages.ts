@@ -1,10 +1,10 @@
 // Debian packages that the machine of the test needs: found by their files, installed after a message.
 
 import { access } from "node:fs/promises";
-import { findExecutable } from "../../packaging/standalone/exec.js";
-import { ensurePackages, findStaticBusybox } from "../../packaging/standalone/packages.js";
-import { SetupProblem } from "../../packaging/standalone/problem.js";
-import { step } from "../../packaging/standalone/progress.js";
+import { findExecutable } from "../../tools/standalone/exec.js";
+import { ensurePackages, findStaticBusybox } from "../../tools/standalone/packages.js";
+import { SetupProblem } from "../../tools/standalone/problem.js";
+import { step } from "../../tools/standalone/progress.js";
 
 const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 

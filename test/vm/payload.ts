@@ -4,11 +4,11 @@
 import { cp, copyFile, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
-import { copyCode, copyPackage } from "../../packaging/install/copy-code.js";
-import { productionPackages } from "../../packaging/install/production-packages.js";
-import { buildImages } from "../../packaging/standalone/images.js";
-import { newestPrograms } from "../../packaging/standalone/newest-runtime.js";
-import { step } from "../../packaging/standalone/progress.js";
+import { copyCode, copyPackage } from "../../tools/install/copy-code.js";
+import { productionPackages } from "../../tools/install/production-packages.js";
+import { buildImages } from "../../tools/standalone/images.js";
+import { newestPrograms } from "../../tools/standalone/newest-runtime.js";
+import { step } from "../../tools/standalone/progress.js";
 import { makeFileSystem } from "./image.js";
 
 const SIZE = "384M";
@@ -34,7 +34,7 @@ export async function makePackagesPayload(
   return disk;
 }
 
-/** Path of a test file below the root of the disk. Its paths to the kubelet are relative to packaging/standalone. */
+/** Path of a test file below the root of the disk. Its paths to the kubelet are relative to tools/standalone. */
 export function testIn(name: string): string {
   return `package/dist/packaging/standalone/${name}.test.mjs`;
 }

@@ -1,6 +1,6 @@
 // Manifests of the suite.
 
-import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 
 const IDLE = "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done";
 

@@ -3,7 +3,7 @@
 // @promise Packages and documents: A fresh Debian 12 and 13 with the distribution's containerd and no CNI
 //   configuration runs the quick start to the letter. The package writes no network over another, starts nothing beside
 //   kubeadm, and purge refuses while a pod runs.
-// @with test/vm/quick-start-13.test.ts, test/cli/network, test/packaging/release
+// @with test/vm/quick-start-13.test.ts, test/cli/network, test/tools/release
 
 import { firstMinutesOn } from "./first-minutes.js";
 

@@ -10,8 +10,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
-import { PATIENCE } from "../../packaging/standalone/wait.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { GuestNode, MANIFESTS } from "./guest-node.js";
 import { makeNewestPayload, newestIn } from "./payload.js";
 import { openWorld, type World } from "./world.js";

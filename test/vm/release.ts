@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { release } from "../../packaging/release/release.js";
-import { step } from "../../packaging/standalone/progress.js";
+import { release } from "../../tools/release/release.js";
+import { step } from "../../tools/standalone/progress.js";
 import { ensureVmPackages } from "./packages.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");

@@ -2,7 +2,7 @@
 // the fault hook follow from the rows. The log thread and the tasks pool are no rows: they are not supervised
 // (log-thread.ts, tasks-pool.ts).
 // Invariant: src/workers has one folder per row, with the row's name, or the row names another's
-// (test/packaging/thread-table.test.ts).
+// (test/tools/docs/thread-table.test.ts).
 
 import type { ServerInit, ServerThreadName } from "../../shared/contracts/server.js";
 import { evictionInit, EvictionThread } from "./eviction-thread.js";

@@ -3,7 +3,7 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { sleep } from "../../../packaging/standalone/wait.js";
+import { sleep } from "../../../tools/standalone/wait.js";
 import type { ApiObject, CallMatch } from "../../fake-api/fake-api.js";
 import type { WriteAnswer } from "../../fake-api/faults.js";
 import { waitFor } from "../../harness/node.js";

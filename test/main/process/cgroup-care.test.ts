@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { deferredCgroupMaintenance } from "../../../src/main/kubelet/cgroup-maintenance.js";
 import type { CgroupMaintenanceDeps } from "../../../src/main/kubelet/node-cgroups.js";
 import type { NodeSettings } from "../../../src/main/kubelet/node-settings.js";

@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { NodeStatusThread } from "../../../src/main/threads/node-status-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";

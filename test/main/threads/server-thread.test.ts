@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { Client } from "../../../src/cli/client.js";
 import { ServerThread } from "../../../src/main/threads/server-thread.js";
 import { SharedTexts } from "../../../src/main/threads/shared-texts.js";

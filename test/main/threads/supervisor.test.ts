@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { pino } from "pino";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { ThreadGaveUpError, ThreadStoppedError } from "../../../src/main/threads/errors.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";

@@ -5,7 +5,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../../packaging/standalone/exec.js";
+import { run } from "../../../tools/standalone/exec.js";
 import { imageAfter, parseLog, type LogEntry, type Survival } from "./write-log.js";
 
 /** Commits of the journal by the clock, and flushes before a rename, would save data that was never synced. */

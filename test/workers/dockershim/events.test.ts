@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { ContainerEventType, type ContainerEventResponse } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerChanges } from "../../../src/workers/dockershim/events/container-changes.js";
 import { eventIn } from "../../../src/workers/dockershim/events/engine-events.js";

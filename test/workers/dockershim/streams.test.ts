@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { CriServer, MAX_STREAMS } from "../../../src/workers/dockershim/server.js";
 import { keptLog } from "../../support/sources-kit.js";
 

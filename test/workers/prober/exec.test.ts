@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { waitFor } from "../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { ProbeDeadline } from "../../../src/shared/node/probes/probe-deadline.js";

@@ -15,7 +15,7 @@ export interface ProductVersion {
 }
 
 /**
- * What the build wrote beside the code (packaging/build/version.mjs). Reads synchronously: for start-up and for short
+ * What the build wrote beside the code (tools/build/version.mjs). Reads synchronously: for start-up and for short
  * commands.
  */
 export function productVersion(): ProductVersion {

@@ -1,4 +1,4 @@
-// Loads the code of the bundle (packaging/bundle.mjs) with V8's code cache. First comes one pack with all that a
+// Loads the code of the bundle (tools/bundle/main.mjs) with V8's code cache. First comes one pack with all that a
 // thread's start needs, later single chunks. Node's own loaders open each file by itself, and their cache has no
 // function that was compiled lazily (docs/adr/0057).
 // Invariant: packs are read synchronously, and only start-up has packs; a chunk that is loaded later is read without
@@ -14,7 +14,7 @@ import { isMainThread } from "node:worker_threads";
 import { cachePath, openCache } from "./code-cache.js";
 import { setV8Flags } from "./v8-flags.js";
 
-/** The text of a module within the function that the bundle's build makes of it (packaging/bundle/modules.mjs). */
+/** The text of a module within the function that the bundle's build makes of it (tools/bundle/modules.mjs). */
 type Body = (exports: object, require: (name: string) => unknown, module: Module, load: Load, url: string) => void;
 type Load = (name: string) => Promise<object>;
 interface Module {

@@ -1,4 +1,4 @@
-// The document of the status page from the build (packaging/bundle/page.mjs): page/index.html of the bundle. Its
+// The document of the status page from the build (tools/bundle/page.mjs): page/index.html of the bundle. Its
 // content security policy names the hashes of its script and its style.
 
 import { readFile } from "node:fs/promises";

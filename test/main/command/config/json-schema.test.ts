@@ -9,8 +9,8 @@ import { resolveSources } from "../../../support/config-kit.js";
 const PROJECT = resolve(import.meta.dirname, "../../../../..");
 
 test("the checked-in schema is made of today's table", () => {
-  const file = readFileSync(join(PROJECT, "packaging/kubelet-config.schema.json"), "utf8");
-  equal(file, configSchemaText(), "npm run build && node dist/packaging/make-config-schema.js");
+  const file = readFileSync(join(PROJECT, "tools/config-schema/kubelet-config.schema.json"), "utf8");
+  equal(file, configSchemaText(), "npm run build && node dist/tools/make-config-schema.js");
 });
 
 type JsonSchema = Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { waitFor } from "../../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../../tools/standalone/wait.js";
 import { LogRotation, type LogRotationDeps } from "../../../../src/main/containers/logs/log-rotation.js";
 import type { RunningLog } from "../../../../src/main/containers/logs/running-logs.js";
 import type { CompressLogResult } from "../../../../src/shared/contracts/tasks.js";

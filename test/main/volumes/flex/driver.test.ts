@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
-import { waitFor } from "../../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../../tools/standalone/wait.js";
 import { FlexNotSupportedError } from "../../../../src/main/volumes/flex/answer.js";
 import { FlexDriver } from "../../../../src/main/volumes/flex/driver.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";

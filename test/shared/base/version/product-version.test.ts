@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
-import { run } from "../../../../packaging/standalone/exec.js";
+import { run } from "../../../../tools/standalone/exec.js";
 import { describeVersion, productVersion, readProductVersion } from "../../../../src/shared/base/version/product-version.js";
 
 interface Version {
@@ -17,7 +17,7 @@ interface Builder {
   writeVersion: (root: string, folders: readonly string[]) => Promise<void>;
 }
 const ROOT = new URL("../../../../../", import.meta.url);
-const { writeVersion } = (await import(new URL("packaging/build/version.mjs", ROOT).href)) as Builder;
+const { writeVersion } = (await import(new URL("tools/build/version.mjs", ROOT).href)) as Builder;
 
 /** What a build of the sources in `root` writes. */
 async function versionOf(root: string): Promise<Version> {

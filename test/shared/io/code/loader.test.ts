@@ -2,7 +2,7 @@
 // cache.
 // @promise Failures: A damaged, foreign or missing code cache changes nothing but the time of the start; each script of
 //   the bundle has an intact one.
-// @with test/packaging/bundle.test.ts
+// @with test/tools/bundle/bundle.test.ts
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

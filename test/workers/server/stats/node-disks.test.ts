@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { waitFor } from "../../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../../tools/standalone/wait.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { NodeDisks } from "../../../../src/workers/server/stats/node-disks.js";

@@ -5,7 +5,7 @@ import { appendFile, open, readFile, rename, truncate, unlink, utimes, writeFile
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { waitFor } from "../../../../../packaging/standalone/wait.js";
+import { waitFor } from "../../../../../tools/standalone/wait.js";
 import { reading, recordText, writeLog } from "../../../../support/log-kit.js";
 import { temporaryFolder } from "../../../../support/sources-kit.js";
 

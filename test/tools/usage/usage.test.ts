@@ -1,0 +1,135 @@
+// Commands of a fresh clone: help and wrong arguments are answered by plain Node, before npm packages are there and
+// before a build.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
+
+interface Start {
+  stateDir: string;
+  runtime: string;
+  readOnlyPort: number;
+}
+interface Bench {
+  sections: string[];
+  turns: number;
+}
+interface Usage {
+  start: { parseStart: (args: readonly string[]) => Start };
+  bench: { parseBench: (args: readonly string[]) => Bench; HELP: string };
+}
+const usage = async <K extends keyof Usage>(name: K): Promise<Usage[K]> =>
+  (await import(new URL(`tools/usage/${name}.mjs`, `file://${ROOT}`).href)) as Usage[K];
+
+describe("a fresh clone", () => {
+  let clone: string;
+
+  before(async () => {
+    clone = await mkdtemp(join(tmpdir(), "nodelet-clone-"));
+    for (const name of ["packaging", "package.json", "package-lock.json"]) {
+      await cp(join(ROOT, name), join(clone, name), { recursive: true });
+    }
+    await mkdir(join(clone, "test"));
+    await cp(join(ROOT, "test/run.mjs"), join(clone, "test/run.mjs"));
+  });
+  after(() => rm(clone, { recursive: true, force: true }));
+
+  /** Runs an npm script as npm would. Neither npm nor git is on its path. */
+  const runScript = async (name: string, ...words: string[]) => {
+    const { scripts } = JSON.parse(await readFile(join(clone, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const [, ...script] = (scripts[name] ?? "").split(" ");
+    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
+      const child = execFile(
+        process.execPath,
+        [...script, ...words],
+        { cwd: clone, env: { PATH: "/nonexistent" } },
+        (_, stdout, stderr) => resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+      );
+    });
+  };
+
+  for (const script of ["start", "bench", "profile", "docs", "site", "test", "test:unit", "dev"]) {
+    for (const word of ["--help", "-h"]) {
+      test(`npm run ${script} -- ${word} prints its help, and nothing is installed or built`, async () => {
+        const { status, stdout, stderr } = await runScript(script, word);
+        assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
+        assert.match(stdout, /^npm (run )?\w+/);
+        const names = await readdir(clone);
+        assert.deepEqual(names.sort(), ["package-lock.json", "package.json", "packaging", "test"]);
+      });
+    }
+    test(`npm run ${script} answers an unknown option with one line`, async () => {
+      const { status, stdout, stderr } = await runScript(script, "--nosuch");
+      assert.deepEqual({ status, stdout }, { status: 1, stdout: "" });
+      assert.match(stderr, /^nodelet: .*--nosuch.*\n$/);
+      assert.doesNotMatch(stderr, /positional argument/);
+    });
+  }
+
+  test("values that an option does not take are one line, too", async () => {
+    for (const [script, ...words] of [
+      ["start", "--timeout", "soon"],
+      ["bench", "nosuch"],
+      ["bench", "queue", "--against", "/usr/bin/kubelet"],
+      ["profile", "doctor", "many"],
+    ] as const) {
+      const { status, stdout, stderr } = await runScript(script, ...words);
+      assert.deepEqual(
+        { status, stdout, lines: stderr.split("\n").length },
+        { status: 1, stdout: "", lines: 2 },
+        stderr,
+      );
+    }
+  });
+});
+
+test("npm start reads its options, and refuses values that it cannot use", async () => {
+  const { parseStart } = await usage("start");
+  assert.equal(parseStart([]).readOnlyPort, 10255);
+  assert.equal(parseStart(["--state-dir", "/x/"]).stateDir, "/x");
+  assert.equal(parseStart([]).runtime, "containerd");
+  assert.equal(parseStart(["--runtime", "docker"]).runtime, "docker");
+  for (const args of [
+    ["--bogus"],
+    ["--read-only-port", "0"],
+    ["--timeout", "soon"],
+    ["--state-dir", "relative"],
+    ["--state-dir", "/"],
+    ["--container-runtime-endpoint", "tcp://1.2.3.4"],
+    ["--runtime", "cri-o"],
+    ["--runtime", "docker", "--container-runtime-endpoint", "unix:///run/other.sock"],
+    ["word"],
+  ]) {
+    assert.throws(
+      () => parseStart(args),
+      (error: Error) => !error.message.includes("\n"),
+      args.join(" "),
+    );
+  }
+});
+
+test("each section of the bench has a row in the help, and each row has a section", async () => {
+  const { HELP, parseBench } = await usage("bench");
+  const rows = Array.from(HELP.split("Sections:\n")[1]!.matchAll(/^ {2}(\w+) /gm), ([, name]) => name);
+  const folder = join(ROOT, "bench/sections");
+  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "utf8")));
+  const named = texts.flatMap((text) => /: Section(?:<[^>]+>)? = \{\n {2}name: "(\w+)"/.exec(text)?.[1] ?? []);
+  assert.deepEqual(rows.sort(), named.sort());
+  const main = await readFile(join(ROOT, "bench/main.ts"), "utf8");
+  assert.equal(main.match(/^ {2}\w+Section,$/gm)?.length, rows.length);
+  assert.deepEqual(parseBench(["soak", "idle", "--turns", "8"]), {
+    sections: ["idle", "soak"],
+    turns: 8,
+    against: undefined,
+  });
+  assert.ok(!parseBench([]).sections.includes("soak"));
+  for (const turns of ["0", "2", "x"]) assert.throws(() => parseBench(["--turns", turns]), /multiple of 4/);
+});
