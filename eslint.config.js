@@ -5,7 +5,6 @@ import { createTypeScriptImportResolver } from "eslint-import-resolver-typescrip
 import importX from "eslint-plugin-import-x";
 import regexp from "eslint-plugin-regexp";
 import tseslint from "typescript-eslint";
-import { floorZones } from "./eslint.floors.js";
 import nodelet from "./tools/lint/plugin.mjs";
 
 const TIME = "only shared/base/clock touches timers and wall time: take a Clock";
@@ -44,22 +43,6 @@ const timeModules = ["node:timers", "node:timers/promises", "timers", "timers/pr
   message: TIME,
 }));
 
-/** Import arrows (design.md): each room lists the folders it may never reach into. */
-const arrows = (patterns, message) => ({
-  "no-restricted-imports": ["error", { paths: timeModules, patterns: [{ group: patterns, message }] }],
-});
-
-/** Folders between a worker's folder and its files. */
-const WORKER_DEPTHS = [0, 1, 2, 3];
-/** As many "../" as lead out of the worker's folder lead to another worker. One more leads to src. */
-const workerArrows = (depth) => ({
-  files: [`src/workers/*/${"*/".repeat(depth)}*.ts`],
-  rules: arrows(
-    ["**/main/**", "**/workers/**", "**/cli/**", `${"../".repeat(depth + 1)}*/**`, `!${"../".repeat(depth + 2)}**`],
-    "a worker imports only its own folder and shared",
-  ),
-});
-
 export default tseslint.config(
   {
     ignores: [".cache/**", "dist/**", "node_modules/**", "src/**/gen/**", "bench/results/**"],
@@ -74,8 +57,10 @@ export default tseslint.config(
       "import-x/no-cycle": ["error", { ignoreExternal: true }],
       "import-x/no-unresolved": "error",
       "nodelet/comment-width": "error",
+      "nodelet/dependency-lists": "error",
       "nodelet/one-idea": "error",
       "no-restricted-globals": ["error", ...timeGlobals, ...memoryGlobals],
+      "no-restricted-imports": ["error", { paths: timeModules }],
       "no-restricted-properties": ["error", ...timeProperties, ...abortProperties],
       "no-console": "error",
       // Main reads other people's text: no expression may take more than linear time (docs/adr/0043).
@@ -84,38 +69,25 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/shared/**"],
-    rules: arrows(["**/main/**", "**/workers/**", "**/cli/**"], "shared imports nothing from main, workers or cli"),
-  },
-  {
-    files: ["src/main/**"],
-    rules: arrows(
-      ["**/workers/**", "**/cli/**"],
-      "main and workers never import each other: types travel through shared/contracts",
-    ),
-  },
-  {
-    files: ["src/cli/**"],
-    rules: arrows(
-      ["**/main/**", "**/workers/**"],
-      "the nodelet command imports only shared: it must start fast and know the kubelet by its answers",
-    ),
-  },
-  {
     // The status page is a program of its own, in a browser: it shares the rules of the nodelet command, which are
     // pure.
     files: ["src/page/**"],
     rules: {
-      ...arrows(
-        ["**/main/**", "**/workers/**", "**/cli/commands/**", "**/cli/client*", "**/cli/program*", "node:*"],
-        "the status page imports only shared and the pure rules of cli",
-      ),
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            {
+              group: ["**/cli/commands/**", "**/cli/client*", "**/cli/program*", "node:*"],
+              message: "the status page imports only shared and the pure rules of cli",
+            },
+          ],
+        },
+      ],
       "no-restricted-globals": ["error", ...memoryGlobals],
       "no-restricted-properties": ["error", ...abortProperties],
     },
   },
-  { files: ["src/main/**"], rules: { "import-x/no-restricted-paths": ["error", { zones: floorZones() }] } },
-  ...WORKER_DEPTHS.map(workerArrows),
   {
     // Container logs, termination messages, hosts files, node logs, checkpoint archives, and what pods have on disk.
     files: [
@@ -131,7 +103,6 @@ export default tseslint.config(
       "src/main/volumes/volume-usage.ts",
       "src/workers/image-gc/**",
       "src/workers/server/logs/node/**",
-      "src/workers/server/logs/node/node-logs.ts",
       "src/workers/server/logs/pods/**",
       "src/workers/server/stats/disk/**",
       "src/workers/server/pods/checkpoint.ts",

@@ -7,8 +7,8 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openRun } from "../tools/standalone/runs.js";
 import { cachePath } from "../src/shared/io/code/code-cache.js";
+import { openRun } from "../tools/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
 import { Nodes, type Section, type Subject } from "./lib/section.js";
@@ -153,7 +153,7 @@ async function warnOfMissingCache(): Promise<void> {
 
 /** The command line as tools/usage/bench.mjs reads it, which `npm run bench` did before the build. */
 async function wantedFrom(args: readonly string[]): Promise<Wanted> {
-  const usage = new URL("../../packaging/usage/bench.mjs", import.meta.url).href;
+  const usage = new URL("../../tools/usage/bench.mjs", import.meta.url).href;
   const { parseBench } = (await import(usage)) as { parseBench: (args: readonly string[]) => WantedWords };
   const { sections: names, turns: count, against } = parseBench(args);
   const sections = SECTIONS.filter(({ name }) => names.includes(name));

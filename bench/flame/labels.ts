@@ -30,7 +30,7 @@ export class Labels {
     const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1];
     if (inPackage !== undefined) return { name: `${name} ${inPackage}`, room: "packages" };
     const path = /(?:^|\/)src\/(.*)$/.exec(source)?.[1] ?? basename(source);
-    return { name: `${name} ${path}`, room: path.split("/").slice(0, 2).join("/") };
+    return { name: `${name} ${path}`, room: path.split("/").slice(0, -1).slice(0, 3).join("/") };
   }
 
   private sourceOf({ url, lineNumber, columnNumber }: CallFrame): string | undefined {

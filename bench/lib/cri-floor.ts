@@ -5,14 +5,18 @@
 // pod of the runtime that it does not know.
 
 import { mkdir, writeFile } from "node:fs/promises";
-import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { containerConfig } from "../../src/main/containers/runtime/config/container-config.js";
 import { containerMounts } from "../../src/main/containers/runtime/config/mounts.js";
 import { sandboxConfig } from "../../src/main/containers/runtime/config/sandbox-config.js";
-import type { Container, Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
+import type { Container, Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { createCriClient, type CriClient } from "../../src/shared/kubernetes/cri/client.js";
-import { ContainerState, LinuxContainerResources, type PodSandboxConfig } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  LinuxContainerResources,
+  type PodSandboxConfig,
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { markingPod } from "./manifests.js";
 import type { Marks } from "./marks.js";
 

@@ -2,8 +2,8 @@
 
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import type { Container } from "../../src/shared/kubernetes/api/pod.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { ENDING_SCRIPT, MARKING_SCRIPT } from "./marks.js";
 
 /** A pod of one container that marks its start and stop. `version` changes the content. */

@@ -3,11 +3,11 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { removeCgroups } from "../../tools/standalone/cgroups.js";
-import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";
 import { ApiKit } from "../../test/support/api-kit.js";
+import { removeCgroups } from "../../tools/standalone/cgroups.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
 import { NAMESPACE, NODE_NAME, nodeReady, PodWatch } from "./cluster-under-test.js";
 import { markingPod } from "./manifests.js";
 import { removeTree } from "./remove-tree.js";

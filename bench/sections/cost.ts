@@ -3,9 +3,9 @@
 // kubelet if possible, so that --against compares equal things.
 
 import { join } from "node:path";
-import { sleep } from "../../tools/standalone/wait.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { ApiKit } from "../../test/support/api-kit.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { NAMESPACE, NODE_NAME, nodeReady, PodWatch } from "../lib/cluster-under-test.js";
 import { CountingRuntime } from "../lib/counting-runtime.js";
 import { InspectedProcess } from "../lib/inspected-process.js";

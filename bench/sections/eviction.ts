@@ -5,10 +5,10 @@
 import { access, mkdir, open, readdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
+import type { ApiObject, Fields } from "../../test/support/api-kit.js";
 import { cgroupFolders, cgroupTrees } from "../../tools/standalone/cgroups.js";
 import { run } from "../../tools/standalone/exec.js";
 import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
-import type { ApiObject, Fields } from "../../test/support/api-kit.js";
 import { NAMESPACE, NODE_NAME, startCluster, type ClusterUnderTest } from "../lib/cluster-under-test.js";
 import { startNodeUnderTest, type NodeUnderTest } from "../lib/node-under-test.js";
 import type { Section } from "../lib/section.js";

@@ -3,13 +3,13 @@
 
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { removeCgroups } from "../../tools/standalone/cgroups.js";
-import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
-import { sleep } from "../../tools/standalone/wait.js";
 import type { ApiCall } from "../../test/fake-api/call-log.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";
 import { ApiKit } from "../../test/support/api-kit.js";
+import { removeCgroups } from "../../tools/standalone/cgroups.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { nodeReady } from "../lib/cluster-under-test.js";
 import { usageOf } from "../lib/process-usage.js";
 import { removeTree } from "../lib/remove-tree.js";

@@ -3,10 +3,10 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { removeCgroups } from "../../tools/standalone/cgroups.js";
 import { prepareKubelet } from "../../tools/standalone/kubelet-process.js";
 import { sleep } from "../../tools/standalone/wait.js";
-import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { markingPod, Manifests } from "../lib/manifests.js";
 import { loopDelayOf } from "../lib/node-under-test.js";
 import { usageOf } from "../lib/process-usage.js";

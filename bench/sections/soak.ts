@@ -7,14 +7,14 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { buildImages, BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
-import type { PodView } from "../../tools/standalone/pods.js";
-import { sleep, waitFor } from "../../tools/standalone/wait.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { createCriClient } from "../../src/shared/kubernetes/cri/client.js";
 import { aliases, Churn } from "../../test/support/churn.js";
 import { startRegistry } from "../../test/support/registry.js";
 import { chosenSeed, randomFrom } from "../../test/support/seeded-random.js";
+import { buildImages, BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
+import type { PodView } from "../../tools/standalone/pods.js";
+import { sleep, waitFor } from "../../tools/standalone/wait.js";
 import { startCluster } from "../lib/cluster-under-test.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { startNodeUnderTest } from "../lib/node-under-test.js";

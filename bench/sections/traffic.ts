@@ -2,9 +2,9 @@
 // of a pod, and per restart of the kubelet. The API server of test/ counts them, so that --against compares equal
 // things.
 
-import { sleep } from "../../tools/standalone/wait.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { ApiKit } from "../../test/support/api-kit.js";
+import { sleep } from "../../tools/standalone/wait.js";
 import { since, SUMS, trafficOf, type Traffic } from "../lib/api-traffic.js";
 import { NAMESPACE, NODE_NAME, nodeReady, PodWatch } from "../lib/cluster-under-test.js";
 import { markingPod } from "../lib/manifests.js";

@@ -4,8 +4,8 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { ChannelSocket } from "../../test/support/websocket.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Activity } from "./activity.js";
 

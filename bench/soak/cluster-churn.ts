@@ -1,10 +1,10 @@
 // The cluster's changes on a node throughout the soak. Pods are resized in place, created and deleted, or complete.
 // ConfigMaps and Secrets of pods change. Images are pulled again, or do not exist.
 
-import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import type { CriClient } from "../../src/shared/kubernetes/cri/client.js";
 import type { ApiKit, ApiObject, Fields } from "../../test/support/api-kit.js";
 import type { TestRegistry } from "../../test/support/registry.js";
+import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { NAMESPACE, NODE_NAME } from "../lib/cluster-under-test.js";
 import type { Activity } from "./activity.js";
 

@@ -3,12 +3,12 @@
 // pod.
 
 import { mkdir } from "node:fs/promises";
-import { buildImages, BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { TENANT_FILES } from "../../test/hostile/attacks/tenant-files.js";
 import { TENANT_LOAD } from "../../test/hostile/attacks/tenant-load.js";
 import { TENANT_SPECS } from "../../test/hostile/attacks/tenant-specs.js";
 import { HostileBench } from "../../test/hostile/bench.js";
 import { NODE_NAME } from "../../test/support/cluster-node.js";
+import { buildImages, BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { usageOf } from "../lib/process-usage.js";
 import { ConfigChanges, Jobs, Resizes } from "./cluster-churn.js";

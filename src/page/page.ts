@@ -4,8 +4,6 @@
 import type { Configz } from "../cli/config-lines.js";
 import { podState } from "../cli/pods/state.js";
 import { seenPod, type ShownPod } from "../cli/why/seen-pod.js";
-import type { Event } from "../shared/kubernetes/api/event.js";
-import type { Pod } from "../shared/kubernetes/api/pod.js";
 import type { NodeletImages, NodeletStatus, PodFacts, ThreadFacts } from "../shared/contracts/nodelet.js";
 import {
   FACTS_KEY,
@@ -19,6 +17,8 @@ import {
   type UsageSample,
 } from "../shared/contracts/status-page.js";
 import type { PodTimeline } from "../shared/contracts/timeline.js";
+import type { Event } from "../shared/kubernetes/api/event.js";
+import type { Pod } from "../shared/kubernetes/api/pod.js";
 import { patch } from "./dom/patch.js";
 import { h, type VNode } from "./dom/vnode.js";
 import { freshnessOf, type Freshness } from "./freshness.js";

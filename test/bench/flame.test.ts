@@ -82,7 +82,7 @@ describe("labels of frames", () => {
     assert.equal(roomOf("open", ""), "native");
     assert.equal(roomOf("request", "node:http2"), "node");
     assert.equal(roomOf("parse", "file:///app/node_modules/@grpc/grpc-js/build/src/call.js"), "packages");
-    assert.equal(roomOf("pass", "file:///app/src/main/sync/pod-worker.js"), "main/pods/sync");
+    assert.equal(roomOf("pass", "file:///app/src/main/pods/sync/pod-worker.js"), "main/pods/sync");
   });
 
   it("leave out V8's root", () => {

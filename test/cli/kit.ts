@@ -3,12 +3,12 @@
 import { painter } from "../../src/cli/output/colour.js";
 import type { WhyInput } from "../../src/cli/why/input.js";
 import { seenPod, type SeenPod } from "../../src/cli/why/seen-pod.js";
-import type { Event } from "../../src/shared/kubernetes/api/event.js";
-import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
-import type { Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import { NO_MANIFESTS } from "../../src/shared/contracts/manifest-facts.js";
 import type { NodeletStatus, NodeFacts, PodFacts } from "../../src/shared/contracts/nodelet.js";
 import type { RuntimeState } from "../../src/shared/contracts/pleg.js";
+import type { Event } from "../../src/shared/kubernetes/api/event.js";
+import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
+import type { Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import { pod as basePod } from "../support/pods.js";
 
 export const NOW = Date.parse("2026-01-02T03:04:05Z");

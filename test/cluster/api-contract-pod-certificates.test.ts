@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
-import { waitFor } from "../../tools/standalone/wait.js";
 import { makePodKey } from "../../src/workers/tasks/certificates/pod-keys.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 import { ApiRefusal, type ApiKit, type ApiObject, type Fields } from "../support/api-kit.js";
 import { Cluster } from "../support/cluster.js";
 import { isPodSignerServed, PodSigner, POD_REQUESTS } from "../support/pod-signer.js";

@@ -6,8 +6,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { call, connectCri } from "../../tools/standalone/cri.js";
 import { RemoveImageRequest } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { call, connectCri } from "../../tools/standalone/cri.js";
 import { testImage } from "../harness/node.js";
 import type { ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, isReady, statusOf, startClusterNode, type ClusterNode } from "../support/cluster-node.js";

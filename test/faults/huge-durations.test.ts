@@ -1,7 +1,8 @@
 // Durations that the API allows and no timer or gRPC deadline can hold. A whole kubelet runs pods with them.
 // @promise Hostile tenants and clients: Grace periods and deadlines of thousands of years, of pods, probes and CRI
 //   requests, are limited to 100 years; the kubelet runs, restarts and terminates such pods.
-// @with test/shared/base/clock/clock.test.ts, test/shared/kubernetes/cri/client-errors.test.ts, test/shared/kubernetes/plugins/connection.test.ts
+// @with test/shared/base/clock/clock.test.ts, test/shared/kubernetes/cri/client-errors.test.ts,
+//   test/shared/kubernetes/plugins/connection.test.ts
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -7,8 +7,8 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import { makeSources } from "../../src/main/pods/sources/start-sources.js";
 import { createTasksPool } from "../../src/main/threads/tasks-pool.js";
-import { ManifestError } from "../../src/shared/kubernetes/api/manifest/violation.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { ManifestError } from "../../src/shared/kubernetes/api/manifest/violation.js";
 import { decodeManifest } from "../../src/workers/tasks/index.js";
 import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until } from "../support/sources-kit.js";
 

@@ -2,8 +2,8 @@
 // Invariant: only files that exist as sources are selected, so compiled code of deleted tests never runs; a word that
 // selects nothing is an error.
 
-import { SetupProblem } from "../../tools/standalone/problem.js";
 import { nearestName } from "../../src/shared/base/text/nearest-name.js";
+import { SetupProblem } from "../../tools/standalone/problem.js";
 import { SUITES, suiteOf, type LaneKind, type Suite } from "./suites.js";
 
 /** One test file in one place. */

@@ -8,9 +8,9 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { parseCpuList, printCpuList } from "../../src/shared/kubernetes/api/cpu-list.js";
 import type { Container, ResourceRequirements } from "../../src/shared/kubernetes/api/pod.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   idOf,

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { messageOf } from "../../src/shared/base/errors/thrown.js";
 import { chooseCgroupDriver } from "../../src/shared/kubernetes/cri/cgroup-driver.js";
 import { createCriClient, type CriClient } from "../../src/shared/kubernetes/cri/client.js";
 import {
@@ -23,7 +24,6 @@ import {
   CriUnimplementedError,
 } from "../../src/shared/kubernetes/cri/errors.js";
 import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { messageOf } from "../../src/shared/base/errors/thrown.js";
 import { readRuntimeStatus } from "../../src/workers/pleg/runtime-status.js";
 
 const ENDPOINT = process.env["NODELET_CRI_ENDPOINT"] ?? "";

@@ -11,8 +11,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { startDocker, type PrivateDocker } from "../../tools/standalone/docker-engine.js";
 import type { Result } from "../../src/cli/doctor/check.js";
+import { startDocker, type PrivateDocker } from "../../tools/standalone/docker-engine.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { nodelet } from "../support/nodelet-command.js";
 

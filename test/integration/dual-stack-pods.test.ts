@@ -7,10 +7,10 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { connect, isIPv6 } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { cniConfDir } from "../../tools/standalone/containerd-config.js";
 import { fixNetwork } from "../../src/cli/doctor/fix-network.js";
 import { runTool } from "../../src/cli/machine/tool.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { cniConfDir } from "../../tools/standalone/containerd-config.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   conditionsOf,

@@ -12,8 +12,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import type { PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
+import type { PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import { PluginConnection } from "../../src/shared/kubernetes/plugins/connection.js";
 import { PodResourcesListerService } from "../../src/shared/kubernetes/plugins/gen/podresources.v1.js";
 import { DraCluster } from "../support/dra/cluster.js";

@@ -9,11 +9,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import type { PullPolicy } from "../../src/shared/kubernetes/api/pod.js";
+import { PullImageRequest } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { call } from "../../tools/standalone/cri.js";
 import { PAUSE_IMAGE } from "../../tools/standalone/images.js";
 import { isRunning } from "../../tools/standalone/pods.js";
-import type { PullPolicy } from "../../src/shared/kubernetes/api/pod.js";
-import { PullImageRequest } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { agentLog, metric, PATIENCE_MS } from "../support/fault-node.js";
 import { PASSWORD, startRegistry, USER, type TestRegistry } from "../support/registry.js";

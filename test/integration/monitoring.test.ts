@@ -1,7 +1,7 @@
 // docs/monitoring.md, the Grafana dashboard and the Prometheus rules against the pages of a whole kubelet.
 // @promise Server: Dashboards and alerts of kubernetes-mixin find the kubelet's series (docs/monitoring.md has the
-//   table); those of tools/deploy/monitoring name only series that exist. promtool accepts the rules, and Prometheus has a
-//   result for each query of the dashboard. Its JSON fits the type Dashboard of @grafana/schema 13.2.3 (by hand;
+//   table); those of tools/deploy/monitoring name only series that exist. promtool accepts the rules, and Prometheus
+//   has a result for each query of the dashboard. Its JSON fits the type Dashboard of @grafana/schema 13.2.3 (by hand;
 //   Grafana itself was not run).
 // @with test/cluster/monitoring.test.ts
 

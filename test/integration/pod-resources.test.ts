@@ -5,8 +5,8 @@ import { readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import type { ResourceRequirements } from "../../src/shared/kubernetes/api/pod.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

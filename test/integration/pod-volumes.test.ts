@@ -8,11 +8,11 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { call } from "../../tools/standalone/cri.js";
-import { run } from "../../tools/standalone/exec.js";
 import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import type { HostPathType, Volume } from "../../src/shared/kubernetes/api/volume.js";
 import type { ContainerStatusResponse } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { call } from "../../tools/standalone/cri.js";
+import { run } from "../../tools/standalone/exec.js";
 import { RUNTIME_NAME, startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { privilegedProblem } from "../support/privileged.js";
 import {

@@ -12,9 +12,9 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import type { PodCondition } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, ResourceRequirements } from "../../src/shared/kubernetes/api/pod.js";
+import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {

@@ -6,6 +6,13 @@ import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import {
+  ContainerState,
+  CreateContainerRequest,
+  PodSandboxConfig,
+  Protocol,
+  RunPodSandboxRequest,
+} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { startContainerd, type PrivateContainerd } from "../../tools/standalone/containerd.js";
 import { call, connectCri, hasImage, type CriConnection } from "../../tools/standalone/cri.js";
@@ -14,13 +21,6 @@ import { readRecord, removeInstance, removeInstancesBelow } from "../../tools/st
 import { mountsBelow } from "../../tools/standalone/mounts.js";
 import { isAlive, listProcesses } from "../../tools/standalone/processes.js";
 import { waitFor } from "../../tools/standalone/wait.js";
-import {
-  ContainerState,
-  CreateContainerRequest,
-  PodSandboxConfig,
-  Protocol,
-  RunPodSandboxRequest,
-} from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 
 const HOST_PORT = 18080;
 const base = process.env["NODELET_TEST_DIR"] ?? "";

@@ -2,7 +2,8 @@
 // runtime gets the context with each call. A collector that is unreachable or hangs delays no pod.
 // @promise Server: A pod's start is one trace: syncPod and its CRI calls, whose context the runtime gets; a request's
 //   span continues its caller's trace; a collector that is unreachable or hangs delays nothing.
-// @with test/shared/telemetry/tracing, test/main/pods/sync/sync-span.test.ts, test/workers/server/http/request-span.test.ts
+// @with test/shared/telemetry/tracing, test/main/pods/sync/sync-span.test.ts,
+//   test/workers/server/http/request-span.test.ts
 
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";

@@ -6,8 +6,8 @@ import type { VNode } from "../../src/page/dom/vnode.js";
 import { headView } from "../../src/page/views/head.js";
 import { podRow, type PodRow } from "../../src/page/views/pod-rows.js";
 import { podsView } from "../../src/page/views/pods.js";
-import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import type { Usage } from "../../src/shared/contracts/status-page.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { containerStatus, NOW, node, pod, RUNNING, seen } from "../cli/kit.js";
 import { all, rowsOf, textOf } from "../support/vnodes.js";
 

@@ -6,10 +6,10 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../tools/standalone/exec.js";
-import type { PodView } from "../../tools/standalone/pods.js";
 import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec, Probe } from "../../src/shared/kubernetes/api/pod.js";
+import { run } from "../../tools/standalone/exec.js";
+import type { PodView } from "../../tools/standalone/pods.js";
 
 const START_ERROR = "StartError";
 /** containerd's exit code of a container whose shim it could not ask, for example after its own death under load. */

@@ -5,8 +5,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
-import { waitFor } from "../../tools/standalone/wait.js";
 import { RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 
 const KUBELET = fileURLToPath(new URL("../../agent/main/kubelet.js", import.meta.url));
 const CALL_MS = 60_000;

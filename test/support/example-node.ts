@@ -1,9 +1,6 @@
 // An example node for the status page: pods in several states with usage, events and samples, as the server's feeds
 // have them. For pictures of the documents, and for tests of the layout, which add hostile pods.
 
-import type { Event } from "../../src/shared/kubernetes/api/event.js";
-import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
-import type { Container, Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import type { NodeletImages, NodeletStatus, PodFacts, ThreadFacts } from "../../src/shared/contracts/nodelet.js";
 import {
   SAMPLE_MS,
@@ -14,6 +11,9 @@ import {
   type UsageSample,
 } from "../../src/shared/contracts/status-page.js";
 import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
+import type { Event } from "../../src/shared/kubernetes/api/event.js";
+import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
+import type { Container, Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;

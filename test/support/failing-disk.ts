@@ -4,8 +4,8 @@ import { execFile } from "node:child_process";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { waitFor } from "../../tools/standalone/wait.js";
 import { errorCode } from "../../src/shared/base/errors/error-code.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 
 const run = promisify(execFile);
 

@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunning } from "../../tools/standalone/pods.js";
 import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
+import { isRunning } from "../../tools/standalone/pods.js";
 import { testImage, type PodView, type TestNode } from "../harness/node.js";
 
 /** Long enough for a machine that is busy with other things. */

@@ -15,9 +15,9 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { sleep } from "../../tools/standalone/wait.js";
 import { ImageServiceService, RuntimeServiceService } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { CriMethod } from "../../src/shared/kubernetes/cri/verbs.js";
+import { sleep } from "../../tools/standalone/wait.js";
 
 type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;
 type ResponseOf<M extends CriMethod> = ReturnType<Definitions[M]["responseDeserialize"]>;

@@ -2,7 +2,13 @@
 // of a status, and deletion with grace period 0. Calls are counted, can be held, and can be made to fail.
 
 import { ApiConnectionError, ApiError } from "../../src/shared/kubernetes/api/client/errors.js";
-import type { ApiClient, ApiObject, DeleteOptions, ObjectRef, ResourceKind } from "../../src/shared/kubernetes/api/client/port.js";
+import type {
+  ApiClient,
+  ApiObject,
+  DeleteOptions,
+  ObjectRef,
+  ResourceKind,
+} from "../../src/shared/kubernetes/api/client/port.js";
 import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 
 type Fields = Record<string, unknown>;

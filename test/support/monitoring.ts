@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
-export const RULES = fileURLToPath(new URL("../../../packaging/monitoring/rules.yaml", import.meta.url));
+export const RULES = fileURLToPath(new URL("../../../tools/deploy/monitoring/rules.yaml", import.meta.url));
 
 export interface PromisedSeries {
   name: string;

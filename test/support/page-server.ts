@@ -6,12 +6,12 @@ import type { AddressInfo } from "node:net";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { POD_KEY, SAMPLE_KEY, USAGE_KEY } from "../../src/shared/contracts/status-page.js";
 import type { Logger } from "../../src/shared/telemetry/log/logger.js";
-import { plainServer } from "../../src/workers/server/ports/listener.js";
 import { Feed, type Entries } from "../../src/workers/server/page/feed.js";
 import { loopbackHandler } from "../../src/workers/server/page/loopback-page.js";
 import { pageRoutes } from "../../src/workers/server/page/page-routes.js";
 import { podDetails } from "../../src/workers/server/page/pod-details.js";
 import { visiblePod } from "../../src/workers/server/page/visible-pod.js";
+import { plainServer } from "../../src/workers/server/ports/listener.js";
 import type { ExampleNode } from "./example-node.js";
 
 export interface PageServer {

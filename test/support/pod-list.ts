@@ -2,8 +2,8 @@
 
 import { PodTexts } from "../../src/main/threads/pod-texts.js";
 import { SharedTexts } from "../../src/main/threads/shared-texts.js";
-import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import type { PodsDelta, ServerControl } from "../../src/shared/contracts/server.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import type { PodList } from "../../src/workers/server/pods/pod-list.js";
 
 export function podsDelta(pods: readonly Pod[], removed: string[] = []): PodsDelta {

@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { call, connectCri } from "../../tools/standalone/cri.js";
 import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
 import {
@@ -13,6 +12,7 @@ import {
   type Container as CriContainer,
   type PodSandbox,
 } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { call, connectCri } from "../../tools/standalone/cri.js";
 import { testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 
 /** Generous: the machine is shared. */

@@ -1,7 +1,6 @@
 // Helpers for tests of the sync path: a pod worker's surroundings without a runtime. The pleg thread is a function
 // that returns inspections of model runtimes. The doer applies steps to them, and a test can make it fail or hang.
 
-import type { AdmissionVerdict } from "../../src/main/pods/admission/verdict.js";
 import type { EventInput } from "../../src/main/model/event-recorder.js";
 import { PodEventStream } from "../../src/main/model/pod-events.js";
 import { resourcesOf, type PodResources } from "../../src/main/model/pod-resources.js";
@@ -9,15 +8,16 @@ import { noProbeResults } from "../../src/main/model/probe-results.js";
 import { defaultRestartGates } from "../../src/main/model/restart.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
 import type { PodEnd, StartFailure, SyncedPod } from "../../src/main/model/synced-pod.js";
+import type { AdmissionVerdict } from "../../src/main/pods/admission/verdict.js";
 import { PodCache } from "../../src/main/pods/sync/pod-cache.js";
 import { PodTable } from "../../src/main/pods/sync/pod-table.js";
 import type { PodWorkerDeps } from "../../src/main/pods/sync/pod-worker-port.js";
 import type { PodWorkersDeps } from "../../src/main/pods/sync/pod-workers.js";
-import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
+import { LoopShare } from "../../src/shared/base/turns/loop-share.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
+import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { Limiter } from "../../src/shared/kubernetes/cri/limiter.js";
 import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
-import { LoopShare } from "../../src/shared/base/turns/loop-share.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
 import { SteppedClock } from "./stepped-clock.js";

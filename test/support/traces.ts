@@ -3,10 +3,10 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { cgroupFolders } from "../../tools/standalone/cgroups.js";
 import { call, type CriConnection } from "../../tools/standalone/cri.js";
 import { mountsBelow } from "../../tools/standalone/mounts.js";
-import { ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { TestNode } from "../harness/node.js";
 
 export interface RuntimeTraces {

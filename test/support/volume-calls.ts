@@ -1,9 +1,9 @@
 // Calls to volumes' file systems as the kubelet makes them, for tests whose volumes answer.
 
 import { systemClock } from "../../src/shared/base/clock/clock.js";
-import { createLogger } from "../../src/shared/telemetry/log/logger.js";
 import { startHelperProcess } from "../../src/shared/node/volume-calls/helper.js";
 import { VolumeCalls } from "../../src/shared/node/volume-calls/volume-calls.js";
+import { createLogger } from "../../src/shared/telemetry/log/logger.js";
 
 export function volumeCalls(): VolumeCalls {
   const log = createLogger({ thread: "test", level: "silent" });

@@ -12,13 +12,22 @@ const RAW = /(?<!\\)"\$\{[^{}`]+\}"/;
 const NOT_MESSAGES = new Set([
   ...["main/command/comma-list.ts", "main/pods/sources/submitted/conditions.ts", "main/volumes/se-linux-mounts.ts"],
   ...["workers/server/metrics/merge-metrics.ts", "workers/server/stats/exposition/cadvisor-labels.ts"],
-  ...["workers/server/stats/exposition/text.ts", "workers/server/pods/timeline/timeline-svg.ts", "workers/server/http/reply.ts"],
+  ...[
+    "workers/server/stats/exposition/text.ts",
+    "workers/server/pods/timeline/timeline-svg.ts",
+    "workers/server/http/reply.ts",
+  ],
   ...[
     "workers/server/logs/node/file-server.ts",
     "workers/server/pods/manifests/view.ts",
     "workers/server/pods/manifests/watch.ts",
   ],
-  ...["workers/server/pods/manifests/answer.ts", "shared/base/text/quote.ts", "shared/telemetry/log/text-line.ts", "shared/io/http/bytes.ts"],
+  ...[
+    "workers/server/pods/manifests/answer.ts",
+    "shared/base/text/quote.ts",
+    "shared/telemetry/log/text-line.ts",
+    "shared/io/http/bytes.ts",
+  ],
   "main/model/plugin-handler.ts",
 ]);
 /** The texts are this program's own: words, numbers, quantities, addresses, constants. */
@@ -28,8 +37,17 @@ const OWN_WORDS = new Set([
     "main/resources/memory-manager/reserved-memory.ts",
     "main/containers/user-namespaces/id-range.ts",
   ],
-  ...["workers/eviction/messages.ts", "workers/peers/grpc.ts", "shared/io/yaml/parser.ts", "shared/base/text/nearest-name.ts"],
-  ...["shared/kubernetes/api/client/connection/dial.ts", "shared/kubernetes/cri/verbs.ts", "shared/kubernetes/cri/caller.ts"],
+  ...[
+    "workers/eviction/messages.ts",
+    "workers/peers/grpc.ts",
+    "shared/io/yaml/parser.ts",
+    "shared/base/text/nearest-name.ts",
+  ],
+  ...[
+    "shared/kubernetes/api/client/connection/dial.ts",
+    "shared/kubernetes/cri/verbs.ts",
+    "shared/kubernetes/cri/caller.ts",
+  ],
   "main/resources/devices/register-plugin.ts",
 ]);
 

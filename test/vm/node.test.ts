@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
-import { PATIENCE } from "../../tools/standalone/wait.js";
 import type { PodRecord } from "../../src/main/pods/sync/pod-record.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
 import { greedyPod, LIMITS, limitedPod, notingPod, PROTECTED, RESERVED, RESERVED_BYTES, THROTTLED } from "./pods.js";
 import { openWorld, type World } from "./world.js";

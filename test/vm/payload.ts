@@ -12,7 +12,7 @@ import { step } from "../../tools/standalone/progress.js";
 import { makeFileSystem } from "./image.js";
 
 const SIZE = "384M";
-const TREE = ["packaging", "package.json", "package-lock.json", "LICENSE", "Makefile"];
+const TREE = ["tools", "package.json", "package-lock.json", "LICENSE", "Makefile"];
 
 /**
  * Makes the disk in `dir` with these packages, /images.tar, and at /package files of the integration suite with what
@@ -36,7 +36,7 @@ export async function makePackagesPayload(
 
 /** Path of a test file below the root of the disk. Its paths to the kubelet are relative to tools/standalone. */
 export function testIn(name: string): string {
-  return `package/dist/packaging/standalone/${name}.test.mjs`;
+  return `package/dist/tools/standalone/${name}.test.mjs`;
 }
 
 /** One file: Node under emulation reads hundreds of them slowly. */
@@ -76,6 +76,6 @@ export async function makePayload(root: string, dir: string, size = SIZE): Promi
 async function copyProject(root: string, home: string): Promise<void> {
   await mkdir(home, { recursive: true });
   for (const part of TREE) await cp(join(root, part), join(home, part), { recursive: true });
-  for (const part of ["dist/agent", "dist/packaging"]) await copyCode(join(root, part), join(home, part));
+  for (const part of ["dist/agent", "dist/tools"]) await copyCode(join(root, part), join(home, part));
   for (const part of await productionPackages(root)) await copyPackage(join(root, part), join(home, part));
 }

@@ -8,11 +8,11 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { CannotStart } from "./cannot-start.mjs";
+import { npmNotes } from "./npm-notes.mjs";
 import { continueOnPinnedNode } from "./pinned-node.mjs";
 import { step } from "./step.mjs";
-import { npmNotes } from "./npm-notes.mjs";
 
-export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** Enough to start a command of a checkout, which then goes on with the Node that npm brings. */
 const OLDEST_NODE = [20, 19];
 

@@ -70,7 +70,7 @@ async function bundleChanges(root) {
   const last = await lastBuild(root);
   if (bundle === last.bundle && existsSync(join(root, "dist", "agent"))) return false;
   await record(root, { ...last, bundle: "" });
-  await step(root, "bundling the kubelet", process.execPath, [join("packaging", "bundle.mjs")]);
+  await step(root, "bundling the kubelet", process.execPath, [join("tools", "bundle", "main.mjs")]);
   await record(root, { ...last, bundle });
   return true;
 }

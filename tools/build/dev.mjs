@@ -5,15 +5,15 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, watch } from "node:fs";
 import { basename, join } from "node:path";
+import { DEV_HELP, checkTestWords } from "../usage/test.mjs";
+import { answerHelp } from "../usage/words.mjs";
 import { fail, prepare, root } from "./bootstrap.mjs";
 import { build } from "./build.mjs";
 import { CannotStart } from "./cannot-start.mjs";
-import { DEV_HELP, checkTestWords } from "../usage/test.mjs";
-import { answerHelp } from "../usage/words.mjs";
 
 /** Editors write a file in several steps. */
 const QUIET_MS = 50;
-const FOLDERS = ["src", "test", "packaging", "bench"];
+const FOLDERS = ["src", "test", "tools", "bench"];
 /** Suites that need an environment: `npm test -- NAME` runs them. */
 const ENVIRONMENT = /^test\/(integration|cluster|faults|hostile|vm)\//;
 
@@ -25,7 +25,7 @@ try {
   fail(error);
 }
 await prepare({ environment: false, bundle: false });
-console.log("watching src, test, packaging and bench; Ctrl-C ends it");
+console.log("watching src, test, tools and bench; Ctrl-C ends it");
 
 const changed = new Set();
 let timer;

@@ -1,9 +1,9 @@
-// `node tools/build/run.mjs dist/bench/main.js …`: runs a program of this checkout on the Node of the packages, after the
-// build of what changed. Help and wrong arguments are answered before anything is installed or built.
+// `node tools/build/run.mjs dist/bench/main.js …`: runs a program of this checkout on the Node of the packages, after
+// the build of what changed. Help and wrong arguments are answered before anything is installed or built.
 
 import { pathToFileURL } from "node:url";
-import { fail, prepare, root } from "./bootstrap.mjs";
 import { checkProgram } from "../usage/programs.mjs";
+import { fail, prepare, root } from "./bootstrap.mjs";
 
 const [program, ...args] = process.argv.slice(2);
 try {

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const FOLDERS = ["src", "test", "bench", "packaging"];
+const FOLDERS = ["src", "test", "bench", "tools"];
 /** Files beside the sources that change what the transpiler writes. */
 const TRANSPILER = ["tsconfig.json", "tools/build/transpile.mjs"];
 /** Files beside src that change what the bundler writes. */

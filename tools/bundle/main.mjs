@@ -3,8 +3,8 @@
 // Three steps: esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a
 // function and packs what a start needs into one file per entry; bundle/code-cache.mjs keeps what V8 compiles of them
 // (docs/adr/0057).
-// Invariant: `new URL("../../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever the
-// source lies (bundle/own-urls.mjs). The build checks that each such file is there.
+// Invariant: `new URL("../../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever
+// the source lies (bundle/own-urls.mjs). The build checks that each such file is there.
 
 import { spawnSync } from "node:child_process";
 import { access, chmod, readdir, readFile, rm } from "node:fs/promises";
@@ -16,7 +16,7 @@ import { writeModules } from "./modules.mjs";
 import { ownUrls } from "./own-urls.mjs";
 import { writePage } from "./page.mjs";
 
-const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
+const dist = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), "dist");
 const outdir = join(dist, "agent");
 const chunks = join(dist, "agent-chunks");
 const root = dirname(dist);
@@ -53,7 +53,7 @@ const neverLoaded = ["@grpc/proto-loader"];
  * dockerode loads them for image builds and for Engines behind SSH, which the kubelet does not use; ssh2 also brings a
  * native module.
  */
-const unused = join(root, "packaging", "bundle", "unused.cjs");
+const unused = join(root, "tools", "bundle", "unused.cjs");
 const withoutBuilds = {
   name: "dockerode without builds and SSH",
   setup(build) {

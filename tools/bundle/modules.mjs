@@ -1,5 +1,5 @@
-// Makes each ECMAScript chunk a function that src/shared/io/code/loader.ts calls. Packs the functions that a start needs
-// into one file:
+// Makes each ECMAScript chunk a function that src/shared/io/code/loader.ts calls. Packs the functions that a start
+// needs into one file:
 //   main/chunks/x.js     //./y.js ./z.js            (what it imports)
 //                        (function(exports,require,module,__import,__url){…})
 //   packs/kubelet-….js   ({"main/kubelet.js":(function…), …})

@@ -2,14 +2,14 @@
 // do. The routes are made with everything turned on, and never called.
 
 import { nodeletRoutes, type AdminRouteDeps } from "../../src/workers/server/admin/admin-routes.js";
-import type { Route } from "../../src/workers/server/http/answer.js";
 import { subresourcesOf, verbOf } from "../../src/workers/server/auth/attributes.js";
 import { nodeChecks } from "../../src/workers/server/health/health.js";
+import { HealthSlis } from "../../src/workers/server/health/slis.js";
+import type { Route } from "../../src/workers/server/http/answer.js";
+import { pageRoutes } from "../../src/workers/server/page/page-routes.js";
 import { CONNECTION_LIMITS } from "../../src/workers/server/ports/https-server.js";
 import { nodeRoutes, type NodeRouteDeps } from "../../src/workers/server/routes.js";
-import { HealthSlis } from "../../src/workers/server/health/slis.js";
 import { Stats } from "../../src/workers/server/stats/index.js";
-import { pageRoutes } from "../../src/workers/server/page/page-routes.js";
 import { TrustedRoutes, type TrustedDeps } from "../../src/workers/server/trusted-routes.js";
 import { ENDPOINT_MEANINGS } from "./endpoint-meanings.js";
 import { code, heading, table } from "./table.js";

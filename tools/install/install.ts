@@ -35,7 +35,7 @@ export async function install(root: string, options: InstallerOptions, say: (lin
     await replaceFile(layout.at(path), text, rights);
     record.files.push(path);
   };
-  const packaged = (name: string): Promise<string> => readFile(join(root, "packaging", name), "utf8");
+  const packaged = (name: string): Promise<string> => readFile(join(root, "tools/deploy", name), "utf8");
   const withPaths = (text: string): string =>
     text.replaceAll("/usr/bin/kubelet", layout.executable).replaceAll("/etc/nodelet/kubelet.yaml", layout.config);
 

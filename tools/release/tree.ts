@@ -109,7 +109,7 @@ async function putCode(to: string, options: TreeOptions): Promise<void> {
  * generator makes one where it is due.
  */
 async function putSystemFiles(to: string, root: string): Promise<void> {
-  const packaged = (name: string): Promise<string> => readFile(join(root, "packaging", name), "utf8");
+  const packaged = (name: string): Promise<string> => readFile(join(root, "tools/deploy", name), "utf8");
   const unit = await packaged("systemd/kubelet.service");
   const start = /^ExecStart=.+\n/m;
   if (!start.test(unit)) throw new SetupProblem("the unit has no ExecStart");

@@ -10,7 +10,7 @@ answerHelp(HELP, words);
 try {
   const options = parseStart(words);
   await prepare();
-  const { main } = await import("../dist/packaging/standalone/start.js");
+  const { main } = await import("../../dist/tools/standalone/start.js");
   process.exitCode = await main(options);
 } catch (error) {
   fail(error);

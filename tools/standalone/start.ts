@@ -22,7 +22,7 @@ import { waitFor } from "./wait.js";
 
 /** The repository's (or package's) folder, seen from dist/tools/standalone. */
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const EXAMPLES = join(ROOT, "packaging", "standalone", "manifests");
+const EXAMPLES = join(ROOT, "tools", "standalone", "manifests");
 const CACHE = join(ROOT, ".cache");
 const SAMPLE = "hello";
 /** Longer than the longest grace period of the examples. */

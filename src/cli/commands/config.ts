@@ -2,8 +2,8 @@
 // the defaults, from a file, or from the configuration of another kubelet.
 
 import { readFile, stat } from "node:fs/promises";
-import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { differences, otherConfig, type Difference } from "../config-diff.js";
 import { configLines, type ConfigLine, type Configz } from "../config-lines.js";
 import type { Context } from "../context.js";

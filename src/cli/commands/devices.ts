@@ -2,9 +2,12 @@
 // API.
 
 import { join } from "node:path";
-import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
-import type { AllocatableResourcesResponse, PodResources } from "../../shared/kubernetes/plugins/gen/podresources.v1.js";
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import type {
+  AllocatableResourcesResponse,
+  PodResources,
+} from "../../shared/kubernetes/plugins/gen/podresources.v1.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";

@@ -1,7 +1,7 @@
 // nodelet events: the events that the kubelet keeps in memory, oldest first.
 
-import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { NodeletEvents } from "../../shared/contracts/nodelet.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { duration, timeOf } from "../output/amounts.js";

@@ -1,7 +1,7 @@
 // nodelet pod: one pod with its containers, volumes and addresses.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { duration, moment } from "../output/amounts.js";

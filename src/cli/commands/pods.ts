@@ -1,7 +1,7 @@
 // nodelet pods: the pods of the node, one per line.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { manifestsOf } from "../manifests/find.js";

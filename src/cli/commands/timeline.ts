@@ -1,9 +1,9 @@
 // nodelet timeline: the steps of a pod's start as bars in the terminal, or as an SVG file.
 
 import { writeFile } from "node:fs/promises";
-import type { PodTimeline, TimelineStage } from "../../shared/contracts/timeline.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import { oneLine } from "../../shared/base/text/printable.js";
+import type { PodTimeline, TimelineStage } from "../../shared/contracts/timeline.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { moment } from "../output/amounts.js";

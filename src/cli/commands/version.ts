@@ -1,8 +1,8 @@
 // nodelet version: the version of this command, and that of the kubelet that responds on the socket.
 
-import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import { productVersion } from "../../shared/base/version/product-version.js";
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";

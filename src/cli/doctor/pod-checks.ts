@@ -1,8 +1,8 @@
 // The checks that need more than a look at the machine: manifests, the sandbox image, free pod addresses. One that
 // cannot be made is a warning, and the others go on.
 
-import type { NodeletImages, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { NodeletImages, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Client } from "../client.js";
 import { readPodNetwork } from "../machine/address-ranges.js";
 import type { KubeletConfig } from "../machine/kubelet-config.js";

@@ -1,7 +1,7 @@
 // The checks of `nodelet doctor`: the finding, the reason why it matters, and the command that mends it. Pure.
 
-import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { FIT_NODE, nodeVersionProblem } from "../../shared/base/text/node-version.js";
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { problemsOf } from "../problems.js";
 import { cgroupDriver } from "./cgroup-driver.js";
 import { bad, ok, type Machine, type Result } from "./check.js";

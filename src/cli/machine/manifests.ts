@@ -3,9 +3,9 @@
 
 import { basename } from "node:path";
 import { Scope } from "../../shared/base/abort/scope.js";
-import type { ManifestViolation, ManifestWarning } from "../../shared/kubernetes/api/manifest/violation.js";
-import type { DecodeManifestJob, DecodeManifestResult } from "../../shared/contracts/tasks.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { DecodeManifestJob, DecodeManifestResult } from "../../shared/contracts/tasks.js";
+import type { ManifestViolation, ManifestWarning } from "../../shared/kubernetes/api/manifest/violation.js";
 import { entriesOf, readThrough, type Entry } from "./files.js";
 import type { KubeletConfig } from "./kubelet-config.js";
 import type { ToolOptions } from "./tool.js";

@@ -6,9 +6,9 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { MANIFEST_BODY_LIMIT } from "../../shared/contracts/manifests.js";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import { MANIFEST_BODY_LIMIT } from "../../shared/contracts/manifests.js";
 import { CliError, EXIT } from "../errors.js";
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);

@@ -1,8 +1,8 @@
 // The manifests that the node has, over the manifest API of the admin socket (docs/manifest-api.md).
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import type { NodeletStatus, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { AnswerError, type Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
 import { podsOf } from "../pods/find.js";

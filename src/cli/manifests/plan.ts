@@ -1,8 +1,8 @@
 // What `nodelet apply`, `diff` and `restart` would change: manifests as written against those of the node. Pure.
 
+import type { ManifestName } from "../../shared/contracts/manifests.js";
 import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";
-import type { ManifestName } from "../../shared/contracts/manifests.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 import type { Manifest } from "./read.js";
 import { refusalOf } from "./source-of-pod.js";

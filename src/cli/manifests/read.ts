@@ -1,10 +1,10 @@
 // All manifests that the command line names, with the place of each, and everything wrong with them.
 
 import { hostname } from "node:os";
-import { violationText, type ManifestViolation } from "../../shared/kubernetes/api/manifest/violation.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
-import type { ReadDocument, WrittenPod } from "../../shared/contracts/manifest-reading.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { ReadDocument, WrittenPod } from "../../shared/contracts/manifest-reading.js";
+import { violationText, type ManifestViolation } from "../../shared/kubernetes/api/manifest/violation.js";
 import { manifestTexts } from "./files.js";
 import { kindHelp } from "./kinds.js";
 import { ManifestReader } from "./reader.js";

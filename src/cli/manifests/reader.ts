@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { Scope } from "../../shared/base/abort/scope.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
-import type { ReadManifestsJob, ReadManifestsResult } from "../../shared/contracts/manifest-reading.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { ReadManifestsJob, ReadManifestsResult } from "../../shared/contracts/manifest-reading.js";
 
 const ENTRY = new URL("../../workers/tasks/read-manifests.js", import.meta.url);
 /** Time limit of one text; the kubelet gives it 5 s and 2 s for each MiB. */

@@ -1,8 +1,8 @@
 // Rows of `nodelet pods` for manifests that make no pod: the file's name, InvalidManifest or ShadowedManifest, 0/0.
 // Pure.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { ManifestFacts, NodeManifests } from "../../shared/contracts/manifest-facts.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { manifestWord, shortName, type ManifestWord } from "./texts.js";
 
 /** Shown where a manifest names no namespace. */

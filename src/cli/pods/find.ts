@@ -1,9 +1,9 @@
 // Finds the pod that an operator names ("name", "namespace/name", or a static pod without the node's name at its end),
 // and its paths in the kubelet's routes.
 
+import { nearestName } from "../../shared/base/text/nearest-name.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";
-import { nearestName } from "../../shared/base/text/nearest-name.js";
 import type { Client } from "../client.js";
 import { CliError, EXIT, NoPodError } from "../errors.js";
 

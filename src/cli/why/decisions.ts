@@ -1,8 +1,8 @@
 // What the kubelet did for a pod and why, oldest first: from the source, phases, events and failed steps. What repeats
 // is counted. Pure.
 
-import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
 import { timeOf } from "../output/amounts.js";
 import { plainText } from "./plain-text.js";
 

@@ -1,9 +1,9 @@
 // Explains the pod or manifest that an operator names, with all that the kubelet knows of it.
 
-import type { Event } from "../../shared/kubernetes/api/event.js";
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Client } from "../client.js";
 import { NoPodError } from "../errors.js";
 import { manifestsOf } from "../manifests/find.js";

@@ -1,9 +1,9 @@
 // The input and output of the rules of `nodelet why`.
 
+import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { ApiContainerStatus } from "../../shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
-import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { NodeView } from "../problems.js";
 
 export interface WhyInput {

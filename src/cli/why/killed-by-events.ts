@@ -1,8 +1,8 @@
 // Stops by probes as far as events tell of them: for a kubelet whose main thread does not respond, or that has no
 // record of the stop. Pure.
 
-import { CRASH_RESET_MS } from "../../shared/kubernetes/api/crash-reset.js";
 import type { ProbeKillFacts } from "../../shared/contracts/nodelet.js";
+import { CRASH_RESET_MS } from "../../shared/kubernetes/api/crash-reset.js";
 import { timeOf } from "../output/amounts.js";
 import { eventsOf, type ContainerView, type WhyInput } from "./input.js";
 import { lastEnd } from "./runs.js";

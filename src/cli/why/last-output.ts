@@ -1,7 +1,7 @@
 // The last lines of a container's run, as evidence of a finding. Bounded: a container may write what it likes.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Client } from "../client.js";
 import { escapedLine } from "../output/escape.js";
 import { podPath } from "../pods/pod-paths.js";

@@ -1,9 +1,9 @@
 // Rules about containers that the kubelet stopped because a liveness or startup probe failed, whether they run again or
 // not. Pure.
 
+import type { ProbeKillFacts } from "../../shared/contracts/nodelet.js";
 import { CRASH_RESET_MS } from "../../shared/kubernetes/api/crash-reset.js";
 import type { Probe } from "../../shared/kubernetes/api/pod.js";
-import type { ProbeKillFacts } from "../../shared/contracts/nodelet.js";
 import { duration, timeOf } from "../output/amounts.js";
 import { nextStart } from "./back-off.js";
 import type { ContainerView, Finding, WhyInput } from "./input.js";

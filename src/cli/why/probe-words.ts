@@ -1,7 +1,7 @@
 // A probe, its answers and remedies in words. Pure.
 
-import type { Probe } from "../../shared/kubernetes/api/pod.js";
 import type { ProbeAnswer } from "../../shared/contracts/nodelet.js";
+import type { Probe } from "../../shared/kubernetes/api/pod.js";
 
 export function describeProbe(probe: Probe): string {
   const { exec, httpGet, tcpSocket, grpc } = probe;

@@ -1,8 +1,8 @@
 // Reads what the kubelet knows about all pods, for commands that show many of them.
 
+import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
-import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Client } from "../client.js";
 import { ofMain } from "../pods/of-main.js";
 import { podState, type StateOf } from "../pods/state.js";

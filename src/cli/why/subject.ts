@@ -1,7 +1,7 @@
 // What `nodelet why` is asked about: a pod, or manifests that make none. A pod of that name comes first. Pure.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { ManifestFacts, NodeManifests } from "../../shared/contracts/manifest-facts.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { CliError, EXIT } from "../errors.js";
 import { findManifests } from "../manifests/find.js";
 import { manifestWord } from "../manifests/texts.js";

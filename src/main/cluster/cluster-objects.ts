@@ -1,12 +1,12 @@
 // Builds the access of pods to objects of the cluster: objects that they refer to, tokens, services, classes.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
 import { isNotFound } from "../../shared/kubernetes/api/client/errors.js";
 import { RUNTIME_CLASSES, CONFIG_MAPS, SECRETS } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient, ResourceKind } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/kubernetes/api/objects.js";
 import { isStaticPod, type Pod } from "../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterObjects } from "../model/cluster-access.js";
 import type { PodClaims } from "../model/pod-claims.js";

@@ -1,11 +1,11 @@
 // The credentials of the node in its cluster. These are the kubeconfig (made by TLS bootstrap if there is none), the
 // client certificate with its rotation, and the serving certificate that the cluster signs.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { DescribedCertificate } from "../../shared/contracts/tasks.js";
 import { createApiClient, type ConnectedClient } from "../../shared/kubernetes/api/client/client.js";
 import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
 import { loadClientConfig } from "../../shared/kubernetes/api/client/kubeconfig/load.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
-import type { DescribedCertificate } from "../../shared/contracts/tasks.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";

@@ -2,6 +2,9 @@
 // pods, then the pods. Loaded only with a kubeconfig; no static pod waits for it.
 // Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { goPlatform } from "../../shared/base/text/go-platform.js";
+import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import { createApiClient, type ConnectedClient } from "../../shared/kubernetes/api/client/client.js";
 import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
 import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
@@ -11,28 +14,25 @@ import { SharedOutage } from "../../shared/kubernetes/api/client/reflect/shared-
 import { Reflector } from "../../shared/kubernetes/api/client/reflector.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
-import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import { restClientMetrics } from "../../shared/telemetry/metrics/rest-client.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
-import { goPlatform } from "../../shared/base/text/go-platform.js";
 import type { Settings } from "../command/settings.js";
-import type { NodeRecorder } from "../pods/events/node-recorder.js";
-import type { NodePressures } from "../resources/eviction/pressures.js";
 import { Components } from "../model/components.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { PluginHandlers } from "../model/plugin-handler.js";
 import { startCsi, type RunningCsi } from "../node/csi/start-csi.js";
 import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
-import type { NodeResourcesHolder } from "../resources/node-resources.js";
+import type { NodeRecorder } from "../pods/events/node-recorder.js";
 import type { PodFeed } from "../pods/sources/api-source.js";
 import type { Sources } from "../pods/sources/start-sources.js";
 import type { HostIPs } from "../pods/status/host-ips.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { PodSync } from "../pods/sync/pod-sync.js";
+import type { NodePressures } from "../resources/eviction/pressures.js";
+import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";

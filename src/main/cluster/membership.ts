@@ -2,10 +2,10 @@
 // may make to the cluster, and the facts that they report. The cluster's own components are loaded later, while static
 // pods already start.
 
-import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
-import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
+import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
+import type { Node } from "../../shared/kubernetes/api/node.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";

@@ -2,20 +2,20 @@
 // Loaded only with a kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started before
 // the sync path listens.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
 import { PODS } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import { isFinalPhase } from "../model/phase.js";
+import { podIdentity } from "../model/slim-pod.js";
 import type { NodeRecorder } from "../pods/events/node-recorder.js";
 import { EventSink } from "../pods/events/sink/event-sink.js";
 import { eventSinkMetrics } from "../pods/events/sink/metrics.js";
-import { isFinalPhase } from "../model/phase.js";
-import { podIdentity } from "../model/slim-pod.js";
 import { ApiSource, type ApiPodsWatcher, type PodFeed } from "../pods/sources/api-source.js";
 import { DefinitionBudget } from "../pods/sources/definition-budget.js";
 import type { Sources } from "../pods/sources/start-sources.js";

@@ -3,10 +3,10 @@
 // Invariant: it delivers at most once, and only adds pods; the whole list decides what has gone. A failure leaves all
 // to that list.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
 import { PODS } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import { Reflector } from "../../shared/kubernetes/api/client/reflector.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
 import type { PodFeed } from "../pods/sources/api-source.js";
 
 export interface UnfinishedPodsDeps {

@@ -2,21 +2,21 @@
 // their start. They stop in reverse order.
 // Invariant: the pods keep running when the kubelet stops.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
-import type { RuntimeState } from "../../shared/contracts/pleg.js";
-import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
-import { LeasedImages } from "../pods/collection/leased-images.js";
-import type { NodeRecorder } from "../pods/events/node-recorder.js";
-import { NodePressures } from "../resources/eviction/pressures.js";
+import type { RuntimeState } from "../../shared/contracts/pleg.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 import { startLogRotation } from "../containers/logs/start-log-rotation.js";
-import { Components, running, type Component } from "../model/components.js";
-import { recordNode } from "../node/metrics.js";
-import { checkLeftStates } from "../resources/managers/left-states.js";
-import { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { NodeRuntime } from "../containers/runtime/node-runtime.js";
 import { startPodCidr } from "../containers/runtime/pod-cidr.js";
+import { Components, running, type Component } from "../model/components.js";
+import { recordNode } from "../node/metrics.js";
+import { LeasedImages } from "../pods/collection/leased-images.js";
+import type { NodeRecorder } from "../pods/events/node-recorder.js";
 import { PodState } from "../pods/sync/pod-state.js";
+import { NodePressures } from "../resources/eviction/pressures.js";
+import { checkLeftStates } from "../resources/managers/left-states.js";
+import { NodeResourcesHolder } from "../resources/node-resources.js";
 import { deferredCgroupMaintenance } from "./cgroup-maintenance.js";
 import { connectRuntime } from "./connect-runtime.js";
 import type { AgentContext } from "./context.js";

@@ -2,7 +2,11 @@
 // configured one. A runtime that is unavailable or does not report its driver must not delay the start.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
-import { chooseCgroupDriver, type CgroupDriverChoice, type CgroupDriverName } from "../../shared/kubernetes/cri/cgroup-driver.js";
+import {
+  chooseCgroupDriver,
+  type CgroupDriverChoice,
+  type CgroupDriverName,
+} from "../../shared/kubernetes/cri/cgroup-driver.js";
 import type { CriCalls } from "../../shared/kubernetes/cri/verbs.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 

@@ -2,8 +2,8 @@
 // missing reserved cgroup is fatal. Otherwise it begins a second later, when the first pods are starting. Loaded only
 // then.
 
-import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Component } from "../model/components.js";
 import type { PodSubscriber } from "../model/pod-events.js";
 import type { CgroupMaintenance, CgroupMaintenanceDeps } from "./node-cgroups.js";

@@ -1,12 +1,12 @@
 // Eviction and the disk usage of pods, loaded with the first question of the eviction thread or of a reader of disk
 // usage.
 
-import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { Collection } from "../pods/collection/collection.js";
-import type { NodePressures } from "../resources/eviction/pressures.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { PodWorkers } from "../pods/sync/pod-workers.js";
+import type { NodePressures } from "../resources/eviction/pressures.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
 import type { NodeEviction } from "./node-eviction.js";

@@ -1,21 +1,21 @@
 // Main's answers to the nodelet command: state of pods and of the node that no status shows. Loaded with the first
 // question.
 
-import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
-import { printQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { printQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import type { Membership } from "../cluster/membership.js";
-import type { NodePressures } from "../resources/eviction/pressures.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
 import { nanosToMs } from "../model/observed-containers.js";
 import type { ProbeManager } from "../pods/probes/probe-manager.js";
-import type { NodeResources } from "../resources/node-capacity.js";
-import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { HostIPs } from "../pods/status/host-ips.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { PodSync } from "../pods/sync/pod-sync.js";
+import type { NodePressures } from "../resources/eviction/pressures.js";
+import type { NodeResources } from "../resources/node-capacity.js";
+import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
 
 export interface FactDeps {

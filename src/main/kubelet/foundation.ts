@@ -1,20 +1,20 @@
 // The base of all parts of the kubelet: events, metrics, tasks pool, calls on volumes, connection to the cluster. None
 // of these depends on another part.
 
-import { moduleLogger } from "../../shared/telemetry/log/logger.js";
 import { goPlatform } from "../../shared/base/text/go-platform.js";
 import { startHelperProcess } from "../../shared/node/volume-calls/helper.js";
 import { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
+import { moduleLogger } from "../../shared/telemetry/log/logger.js";
 import { Membership } from "../cluster/membership.js";
-import { eventMetrics } from "../pods/events/metrics.js";
-import { NodeRecorder } from "../pods/events/node-recorder.js";
 import { startCredentialProviders } from "../containers/images/credential-providers/start.js";
 import type { ProviderCredentials } from "../containers/images/keyring/keyring-credentials.js";
 import { recordBuild } from "../node/metrics.js";
+import { eventMetrics } from "../pods/events/metrics.js";
+import { NodeRecorder } from "../pods/events/node-recorder.js";
 import { HostIPs } from "../pods/status/host-ips.js";
 import { podMetrics, type PodMetrics } from "../pods/sync/metrics.js";
-import type { TasksPool } from "../threads/tasks-pool.js";
 import { Timelines } from "../pods/timeline/timelines.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 import type { AgentContext } from "./context.js";

@@ -2,8 +2,8 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
-import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 
 const IPTABLES_DELAY_MS = 5000;
 

@@ -1,12 +1,12 @@
 // Joins the node to its cluster in the background; nothing happens on a stand-alone node.
 
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
-import type { NodePressures } from "../resources/eviction/pressures.js";
-import type { NodeDevices } from "../resources/devices/node-devices.js";
-import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { Sources } from "../pods/sources/start-sources.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { PodSync } from "../pods/sync/pod-sync.js";
+import type { NodeDevices } from "../resources/devices/node-devices.js";
+import type { NodePressures } from "../resources/eviction/pressures.js";
+import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
 

@@ -4,9 +4,9 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
-import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
-import { releaseFreeMemory } from "../../shared/io/os/malloc.js";
 import { Loop } from "../../shared/base/turns/loop.js";
+import { releaseFreeMemory } from "../../shared/io/os/malloc.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 
 const PERIOD_MS = 30_000;
 

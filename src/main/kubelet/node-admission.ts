@@ -2,22 +2,23 @@
 
 import { statfs } from "node:fs/promises";
 import { release } from "node:os";
+import { goPlatform } from "../../shared/base/text/go-platform.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { moduleLogger } from "../../shared/telemetry/log/logger.js";
-import { goPlatform } from "../../shared/base/text/go-platform.js";
+import type { Membership } from "../cluster/membership.js";
+import { featuresToRun, USER_NAMESPACES_HOST_NETWORK } from "../model/declared-features.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { appArmorProblem } from "../pods/admission/app-armor.js";
 import type { AdmissionNode } from "../pods/admission/handler.js";
 import { admissionMetrics } from "../pods/admission/metrics.js";
 import { NodeAdmission } from "../pods/admission/node-admission.js";
 import { withNodeObject } from "../pods/admission/node-from-api.js";
-import type { Membership } from "../cluster/membership.js";
-import type { NodePressures } from "../resources/eviction/pressures.js";
-import { featuresToRun, USER_NAMESPACES_HOST_NETWORK } from "../model/declared-features.js";
-import type { EventRecorder } from "../model/event-recorder.js";
+import type { PodState } from "../pods/sync/pod-state.js";
 import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
+import type { NodePressures } from "../resources/eviction/pressures.js";
 import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
 import {
   evictionReserve,
@@ -29,7 +30,6 @@ import {
 } from "../resources/node-capacity.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import { hostHugePageSizes } from "../resources/page-sizes.js";
-import type { PodState } from "../pods/sync/pod-state.js";
 import type { AgentContext } from "./context.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { ShutdownNotice } from "./node-shutdown.js";

@@ -2,13 +2,13 @@
 // moves the kubelet's and the system's processes into their cgroups. Loaded by cgroup-maintenance.ts once the tree
 // exists: no pod waits for it.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { Loop } from "../../shared/base/turns/loop.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { CgroupMounts } from "../../shared/node/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/node/cgroup/name.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
-import { Loop } from "../../shared/base/turns/loop.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { setKernelDefaults } from "../node/kernel-defaults.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";

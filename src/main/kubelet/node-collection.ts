@@ -3,11 +3,11 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { Collection, type CollectionSource } from "../pods/collection/collection.js";
 import type { DeadContainerPolicy } from "../pods/collection/dead-containers.js";
 import { ImageLeases } from "../pods/collection/image-leases.js";
 import { ImageUsers } from "../pods/collection/image-users.js";
-import type { EventRecorder } from "../model/event-recorder.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { SyncLoop } from "../pods/sync/sync-loop.js";
 

@@ -1,21 +1,21 @@
 // Connects eviction and the disk usage of pods to the sync path. Loaded by the eviction thread's first start: no pod
 // waits for it.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { DiskUsage } from "../pods/disk-usage/disk-usage.js";
+import type { PodState } from "../pods/sync/pod-state.js";
+import type { PodWorkers } from "../pods/sync/pod-workers.js";
 import { Eviction, type EvictionThreadPort } from "../resources/eviction/eviction.js";
 import { evictionMetrics } from "../resources/eviction/metrics.js";
 import type { NodePressures } from "../resources/eviction/pressures.js";
-import type { EventRecorder } from "../model/event-recorder.js";
-import type { PodState } from "../pods/sync/pod-state.js";
-import type { PodWorkers } from "../pods/sync/pod-workers.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 

@@ -3,11 +3,11 @@
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
+import type { PodState } from "../pods/sync/pod-state.js";
 import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
 import { createManagers, machineReading } from "../resources/managers/create-managers.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
-import type { PodState } from "../pods/sync/pod-state.js";
 import type { AgentContext } from "./context.js";
 
 export interface NodeManagersParts {

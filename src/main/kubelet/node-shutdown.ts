@@ -1,9 +1,9 @@
 // Graceful shutdown of the running node: started after the first pods, and only with a configured period. Nothing is
 // loaded for it before.
 
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { moduleLogger } from "../../shared/telemetry/log/logger.js";
-import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { PodSync } from "../pods/sync/pod-sync.js";
 import type { AgentContext } from "./context.js";

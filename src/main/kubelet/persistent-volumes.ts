@@ -1,9 +1,9 @@
 // Volumes that outlive pods, on a node that joins a cluster. A stand-alone node loads nothing of them.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
-import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import type { Settings } from "../command/settings.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import type { EventRecorder, ObjectEvents } from "../model/event-recorder.js";

@@ -2,15 +2,15 @@
 // kubelet creates them after its start, so that no static pod waits for the code.
 // Invariant: a failure here is retried and never prevents the kubelet from running pods.
 
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { moduleLogger } from "../../shared/telemetry/log/logger.js";
-import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
 import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
-import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { PodSync } from "../pods/sync/pod-sync.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
+import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
 

@@ -3,9 +3,9 @@
 
 import { unlessAborted } from "../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
-import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
 import { certificateTasks } from "../node/certificates/certificate-tasks.js";
 import type { TasksPool } from "../threads/tasks-pool.js";

@@ -1,8 +1,8 @@
 // Checks the machine for problems that an operator should know, after the first pods have started.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
-import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
+import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { MachineSettings } from "../node/machine-warnings.js";
 

@@ -1,7 +1,6 @@
 // Main's handlers of the records and questions of its threads.
 
-import type { Event } from "../../shared/kubernetes/api/event.js";
-import { isStaticPod, podDescription, type Pod } from "../../shared/kubernetes/api/pod.js";
+import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
@@ -9,14 +8,15 @@ import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/n
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import { isStaticPod, podDescription, type Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { EventStore } from "../pods/events/node-recorder.js";
 import type { ProbeManager } from "../pods/probes/probe-manager.js";
 import type { Sources } from "../pods/sources/start-sources.js";
 import type { PodSync } from "../pods/sync/pod-sync.js";
-import type { EvictionOwner, ImageGcOwner, ThreadOwner } from "../threads/thread-owner.js";
 import type { Timelines } from "../pods/timeline/timelines.js";
+import type { EvictionOwner, ImageGcOwner, ThreadOwner } from "../threads/thread-owner.js";
 import type { FactDeps } from "./facts.js";
 import type { NodeEviction } from "./node-eviction.js";
 

@@ -1,7 +1,7 @@
 // The stop of a container: its grace period and its stop signal.
 
-import type { Pod, Probe } from "../../shared/kubernetes/api/pod.js";
 import { boundedSeconds } from "../../shared/base/clock/durations.js";
+import type { Pod, Probe } from "../../shared/kubernetes/api/pod.js";
 
 /** The runtime gets at least this long between the stop signal and SIGKILL. */
 export const MIN_STOP_SECONDS = 2;

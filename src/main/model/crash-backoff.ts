@@ -3,10 +3,10 @@
 // memory only. After its own restart, the kubelet starts a crashing container once more without delay, as upstream
 // does.
 
+import { goDuration } from "../../shared/base/clock/go-duration.js";
 import { CRASH_RESET_MS } from "../../shared/kubernetes/api/crash-reset.js";
 import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 import { podDescription } from "../../shared/kubernetes/api/pod.js";
-import { goDuration } from "../../shared/base/clock/go-duration.js";
 import { goJson } from "./go-json.js";
 
 /** Milliseconds. Defaults are the constants of 1.36. */

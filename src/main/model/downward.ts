@@ -1,10 +1,10 @@
 // Downward API values for environment variables and volumes: fields of the pod and resources of its containers.
 
+import { quote } from "../../shared/base/text/quote.js";
 import type { Quantity } from "../../shared/kubernetes/api/meta.js";
 import { containerNamed } from "../../shared/kubernetes/api/per-spec.js";
 import type { Container, Pod, ResourceList } from "../../shared/kubernetes/api/pod.js";
 import { milliValue } from "../../shared/kubernetes/api/quantity.js";
-import { quote } from "../../shared/base/text/quote.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
 
 export interface DownwardInput {

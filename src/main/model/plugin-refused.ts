@@ -1,7 +1,7 @@
 // The reason why a plugin is not registered. The message goes to the plugin and to the log.
 
-import { dnsSubdomain } from "../../shared/kubernetes/api/manifest/formats.js";
 import { quoteStart } from "../../shared/base/text/quote.js";
+import { dnsSubdomain } from "../../shared/kubernetes/api/manifest/formats.js";
 
 /** Longest text of a plugin that an error repeats. */
 const LONGEST_QUOTE = 200;

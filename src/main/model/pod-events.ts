@@ -3,9 +3,9 @@
 // Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones
 // receive the event.
 
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
-import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { PodFailure } from "./refusal.js";
 import type { SyncedPod, WorkerOperation } from "./synced-pod.js";

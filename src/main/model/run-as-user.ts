@@ -1,8 +1,8 @@
 // The user of a container's process, and runAsNonRoot. The runtime does not verify it, so the kubelet does before it
 // creates the container.
 
-import { type Container, type Pod, podDescription } from "../../shared/kubernetes/api/pod.js";
 import { quote } from "../../shared/base/text/quote.js";
+import { type Container, type Pod, podDescription } from "../../shared/kubernetes/api/pod.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
 
 /** The image's user, from CRI ImageStatus; both absent for an image that names none (it runs as root). */

@@ -1,8 +1,8 @@
 // The states of a pod worker, and the result of one pass over its pod. Pod events carry this result, and the status is
 // computed from it.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { ErrorFacts } from "../../shared/contracts/nodelet.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 import type { ProbedPodState } from "./probe-port.js";
 import type { PodFailure } from "./refusal.js";

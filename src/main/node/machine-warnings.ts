@@ -4,12 +4,12 @@
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
+import { mount, unmount } from "../../shared/io/os/mount.js";
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
-import { mount, unmount } from "../../shared/io/os/mount.js";
-import type { EventRecorder } from "../model/event-recorder.js";
 import { resolvConfProblem } from "../containers/network/resolv-conf-problem.js";
 import { parseResolvConf } from "../containers/network/resolv-conf.js";
+import type { EventRecorder } from "../model/event-recorder.js";
 import { swapDevices } from "./swap.js";
 
 export interface MachineSettings {

@@ -1,10 +1,10 @@
 // The images in the Node object: requested from the image-gc thread periodically. A failure keeps the list.
 
-import type { ContainerImage } from "../../shared/kubernetes/api/node.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { Loop } from "../../shared/base/turns/loop.js";
+import type { ContainerImage } from "../../shared/kubernetes/api/node.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/thread-log.js";
-import { Loop } from "../../shared/base/turns/loop.js";
 
 /** Upstream's age limit of its list. */
 const IMAGES_PERIOD_MS = 30000;

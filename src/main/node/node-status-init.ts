@@ -1,8 +1,8 @@
 // Makes the init data of the node-status thread from the settings.
 
-import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
-import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { goPlatform } from "../../shared/base/text/go-platform.js";
+import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
+import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
 import type { Settings } from "../command/settings-of.js";
 import { nodeConfigFiles } from "./certificates/certificate-files.js";
 

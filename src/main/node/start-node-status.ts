@@ -2,12 +2,12 @@
 // when there is a kubeconfig.
 // Invariant: nothing here is waited for by the sync path.
 
-import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
-import type { NodeConfigReport } from "../../shared/kubernetes/api/config-source.js";
-import { printQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
+import type { NodeConfigReport } from "../../shared/kubernetes/api/config-source.js";
+import { printQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";

@@ -2,10 +2,10 @@
 // error and an exit status. The first request to the API server shows whether it accepts them.
 
 import { access, constants } from "node:fs/promises";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { ClientConfig, Source } from "../../shared/kubernetes/api/client/config.js";
 import { KubeconfigError } from "../../shared/kubernetes/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/kubernetes/api/client/kubeconfig/load.js";
-import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { NodeObjectSettings } from "../command/views/node.js";
 import { renewedCertificate } from "../node/certificates/certificate-files.js";
 

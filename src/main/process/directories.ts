@@ -3,10 +3,10 @@
 
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { podsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import { podsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
 
 export interface Directories {
   root: string;

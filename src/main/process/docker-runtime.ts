@@ -10,9 +10,9 @@ import { dockershimInit, DockershimThread } from "../threads/dockershim-thread.j
 import type { NodeThreads } from "../threads/node-threads.js";
 import { spawnWorkerThread } from "../threads/spawn-worker.js";
 import { ThreadContext } from "../threads/thread-context.js";
+import { systemdNotifier } from "./systemd/notify.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./unix/process-limits.js";
 import type { StopRequest } from "./unix/signals.js";
-import { systemdNotifier } from "./systemd/notify.js";
 
 /** For this kubelet's pods: one more of its threads. The CRI clients wait for its socket as for that of any runtime. */
 export function startDockerRuntime(settings: Settings, threads: NodeThreads): void {

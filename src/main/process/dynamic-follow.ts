@@ -2,8 +2,8 @@
 // applies it in place or by a restart.
 
 import { systemClock } from "../../shared/base/clock/clock.js";
-import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { BoardReader } from "../../shared/base/queue/board.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { RunningAgent } from "../kubelet/agent.js";
 import { lateThreads } from "../threads/late-threads.js";
 import type { NodeThreads } from "../threads/node-threads.js";
@@ -13,8 +13,8 @@ import { differences, type Examination } from "./dynamic-config/examine.js";
 import { followConfiguration, type FollowedConfig } from "./dynamic-config/follow.js";
 import { configMetrics } from "./dynamic-config/metrics.js";
 import { examineApart, ExaminationError } from "./examine-apart.js";
-import type { Logging } from "./unix/logging.js";
 import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
+import type { Logging } from "./unix/logging.js";
 
 export interface FollowDeps {
   dynamic: DynamicConfig;

@@ -7,7 +7,6 @@ import { fileURLToPath } from "url";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import type { Examination } from "./dynamic-config/examine.js";
 
-/** By way of the folder, so that the bundle finds it from its chunks too (tools/bundle/main.mjs). */
 const ENTRY = fileURLToPath(new URL("./examine-child.js", import.meta.url));
 const DEADLINE_MS = 30000;
 

@@ -10,8 +10,8 @@ import { enableNativeHistograms, ThreadRegistry } from "../../shared/telemetry/m
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import type { RunningTracing } from "../../shared/telemetry/tracing/start-tracing.js";
 import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
-import { nodeSettingsOf } from "../kubelet/node-settings.js";
 import type { Settings } from "../command/settings.js";
+import { nodeSettingsOf } from "../kubelet/node-settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
 import { checkSwap } from "../node/swap.js";
 import { NodeThreads } from "../threads/node-threads.js";
@@ -25,16 +25,16 @@ import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import type { FollowDeps } from "./dynamic-follow.js";
 import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
-import { acquireLockFile, type HeldLock } from "./unix/lock-file.js";
-import type { Logging } from "./unix/logging.js";
-import { checkPermissions } from "./unix/permissions.js";
-import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./unix/process-limits.js";
-import type { StopRequest } from "./unix/signals.js";
 import { runOnce } from "./run-once.js";
 import { checkServerAuth } from "./server-auth.js";
 import { shareRootDirectory } from "./shared-root.js";
 import { linkToSystemd } from "./systemd/systemd.js";
 import { watchdogInterval } from "./systemd/watchdog.js";
+import { acquireLockFile, type HeldLock } from "./unix/lock-file.js";
+import type { Logging } from "./unix/logging.js";
+import { checkPermissions } from "./unix/permissions.js";
+import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./unix/process-limits.js";
+import type { StopRequest } from "./unix/signals.js";
 
 export interface Outcome {
   exitCode: number;

@@ -1,8 +1,8 @@
 // --runonce: starts the pods of all sources, waits until each runs or has exited, logs the results and exits. Pods are
 // left running.
 
-import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import type { RunningAgent } from "../kubelet/agent.js";
 
 /** Time limit for all pods to run. */

@@ -1,12 +1,12 @@
 // Runs a node with its settings: the log starts before everything, then the node; its end decides about a restart.
 
 import { systemClock } from "../../shared/base/clock/clock.js";
-import { setV8Flags } from "../../shared/io/code/v8-flags.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import { setV8Flags } from "../../shared/io/code/v8-flags.js";
+import { replaceProcess } from "../../shared/io/os/execve.js";
 import { type Logger, verbose } from "../../shared/telemetry/log/logger.js";
 import type { LoggingConfig } from "../../shared/telemetry/log/logging-config.js";
-import { replaceProcess } from "../../shared/io/os/execve.js";
 import type { Settings } from "../command/settings.js";
 import type { LoggingSettings } from "../command/views/logging.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";

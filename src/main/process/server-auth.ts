@@ -1,7 +1,7 @@
 // Checks that the configured authentication and authorization are possible: webhook reviews need an API server.
 
-import type { AuthenticationInit, AuthorizationInit } from "../../shared/contracts/server.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import type { AuthenticationInit, AuthorizationInit } from "../../shared/contracts/server.js";
 
 export interface ServerAuthSettings {
   enableServer: boolean;

@@ -2,6 +2,7 @@
 // passed to main's side of eviction, which is loaded with the thread's first start.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import type {
   EvictionControl,
   EvictionInit,
@@ -11,7 +12,6 @@ import type {
 } from "../../shared/contracts/eviction.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
-import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
 import type { EvictionThreadPort } from "../resources/eviction/eviction.js";
 import { PodDeltas } from "./pod-deltas.js";

@@ -5,6 +5,9 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { expose } from "comlink";
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import type { BoardBuffers } from "../../shared/base/queue/board.js";
+import { LAYOUT_VERSION } from "../../shared/base/queue/layout.js";
+import { createRing, type RingBuffers } from "../../shared/base/queue/ring.js";
 import type {
   ExitCause,
   SerializedError,
@@ -15,13 +18,10 @@ import type {
 } from "../../shared/contracts/thread.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { ThreadLogging } from "../../shared/telemetry/log/logging-config.js";
-import type { BoardBuffers } from "../../shared/base/queue/board.js";
-import { LAYOUT_VERSION } from "../../shared/base/queue/layout.js";
-import { createRing, type RingBuffers } from "../../shared/base/queue/ring.js";
+import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import { portEndpoint } from "../../shared/thread/endpoint.js";
 import { serializeError } from "../../shared/thread/errors.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
-import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import type { SpawnedWorker, SpawnWorker } from "./spawn-worker.js";
 
 export interface GenerationOptions {

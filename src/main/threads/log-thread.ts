@@ -5,16 +5,16 @@
 
 import { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
-import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
-import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
-import type { ThreadLogs } from "../../shared/telemetry/log/logger.js";
-import type { LoggingConfig, ThreadLogging } from "../../shared/telemetry/log/logging-config.js";
-import { openOutput } from "../../shared/telemetry/log/open-output.js";
 import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/base/queue/log-words.js";
 import { createRecentLines } from "../../shared/base/queue/recent-lines.js";
 import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/base/queue/ring.js";
 import { Backoff } from "../../shared/base/turns/backoff.js";
+import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
+import type { ThreadLogs } from "../../shared/telemetry/log/logger.js";
+import type { LoggingConfig, ThreadLogging } from "../../shared/telemetry/log/logging-config.js";
+import { openOutput } from "../../shared/telemetry/log/open-output.js";
 
 export interface LogThreadOptions {
   config: LoggingConfig;

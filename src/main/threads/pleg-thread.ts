@@ -2,12 +2,12 @@
 
 import { join } from "node:path";
 import type { Clock } from "../../shared/base/clock/clock.js";
-import type { InspectRequest, PlegControl, PlegInit, PlegWireRecord, WatchedPod } from "../../shared/contracts/pleg.js";
-import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
 import { RingProducer } from "../../shared/base/queue/ring.js";
+import type { InspectRequest, PlegControl, PlegInit, PlegWireRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import { readRecords } from "./read-records.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";

@@ -2,8 +2,8 @@
 // of a pod with thousands of mounts takes main several times as long. A large text is sent as bytes: as a string it
 // would stay in the thread's heap until the thread, which may be idle, collects garbage.
 
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { PodText } from "../../shared/contracts/server.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { statusText } from "../model/status-text.js";
 import type { SharedTexts } from "./shared-texts.js";
 

@@ -3,6 +3,7 @@
 // receives its records.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import {
   probeThreadOf,
   type ProbedPod,
@@ -12,7 +13,6 @@ import {
 } from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
-import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 import type { ProberPort } from "../model/prober-port.js";
 import { PodDeltas } from "./pod-deltas.js";

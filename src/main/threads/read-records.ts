@@ -3,10 +3,10 @@
 // fresh ring and reports everything again.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
-import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Codec } from "../../shared/base/queue/codec.js";
 import { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import { RingConsumer } from "../../shared/base/queue/ring.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { SupervisedThread } from "./supervisor.js";
 
 export interface RecordReading<T> {

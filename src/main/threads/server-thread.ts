@@ -2,7 +2,6 @@
 // this kind: `server`, and `secure-server` for port 10250 (docs/adr/0081).
 
 import { transfer } from "comlink";
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type {
@@ -13,6 +12,7 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import type { PodDelta } from "../model/pod-delta.js";

@@ -2,8 +2,8 @@
 // (docs/adr/0113).
 
 import { Worker } from "node:worker_threads";
-import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
 import type { SupervisorMessage, ThreadInit, WorkerMessage } from "../../shared/contracts/thread.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
 
 interface WorkerStart {
   /** The worker's compiled index.js. */

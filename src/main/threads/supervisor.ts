@@ -3,15 +3,15 @@
 // onExit; it calls onRunning at each start with fresh rings, and the owner sends its whole snapshot again.
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
-import type { ThreadExit } from "../../shared/contracts/thread.js";
 import type { ThreadFault } from "../../shared/base/faults/thread-fault.js";
-import { loggingFor, type Logger } from "../../shared/telemetry/log/logger.js";
 import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from "../../shared/base/queue/board.js";
 import type { RingBuffers } from "../../shared/base/queue/ring.js";
+import type { ThreadExit } from "../../shared/contracts/thread.js";
+import { loggingFor, type Logger } from "../../shared/telemetry/log/logger.js";
+import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
-import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import { ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
 import { RestartPolicy, type RestartOptions } from "./restart-policy.js";

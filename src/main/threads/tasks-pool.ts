@@ -5,9 +5,9 @@
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Clock } from "../../shared/base/clock/clock.js";
-import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
-import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
 import { messageOf, abortReason } from "../../shared/base/errors/thrown.js";
+import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { Turns } from "./turns.js";
 

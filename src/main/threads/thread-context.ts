@@ -3,14 +3,14 @@
 // Invariant: a thread that clients, pods or the API server can reach never ends the process, however often it fails.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
-import { CodeLoads } from "../../shared/io/code/v8-flags.js";
+import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/base/queue/board.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
+import { CodeLoads } from "../../shared/io/code/v8-flags.js";
 import { droppedLines, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadMetrics } from "../../shared/telemetry/metrics/threads.js";
-import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/base/queue/board.js";
+import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import { keepStamping } from "../../shared/thread/stamper.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
-import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import type { SpawnWorker } from "./spawn-worker.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import { rowOf, WORKERS, type WorkerName } from "./thread-table.js";

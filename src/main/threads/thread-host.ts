@@ -1,8 +1,8 @@
 // The collaborators of a thread's class on main. No class imports the table that lists it.
 
-import type { NodeConfigFiles } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
+import type { NodeConfigFiles } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";

@@ -1,8 +1,6 @@
 // Main's side of the contracts of its threads: what their records and questions come to. MainThreadOwner
-// (agent/thread-owner.ts) implements it.
+// (kubelet/thread-owner.ts) implements it.
 
-import type { Event } from "../../shared/kubernetes/api/event.js";
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { ImageGcUpcalls, UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
@@ -10,6 +8,8 @@ import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/n
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Eviction } from "../resources/eviction/eviction.js";
 
 export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;

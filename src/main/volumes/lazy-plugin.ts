@@ -1,7 +1,7 @@
 // A volume plugin whose code is loaded for the first pod that uses it.
 
-import type { Volume } from "../../shared/kubernetes/api/volume.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
+import type { Volume } from "../../shared/kubernetes/api/volume.js";
 import type { VolumePlugin } from "./plugin.js";
 
 interface LazyPlugin {

@@ -2,10 +2,10 @@
 
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { podsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
-import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { namesOf } from "../../shared/io/fs/untrusted-folder.js";
+import { podsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
+import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 
 /** Mode of the directories above a volume. */
 export const POD_DIRECTORY_MODE = 0o750;

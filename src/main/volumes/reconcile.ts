@@ -3,6 +3,8 @@
 // for set-up and teardown.
 
 import { stat } from "node:fs/promises";
+import { errorCode } from "../../shared/base/errors/error-code.js";
+import { mountsWithin, readMounts } from "../../shared/io/fs/mountinfo.js";
 import {
   MOUNT_POINT,
   devicesDirectory,
@@ -11,8 +13,6 @@ import {
   podsDirectory,
   volumesDirectory,
 } from "../../shared/kubernetes/api/pod-paths.js";
-import { errorCode } from "../../shared/base/errors/error-code.js";
-import { mountsWithin, readMounts } from "../../shared/io/fs/mountinfo.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { VolumeMetrics } from "./metrics.js";
 import { clearIntent, readIntent } from "./mount-intent.js";

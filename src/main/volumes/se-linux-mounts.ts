@@ -3,10 +3,10 @@
 // KEP-1710.
 // Invariant: pods that use a volume at the same time have one label, or the second is refused.
 
-import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Mount } from "../../shared/io/fs/mountinfo.js";
-import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { FileLabel } from "../../shared/io/os/se-linux.js";
+import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { mountsAt } from "./mounts.js";
 import { seLinuxMountMetrics, type SELinuxMountMetrics } from "./se-linux-metrics.js";
 import { VolumeError } from "./volume-error.js";

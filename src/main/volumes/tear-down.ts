@@ -1,6 +1,8 @@
 // Tears down the volumes of one pod, each by itself. A volume that is busy or hangs delays only itself and the pod's
 // directory. The volumes to tear down are read from disk, because the pod may be from an earlier kubelet.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { asError } from "../../shared/base/errors/thrown.js";
 import {
   devicesDirectory,
   pluginDirectoryName,
@@ -10,8 +12,6 @@ import {
   subPathsDirectory,
   volumesDirectory,
 } from "../../shared/kubernetes/api/pod-paths.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
-import { asError } from "../../shared/base/errors/thrown.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { volumeOperationPendingError } from "./errors.js";
 import { unmount } from "./mounts.js";

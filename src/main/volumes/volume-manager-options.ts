@@ -1,10 +1,10 @@
 // The options of the volume manager and its plugins. In a separate file, because the manager imports the plugins, and
 // they import this.
 
-import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
-import type { Logger } from "../../shared/telemetry/log/logger.js";
+import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
 import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { OwnershipDeps } from "./fs-group/set-ownership.js";
 import type { VolumeMetrics } from "./metrics.js";

@@ -4,14 +4,14 @@
 // compared with the mount table; a pod's directory is removed only after its volumes are torn down; no volume waits for
 // another.
 
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import { lazily } from "../../shared/base/turns/lazily.js";
+import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
 import { podDirectory } from "../../shared/kubernetes/api/pod-paths.js";
 import { safePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../shared/kubernetes/api/volume.js";
-import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
-import { messageOf } from "../../shared/base/errors/thrown.js";
 import { moduleLogger } from "../../shared/telemetry/log/logger.js";
-import { lazily } from "../../shared/base/turns/lazily.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { factsOf } from "../model/error-facts.js";
 import { VolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError } from "./errors.js";

@@ -3,8 +3,8 @@
 import { duration, moment, since } from "../../cli/output/amounts.js";
 import { problemsOf } from "../../cli/problems.js";
 import type { ShownPod } from "../../cli/why/seen-pod.js";
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { h, type VNode } from "../dom/vnode.js";
 import type { Freshness } from "../freshness.js";
 import { podLink, type Place } from "../place.js";

@@ -1,9 +1,9 @@
 // What the node has, what pods may use, and what they request. Pure.
 
 import { bytes } from "../../cli/output/amounts.js";
+import type { NodeFacts } from "../../shared/contracts/nodelet.js";
 import type { NodeCondition } from "../../shared/kubernetes/api/node.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
-import type { NodeFacts } from "../../shared/contracts/nodelet.js";
 import type { VNode } from "../dom/vnode.js";
 import { h } from "../dom/vnode.js";
 import { table } from "./table.js";

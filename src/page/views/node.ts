@@ -3,10 +3,10 @@
 
 import { duration, moment, since } from "../../cli/output/amounts.js";
 import { apiServerFails, isLate } from "../../cli/problems.js";
-import type { Event } from "../../shared/kubernetes/api/event.js";
-import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { NodeletStatus, ThreadFacts } from "../../shared/contracts/nodelet.js";
 import type { HostFacts } from "../../shared/contracts/status-page.js";
+import type { Event } from "../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";
 import { chartsView, type ChartsView } from "./charts.js";
 import { conditionsTable } from "./conditions.js";

@@ -2,9 +2,9 @@
 // values of variables. Pure.
 
 import { containersOf, type ContainerView } from "../../cli/why/input.js";
-import type { Pod, Probe } from "../../shared/kubernetes/api/pod.js";
 import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { ContainerDetails, Listed, PodDetails } from "../../shared/contracts/status-page.js";
+import type { Pod, Probe } from "../../shared/kubernetes/api/pod.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";
 import { badge, breakable, facts as pairs, note, section } from "./parts.js";
 import { table } from "./table.js";

@@ -3,9 +3,9 @@
 // events.
 
 import { join } from "node:path";
+import type { ThreadState } from "../base/queue/board.js";
 import type { Event } from "../kubernetes/api/event.js";
 import type { NodeCondition } from "../kubernetes/api/node.js";
-import type { ThreadState } from "../base/queue/board.js";
 import type { DockershimNetwork } from "./dockershim.js";
 import type { NodeManifests } from "./manifest-facts.js";
 import type { Pressure } from "./node-status.js";

@@ -8,9 +8,9 @@
 
 import type { MessagePort } from "node:worker_threads";
 import type { ThreadFault } from "../base/faults/thread-fault.js";
-import type { ThreadLogging } from "../telemetry/log/logging-config.js";
 import type { BoardBuffers } from "../base/queue/board.js";
 import type { RingBuffers } from "../base/queue/ring.js";
+import type { ThreadLogging } from "../telemetry/log/logging-config.js";
 import type { TracingConfig } from "../telemetry/tracing/tracing-config.js";
 
 /** The workerData of a worker. */

@@ -5,8 +5,8 @@
 
 import type { MessagePort, Transferable } from "node:worker_threads";
 import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
-import type { SerializedError } from "../contracts/thread.js";
 import { faultPoint } from "../base/faults/fault-points.js";
+import type { SerializedError } from "../contracts/thread.js";
 import { rebuildError, serializeError } from "./errors.js";
 
 interface DataEvent {

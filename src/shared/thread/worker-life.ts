@@ -5,12 +5,12 @@
 
 import { expose } from "comlink";
 import type { Clock } from "../base/clock/clock.js";
-import type { FatalCause, SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
 import type { ThreadFault } from "../base/faults/thread-fault.js";
-import type { Logger } from "../telemetry/log/logger.js";
 import { BoardReader, BoardWriter } from "../base/queue/board.js";
 import { LAYOUT_VERSION } from "../base/queue/layout.js";
 import type { RingBuffers } from "../base/queue/ring.js";
+import type { FatalCause, SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
+import type { Logger } from "../telemetry/log/logger.js";
 import type { RunningTracing } from "../telemetry/tracing/start-tracing.js";
 import { portEndpoint } from "./endpoint.js";
 import { serializeError } from "./errors.js";

@@ -2,8 +2,8 @@
 
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { systemClock, type Clock } from "../base/clock/clock.js";
-import type { ThreadInit } from "../contracts/thread.js";
 import { OperatorError } from "../base/errors/operator-error.js";
+import type { ThreadInit } from "../contracts/thread.js";
 import { createLogger, flushLogger, type Logger } from "../telemetry/log/logger.js";
 import { enableNativeHistograms } from "../telemetry/metrics/thread-registry.js";
 import type { RunningTracing } from "../telemetry/tracing/start-tracing.js";

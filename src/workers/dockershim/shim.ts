@@ -1,8 +1,8 @@
 // The parts that the verbs share, and the facts of the Engine.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
-import type { DockershimInit } from "../../shared/contracts/dockershim.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { DockershimInit } from "../../shared/contracts/dockershim.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { CgroupDriverName } from "./containers/cgroup-parent.js";
 import { lowestOomScoreAdj } from "./containers/oom-score.js";

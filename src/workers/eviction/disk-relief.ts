@@ -1,11 +1,11 @@
 // Relieves a short disk: removes unused containers and images, measures again, and only then evicts a pod. It takes
 // seconds and runs in parallel with the samples. If memory becomes short meanwhile, an eviction for memory comes first.
 
-import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
-import { value } from "../../shared/kubernetes/api/quantity.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import { EVICTION_MEASURE, EVICTION_RECLAIM } from "../../shared/contracts/thread-ops.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
+import { value } from "../../shared/kubernetes/api/quantity.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Disks } from "./disks.js";
 import { measuredOf, reclaimsOf, type DiskLayout, type Reclaim } from "./layout.js";

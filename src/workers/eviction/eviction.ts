@@ -2,11 +2,11 @@
 // Invariant: a sample never waits longer than its own limit for a call that may hang (a disk, the runtime, main); one
 // order at a time; no pod is evicted by figures that are not fresh.
 
-import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
 import { EVICTION_LOOK } from "../../shared/contracts/thread-ops.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { DiskRelief } from "./disk-relief.js";
 import type { Disks } from "./disks.js";

@@ -1,8 +1,8 @@
 // Evaluates a sample with those before it: the pressures that hold, and the thresholds that require action. Pure: the
 // state comes in and goes out.
 
-import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import { PRESSURES, type Pressure } from "../../shared/contracts/node-status.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Observations } from "./observe.js";
 import { isMemory, SIGNAL_FACTS } from "./signals.js";
 import { keyOf, metOf } from "./thresholds.js";

@@ -2,8 +2,8 @@
 // sample is taken at once. The kernel's threshold depends on reclaimable memory, so it is set again every ten seconds.
 // Only an optimisation: sampling continues without it.
 
-import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
 import type { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import type { Observations } from "./observe.js";

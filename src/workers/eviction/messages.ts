@@ -1,8 +1,8 @@
 // The status message and the event annotations of an eviction, with upstream's texts, which tools match.
 
+import type { EvictionPod } from "../../shared/contracts/eviction.js";
 import type { EvictionSignal, EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../shared/kubernetes/api/quantity.js";
-import type { EvictionPod } from "../../shared/contracts/eviction.js";
 import type { Observations } from "./observe.js";
 import { SIGNAL_FACTS, type Resource } from "./signals.js";
 import { quantityOf } from "./thresholds.js";

@@ -1,9 +1,9 @@
 // The thread's messages to main: orders, pressures when they change, thresholds met now.
 
-import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { pressureBits, type EvictionPod, type EvictionRecord } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { EvictionMessage } from "./messages.js";
 import type { PodStore } from "./pod-store.js";

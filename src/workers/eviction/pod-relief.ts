@@ -1,10 +1,10 @@
 // Reaction to a shortage of memory or process ids: only an eviction helps. The eviction order is sent in the same pass
 // as the sample.
 
-import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
-import { value } from "../../shared/kubernetes/api/quantity.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";
+import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
+import { value } from "../../shared/kubernetes/api/quantity.js";
 import { nodePressure, type Consumption } from "./messages.js";
 import type { Observations } from "./observe.js";
 import { graceOf, type Outbox } from "./outbox.js";

@@ -1,7 +1,7 @@
 // The eviction signals: the resource that messages name, and the node condition.
 
-import type { EvictionSignal } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
+import type { EvictionSignal } from "../../shared/kubernetes/api/eviction-threshold.js";
 
 export type Resource = "memory" | "ephemeral-storage" | "inodes" | "pids";
 /** Which measure of the machine: the disks are those of the kubelet, of images, of containers' writable layers. */

@@ -1,18 +1,18 @@
 // Starts the rounds with the kernel's files, their queue and main.
 
-import { readCgroupMounts } from "../../shared/node/cgroup/mounts.js";
+import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
+import { RingProducer } from "../../shared/base/queue/ring.js";
 import { evictionRecordCodec } from "../../shared/contracts/eviction-codec.js";
 import type { EvictionControl, EvictionInit, EvictionUpcalls } from "../../shared/contracts/eviction.js";
+import { watchMemcgUsage } from "../../shared/io/os/memcg-usage.js";
+import { readCgroupMounts } from "../../shared/node/cgroup/mounts.js";
+import { cgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
+import { cgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
+import { listKernelDirectories, readKernelText } from "../../shared/node/stats/kernel-file.js";
 import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/telemetry/metrics/threads.js";
-import { watchMemcgUsage } from "../../shared/io/os/memcg-usage.js";
-import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
-import { RingProducer } from "../../shared/base/queue/ring.js";
-import { cgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
-import { listKernelDirectories, readKernelText } from "../../shared/node/stats/kernel-file.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { buildEvictionService } from "./eviction-service.js";
 import { openKernelLog } from "./oom/kernel-log.js";

@@ -1,6 +1,10 @@
 // The thresholds as they are compared: the configured ones, those derived from them, and the value of each in units.
 
-import type { EvictionSignal, EvictionThreshold, ThresholdValue } from "../../shared/kubernetes/api/eviction-threshold.js";
+import type {
+  EvictionSignal,
+  EvictionThreshold,
+  ThresholdValue,
+} from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { DiskLayout } from "./layout.js";
 import type { Observation, Observations } from "./observe.js";

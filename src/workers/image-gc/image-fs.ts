@@ -1,9 +1,9 @@
 // The file system that holds the images: its path from the runtime, its usage from the kernel.
 
 import { statfs } from "node:fs/promises";
-import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { ImageFs } from "./selection.js";
 
 export type StatFs = (path: string) => Promise<Pick<ImageFs, "capacity" | "available">>;

@@ -2,8 +2,9 @@
 // that are too old and, when the disk is short, the least recently used ones.
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 
-import { keysOfImage, keysOfReference } from "../../shared/kubernetes/api/image-keys.js";
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type {
   FreedImages,
   ImageGcEventReason,
@@ -11,13 +12,12 @@ import type {
   ImageGcUpcalls,
   UnusedImage,
 } from "../../shared/contracts/image-gc.js";
+import { keysOfImage, keysOfReference } from "../../shared/kubernetes/api/image-keys.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError } from "../../shared/kubernetes/cri/errors.js";
-import { OperatorError } from "../../shared/base/errors/operator-error.js";
-import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { Remote } from "../../shared/thread/remote-calls.js";
 import { traced } from "../../shared/telemetry/tracing/tracing.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
 import { byteSize } from "./byte-size.js";
 import { readImageFs, type StatFs } from "./image-fs.js";
 import type { ImageGcMetrics, RemovalReason } from "./metrics.js";

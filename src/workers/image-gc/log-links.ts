@@ -5,10 +5,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { errorCode } from "../../shared/base/errors/error-code.js";
-import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/io/fs/untrusted-folder.js";
-import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { Loop } from "../../shared/base/turns/loop.js";
+import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/io/fs/untrusted-folder.js";
 import { findHangable, readHangable } from "../../shared/node/volume-calls/may-hang.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 interface LogLinksOptions {
   directory: string;

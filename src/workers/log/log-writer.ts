@@ -3,14 +3,14 @@
 // thread keep their order. Bytes of two lines never mix. When the reader does not read, lines wait in the rings.
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
-import type { LogInit } from "../../shared/contracts/log.js";
-import { RECORD_INFO } from "../../shared/telemetry/log/line-record.js";
-import type { LogOutput } from "../../shared/telemetry/log/open-output.js";
 import { Doorbell } from "../../shared/base/queue/doorbell.js";
 import { RingWord } from "../../shared/base/queue/layout.js";
 import { LogWords } from "../../shared/base/queue/log-words.js";
 import { RecentLines } from "../../shared/base/queue/recent-lines.js";
 import { RingConsumer, type RingBuffers } from "../../shared/base/queue/ring.js";
+import type { LogInit } from "../../shared/contracts/log.js";
+import { RECORD_INFO } from "../../shared/telemetry/log/line-record.js";
+import type { LogOutput } from "../../shared/telemetry/log/open-output.js";
 
 export interface LogWriterOptions extends Omit<LogInit, "rings" | "outFd" | "errFd"> {
   out: LogOutput;

@@ -2,9 +2,9 @@
 // route. Addresses of a cloud provider take precedence.
 
 import { isIP, isIPv4 } from "node:net";
-import type { NodeAddress } from "../../shared/kubernetes/api/node.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { nodeIPs, type Interfaces } from "../../shared/io/net/host-addresses.js";
+import type { NodeAddress } from "../../shared/kubernetes/api/node.js";
 
 export interface AddressRules {
   hostname: string;

@@ -1,13 +1,13 @@
 // Computes the wanted Node from the present one and all known facts. Pure: the same input, the same Node.
 // Invariant: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
 
+import type { OperatorError } from "../../shared/base/errors/operator-error.js";
+import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 import type { EventType } from "../../shared/kubernetes/api/event.js";
 import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
 import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/kubernetes/api/node.js";
 import { apiTime } from "../../shared/kubernetes/api/time.js";
-import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
-import type { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork } from "./addresses.js";
 import { nextConditions, notReadyReasons } from "./conditions.js";
 import { withConfigReport } from "./config-report.js";

@@ -1,10 +1,10 @@
 // The conditions of a node: message and transition time of each, and the Event that reports its change.
 // Invariant: conditions of others (NetworkUnavailable, a node problem detector's) stay as they are.
 
-import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
-import type { NodeCondition } from "../../shared/kubernetes/api/node.js";
 import { PRESSURES, type Pressure, type RuntimeFacts } from "../../shared/contracts/node-status.js";
 import type { RuntimeCondition } from "../../shared/contracts/pleg.js";
+import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
+import type { NodeCondition } from "../../shared/kubernetes/api/node.js";
 import type { KubeletHealth } from "./health-monitor.js";
 
 /** A runtime that does not respond for this long makes the node NotReady. */

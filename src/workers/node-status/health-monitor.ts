@@ -2,11 +2,11 @@
 // would otherwise continue when these are stuck (docs/adr/0024). Invariant: nothing here waits for another thread; a
 // pause of the whole process does not count as a stuck thread.
 
-import { apiTime } from "../../shared/kubernetes/api/time.js";
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import { goDuration } from "../../shared/base/clock/go-duration.js";
-import { opName } from "../../shared/contracts/thread-ops.js";
 import type { BoardReader, ThreadSnapshot } from "../../shared/base/queue/board.js";
+import { opName } from "../../shared/contracts/thread-ops.js";
+import { apiTime } from "../../shared/kubernetes/api/time.js";
 import { SilenceTimer } from "./silence-timer.js";
 const LOOK_MS = 1000;
 

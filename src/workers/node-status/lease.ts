@@ -2,16 +2,16 @@
 // Invariant: it is renewed only while main is healthy (health-monitor.ts); each update starts from the result of the
 // previous one, without a read, because no other client writes the lease; before the Node exists there is no lease.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { Backoff } from "../../shared/base/turns/backoff.js";
+import { Loop } from "../../shared/base/turns/loop.js";
 import { isConflict, isNotFound } from "../../shared/kubernetes/api/client/errors.js";
 import { LEASES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Lease } from "../../shared/kubernetes/api/gen/coordination.js";
 import { apiMicroTime } from "../../shared/kubernetes/api/time.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../shared/base/turns/backoff.js";
-import { Loop } from "../../shared/base/turns/loop.js";
 import { LastingErrorLog } from "./lasting-error-log.js";
 import type { LeaseMetrics } from "./metrics.js";
 

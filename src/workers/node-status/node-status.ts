@@ -1,15 +1,15 @@
 // Joins what this thread does: the health of the kubelet, the lease, and the Node with its status.
 // Invariant: lease and status never wait for each other, nor for main.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import type { BoardReader } from "../../shared/base/queue/board.js";
+import type { NodeFacts, NodeStatusInit, SeenNode } from "../../shared/contracts/node-status.js";
 import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
 import { ApiConnectionError, isNotFound } from "../../shared/kubernetes/api/client/errors.js";
 import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
-import type { NodeFacts, NodeStatusInit, SeenNode } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { BoardReader } from "../../shared/base/queue/board.js";
 import type { ConfigSourceFollower } from "./config-source/follow-config-source.js";
 import { stampLimits, HealthMonitor } from "./health-monitor.js";
 import { LeaseKeeper } from "./lease.js";

@@ -1,9 +1,9 @@
 // The latest known Node: reports to main when it changes, when it becomes (un)schedulable, and its pod CIDRs.
 // Invariant: main gets one call per change; an older version never replaces a newer one.
 
+import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
-import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";

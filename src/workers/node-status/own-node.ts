@@ -1,12 +1,12 @@
 // Watches this node's Node object. Labels, cordons and pod CIDRs reach main at once, and a round needs no read while
 // the watch works.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
 import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
 import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import { Reflector } from "../../shared/kubernetes/api/client/reflector.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
 import type { Logger } from "../../shared/telemetry/log/thread-log.js";
 
 interface OwnNodeOptions {

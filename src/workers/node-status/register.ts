@@ -1,14 +1,14 @@
 // Creates the Node, or updates an existing one: repeated until it works, once per kubelet process.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { Backoff } from "../../shared/base/turns/backoff.js";
+import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { isAlreadyExists, isForbidden } from "../../shared/kubernetes/api/client/errors.js";
 import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
-import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../shared/base/turns/backoff.js";
 import type { Computed } from "./compute.js";
 import { LastingErrorLog } from "./lasting-error-log.js";
 import { nodePatch } from "./patch.js";

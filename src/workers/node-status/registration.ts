@@ -1,10 +1,10 @@
 // Makes a new Node, and updates an existing one when the kubelet starts. Pure.
 // Invariant: taints and providerID are set at creation only; an operator's later changes are not undone.
 
+import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import { isExtendedResourceName } from "../../shared/kubernetes/api/extended-resources.js";
 import type { Node, Taint } from "../../shared/kubernetes/api/node.js";
-import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 
 const CONTROLLER_ATTACH = "volumes.kubernetes.io/controller-managed-attach-detach";
 

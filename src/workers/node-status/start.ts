@@ -3,9 +3,9 @@
 import { access } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
+import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
 import { createApiClient } from "../../shared/kubernetes/api/client/client.js";
 import { loadNodeConfig } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
-import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
 import { restClientMetrics } from "../../shared/telemetry/metrics/rest-client.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";

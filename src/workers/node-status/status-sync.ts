@@ -2,15 +2,15 @@
 // Invariant: one round at a time. The first waits for the lists of the runtime and the pods. So a restart of the
 // kubelet does not set the node NotReady. Events report only changes that the server has accepted.
 
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import { Loop } from "../../shared/base/turns/loop.js";
+import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { ApiConnectionError, isNotFound } from "../../shared/kubernetes/api/client/errors.js";
 import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
-import type { Clock, Timer } from "../../shared/base/clock/clock.js";
-import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import { Loop } from "../../shared/base/turns/loop.js";
 import type { HostNetwork } from "./addresses.js";
 import { computeNode, type Computed } from "./compute.js";
 import type { KubeletHealth } from "./health-monitor.js";

@@ -4,13 +4,13 @@
 
 import type { Socket } from "node:net";
 import { asError } from "../../shared/base/errors/thrown.js";
+import { lazily } from "../../shared/base/turns/lazily.js";
 import { HeaderError } from "../../shared/io/http/client/headers.js";
 import type { GetRequest } from "../../shared/io/http/client/redirects.js";
 import { requestText } from "../../shared/io/http/client/request-text.js";
 import { serverOf, type Server } from "../../shared/io/http/client/server-of.js";
 import { UrlError } from "../../shared/io/http/url-escapes.js";
 import { dial, DialError } from "../../shared/io/net/dial.js";
-import { lazily } from "../../shared/base/turns/lazily.js";
 import { GuardedSource, type Guard } from "./guarded-source.js";
 import { GuardedStream } from "./guarded-stream.js";
 import { Http1Reply } from "./http1-reply.js";

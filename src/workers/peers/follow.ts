@@ -1,10 +1,10 @@
 // A GET with its redirects, which are followed on the first request's host only: a pod must not send the kubelet
 // elsewhere.
 
+import { quote } from "../../shared/base/text/quote.js";
 import { fromBytes } from "../../shared/io/http/bytes.js";
 import { LocationError, MAX_REQUESTS, redirectOf, type Redirect } from "../../shared/io/http/client/redirects.js";
 import { hostnameOf, urlText } from "../../shared/io/http/client/url.js";
-import { quote } from "../../shared/base/text/quote.js";
 import { exchange, type Exchange } from "./exchange.js";
 import { ExchangeError, type Reply } from "./pending-reply.js";
 

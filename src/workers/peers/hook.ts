@@ -3,8 +3,8 @@
 // Invariant: a secret that is meant for an encrypted connection is never sent over a plain one; then the first error
 // counts.
 
-import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 import { requestOf } from "../../shared/io/http/client/get-action.js";
 import { OverBudgetError } from "./accounts.js";
 import type { Exchange } from "./exchange.js";

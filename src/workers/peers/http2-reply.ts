@@ -10,9 +10,9 @@ import {
   type OutgoingHttpHeaders,
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { HeaderError } from "../../shared/io/http/client/headers.js";
 import { http2ErrorName } from "../../shared/io/http/client/http2-errors.js";
 import { http2Fields } from "../../shared/io/http/client/http2-fields.js";

@@ -1,11 +1,11 @@
 // Maps a probe's action to the module that runs it. The first probe of a type loads its module.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
-import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 import { InvariantError } from "../../shared/base/errors/invariant.js";
+import { lazily } from "../../shared/base/turns/lazily.js";
+import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 import type { RunAction } from "../../shared/node/probes/run.js";
 import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";
-import { lazily } from "../../shared/base/turns/lazily.js";
 import { PeerAccounts } from "./accounts.js";
 import { CpuTurns } from "./cpu-turns.js";
 import type { Guard } from "./guarded-source.js";

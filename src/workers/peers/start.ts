@@ -1,9 +1,9 @@
 // Starts probes and hooks whose server a pod chooses (docs/adr/0075). Nothing else runs in their thread.
 
 import type { PeersControl, PeersInit } from "../../shared/contracts/peers.js";
+import { runProbes } from "../../shared/node/probes/probe-thread.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
-import { runProbes } from "../../shared/node/probes/probe-thread.js";
 import { threadCpu } from "../../shared/thread/thread-cpu.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { PeerActions } from "./run-action.js";

@@ -2,9 +2,9 @@
 // (shared/kubernetes/cri/lists-by-parts.ts).
 
 import { readdir } from "node:fs/promises";
+import { errorCode } from "../../shared/base/errors/error-code.js";
 import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import type { ListName, ListsByPartsOptions } from "../../shared/kubernetes/cri/lists-by-parts.js";
-import { errorCode } from "../../shared/base/errors/error-code.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 /** UIDs of the pods with a directory on this node. */

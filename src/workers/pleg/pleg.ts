@@ -4,6 +4,9 @@
 // least its generation, or by inspect-failed; equal state is published once.
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { BoardWriter } from "../../shared/base/queue/board.js";
+import type { QueueWriter } from "../../shared/base/queue/queue-writer.js";
 import type {
   InspectRequest,
   PlegInit,
@@ -16,10 +19,7 @@ import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriUnavailableError } from "../../shared/kubernetes/cri/errors.js";
 import { ContainerState, PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
-import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { BoardWriter } from "../../shared/base/queue/board.js";
-import type { QueueWriter } from "../../shared/base/queue/queue-writer.js";
 import { Asked } from "./asked.js";
 import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";

@@ -2,14 +2,14 @@
 // under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { mapAtMost } from "../../shared/base/turns/map-at-most.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError } from "../../shared/kubernetes/cri/errors.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
-import { OperatorError } from "../../shared/base/errors/operator-error.js";
-import { mapAtMost } from "../../shared/base/turns/map-at-most.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 

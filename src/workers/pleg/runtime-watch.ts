@@ -1,9 +1,9 @@
 // Monitors whether the runtime responds and is ready, and reports each change once.
 
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { StatusResponse } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { messageOf } from "../../shared/base/errors/thrown.js";
 import { readRuntimeStatus } from "./runtime-status.js";
 
 export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;

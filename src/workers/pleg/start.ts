@@ -1,5 +1,8 @@
 // Starts the pleg logic with its CRI connection, its queues and its part of the board.
 
+import { QueueReader } from "../../shared/base/queue/queue-reader.js";
+import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
+import { RingConsumer, RingProducer } from "../../shared/base/queue/ring.js";
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
 import { createCriClient } from "../../shared/kubernetes/cri/client.js";
@@ -7,9 +10,6 @@ import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/telemetry/metrics/threads.js";
-import { QueueReader } from "../../shared/base/queue/queue-reader.js";
-import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
-import { RingConsumer, RingProducer } from "../../shared/base/queue/ring.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { ListReports, podUidsOf } from "./lists.js";
 import { plegMetrics } from "./metrics.js";

@@ -5,16 +5,16 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { goDuration } from "../../shared/base/clock/go-duration.js";
+import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { quote } from "../../shared/base/text/quote.js";
+import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { deferredCriClient } from "../../shared/kubernetes/cri/deferred-client.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../shared/kubernetes/cri/errors.js";
-import { OperatorError } from "../../shared/base/errors/operator-error.js";
-import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/node/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/node/probes/run.js";
-import { quote } from "../../shared/base/text/quote.js";
-import type { Deferred } from "../../shared/base/turns/deferred.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface ExecOptions {
   endpoint: string;

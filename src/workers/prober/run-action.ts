@@ -2,8 +2,8 @@
 // the code that its probes need.
 
 import { InvariantError } from "../../shared/base/errors/invariant.js";
-import { ImpossibleProbeError, type RunAction } from "../../shared/node/probes/run.js";
 import { lazily } from "../../shared/base/turns/lazily.js";
+import { ImpossibleProbeError, type RunAction } from "../../shared/node/probes/run.js";
 import type { ExecProbes } from "./exec.js";
 
 export function actionRunner(exec: ExecProbes): RunAction {

@@ -1,9 +1,9 @@
 // Starts the schedule of probes with commands and TCP connections. No byte of a pod's server is read here.
 
 import type { ProberControl, ProberInit } from "../../shared/contracts/prober.js";
+import { runProbes } from "../../shared/node/probes/probe-thread.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
-import { runProbes } from "../../shared/node/probes/probe-thread.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { ExecProbes } from "./exec.js";
 import { actionRunner } from "./run-action.js";

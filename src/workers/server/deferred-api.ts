@@ -1,10 +1,10 @@
 // The server thread's own connection to the API server, created for the first review.
 
+import type { Clock } from "../../shared/base/clock/clock.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { ConnectedClient } from "../../shared/kubernetes/api/client/client.js";
 import type { NodeConfigFiles } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
-import type { Clock } from "../../shared/base/clock/clock.js";
 import type { Logger } from "../../shared/telemetry/log/thread-log.js";
-import { Deferred } from "../../shared/base/turns/deferred.js";
 
 /** ReviewTurns limits the reviews of each kind before they come here. */
 const NO_LIMIT = -1;

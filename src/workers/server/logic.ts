@@ -3,8 +3,9 @@
 // admin socket. Listeners that cannot bind keep trying.
 
 import { hostname } from "node:os";
-import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
+import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import type {
@@ -17,33 +18,32 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { deferredCriClient } from "../../shared/kubernetes/cri/deferred-client.js";
+import type { FileSystemFacts } from "../../shared/node/volume-calls/operations.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
-import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import { Deferred } from "../../shared/base/turns/deferred.js";
-import type { FileSystemFacts } from "../../shared/node/volume-calls/operations.js";
 import type { AdminRoutes, AdminServer } from "./admin/admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
-import { boardMetrics } from "./metrics/board-metrics.js";
 import { nodeChecks, type HealthInputs } from "./health/health.js";
-import { httpMetrics } from "./metrics/http-metrics.js";
-import { Listener, plainServer } from "./ports/listener.js";
-import type { ManifestAnswers } from "./pods/manifests/answer.js";
-import type { NodeDisks } from "./stats/node-disks.js";
-import { PodList } from "./pods/pod-list.js";
-import { processMetrics, processStartTime } from "./metrics/process-metrics.js";
-import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js";
-import { Scrape } from "./metrics/scrape.js";
-import type { SecureServer } from "./secure-server.js";
 import { HealthSlis } from "./health/slis.js";
+import { boardMetrics } from "./metrics/board-metrics.js";
+import { httpMetrics } from "./metrics/http-metrics.js";
+import { processMetrics, processStartTime } from "./metrics/process-metrics.js";
+import { Scrape } from "./metrics/scrape.js";
 import { standingMetrics, statsProvider } from "./metrics/standing-metrics.js";
-import { Stats } from "./stats/index.js";
 import type { OpenPage } from "./page/open-page.js";
+import type { ManifestAnswers } from "./pods/manifests/answer.js";
+import { PodList } from "./pods/pod-list.js";
+import { Listener, plainServer } from "./ports/listener.js";
+import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js";
+import type { SecureServer } from "./secure-server.js";
+import { Stats } from "./stats/index.js";
+import type { NodeDisks } from "./stats/node-disks.js";
 
 export interface ServerDeps {
   thread: ServerThreadName;

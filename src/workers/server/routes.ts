@@ -2,21 +2,21 @@
 
 import { queryOf } from "../../shared/io/http/target.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { Answer, Route } from "./http/answer.js";
 import { authorisedPath } from "./auth/attributes.js";
+import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health/health.js";
+import type { HealthSlis } from "./health/slis.js";
+import type { Answer, Route } from "./http/answer.js";
 import { replyPage } from "./http/compress.js";
 import { entry, type Lookup } from "./http/entry.js";
-import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health/health.js";
-import type { HttpMetrics } from "./metrics/http-metrics.js";
-import { onlyOwnHost } from "./ports/own-host.js";
 import { DEBUG_TREES, type RoutePath, type TreeName } from "./http/paths.js";
-import type { PodList } from "./pods/pod-list.js";
 import { replyError } from "./http/reply.js";
 import { Router } from "./http/router.js";
+import type { HttpMetrics } from "./metrics/http-metrics.js";
 import type { Scrape } from "./metrics/scrape.js";
-import type { HealthSlis } from "./health/slis.js";
-import type { Stats } from "./stats/index.js";
+import type { PodList } from "./pods/pod-list.js";
 import { replyTimeline, type TimelineDeps } from "./pods/timeline/reply.js";
+import { onlyOwnHost } from "./ports/own-host.js";
+import type { Stats } from "./stats/index.js";
 
 const NO_PODS = "Pods are not served on this port: use the nodelet command, or --read-only-pods=true.";
 

@@ -1,7 +1,8 @@
 // All that is behind the authenticated port, put together: routes, the connection to the runtime, open streams.
 
-import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
+import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type {
   ConfigzBodies,
   ListenAddress,
@@ -9,17 +10,16 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
+import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
-import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { Route } from "./http/answer.js";
-import { CONNECTION_LIMITS, type ConnectionLimits } from "./ports/https-server.js";
 import type { LazyManifestAnswers } from "./pods/manifests/routes.js";
-import type { NodeRouteDeps } from "./routes.js";
 import type { ServedRuntime } from "./pods/runtime.js";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "./ports/https-server.js";
 import { SecurePort } from "./ports/secure-port.js";
+import type { NodeRouteDeps } from "./routes.js";
 import { streamMetrics } from "./streams/metrics.js";
 import { TrustedRoutes } from "./trusted-routes.js";
 

@@ -1,10 +1,10 @@
 // Connects the logic of a server's thread with its thread: the board for health, the log, the upcalls to main.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { BoardReader } from "../../shared/base/queue/board.js";
 import { MANIFEST_CALL_MS } from "../../shared/contracts/manifests.js";
 import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { BoardReader } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 import { deferredApi } from "./deferred-api.js";
 import { LogFlushWatch } from "./log-flush-watch.js";

@@ -2,32 +2,32 @@
 // Each has its own limits of streams and followers.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
+import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { ConfigzBodies, HandlerInit, ServerThreadName, ServerUpcalls } from "../../shared/contracts/server.js";
 import { queryOf } from "../../shared/io/http/target.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
-import type { Deferred } from "../../shared/base/turns/deferred.js";
-import type { Route } from "./http/answer.js";
-import { checkpointRoute } from "./pods/checkpoint.js";
+import { flagsRoute } from "./debug/flags-route.js";
 import { pprofRoutes } from "./debug/pprof.js";
 import { Profiles } from "./debug/profiles.js";
-import { flagsRoute } from "./debug/flags-route.js";
-import type { ConnectionLimits } from "./ports/https-server.js";
-import { manifestRoutes, type LazyManifestAnswers } from "./pods/manifests/routes.js";
+import { zPages } from "./debug/z-pages.js";
+import type { Route } from "./http/answer.js";
+import { replyText } from "./http/reply.js";
 import { nodeLogsRoutes } from "./logs/node/node-logs.js";
 import { containerLogsRoute } from "./logs/pods/container-logs.js";
+import { checkpointRoute } from "./pods/checkpoint.js";
+import { manifestRoutes, type LazyManifestAnswers } from "./pods/manifests/routes.js";
 import type { MirrorUid } from "./pods/pod-lookup.js";
 import { PodShares } from "./pods/pod-shares.js";
-import { replyText } from "./http/reply.js";
-import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeRouteDeps } from "./routes.js";
 import { runRoutes } from "./pods/run.js";
 import { runningPodsRoutes } from "./pods/running-pods.js";
 import type { ServedRuntime } from "./pods/runtime.js";
-import { streamRoutes } from "./streams/stream-routes.js";
+import type { ConnectionLimits } from "./ports/https-server.js";
+import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeRouteDeps } from "./routes.js";
 import type { StreamMetrics } from "./streams/metrics.js";
+import { streamRoutes } from "./streams/stream-routes.js";
 import { Tunnels } from "./streams/tunnel.js";
-import { zPages } from "./debug/z-pages.js";
 
 const LOG_DIRECTORY = "/var/log";
 

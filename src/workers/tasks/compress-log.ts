@@ -16,10 +16,10 @@ import {
   writeSync,
 } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { COMPRESSED, UNFINISHED } from "../../shared/node/container-logs/file-names.js";
-import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
 import { createNewSync, openUntrustedSync } from "../../shared/io/fs/untrusted-file.js";
+import { COMPRESSED, UNFINISHED } from "../../shared/node/container-logs/file-names.js";
 
 const BLOCK = 1024 * 1024;
 /** Bytes. Smaller chunks come from a pool of Node that all buffers share. */

@@ -1,6 +1,6 @@
-// Entry of the helper process for volumes that may hang (shared/node/volume-calls): makes one call at a time and sends its
-// result. Its parent kills it when a call takes too long. Invariant: it does not outlive its parent, unless the kernel
-// holds it in a call.
+// Entry of the helper process for volumes that may hang (shared/node/volume-calls): makes one call at a time and sends
+// its result. Its parent kills it when a call takes too long. Invariant: it does not outlive its parent, unless the
+// kernel holds it in a call.
 
 import { SubPathError } from "../../shared/node/volume-calls/errors.js";
 import type { HelperAnswer, HelperError, HelperRequest } from "../../shared/node/volume-calls/operations.js";

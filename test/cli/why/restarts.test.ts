@@ -6,9 +6,9 @@ import { describe, test } from "node:test";
 import { whyText } from "../../../src/cli/commands/why.js";
 import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
+import type { PodFacts, ProbeKillFacts } from "../../../src/shared/contracts/nodelet.js";
 import type { ApiContainerStatus, PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
-import type { PodFacts, ProbeKillFacts } from "../../../src/shared/contracts/nodelet.js";
 import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod } from "../kit.js";
 
 const MINUTE = 60;

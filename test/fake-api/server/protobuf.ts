@@ -2,7 +2,12 @@
 
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
-import { decodeObject, encodeMessage, enveloped, messageOf } from "../../../src/shared/kubernetes/api/protobuf/objects.js";
+import {
+  decodeObject,
+  encodeMessage,
+  enveloped,
+  messageOf,
+} from "../../../src/shared/kubernetes/api/protobuf/objects.js";
 import { badRequest } from "../errors.js";
 import type { ApiRequest } from "./body.js";
 

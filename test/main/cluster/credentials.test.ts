@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startCredentials, type CredentialsDeps } from "../../../src/main/cluster/credentials.js";
 import type { Settings } from "../../../src/main/command/settings.js";
-import { createApiClient } from "../../../src/shared/kubernetes/api/client/client.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { createApiClient } from "../../../src/shared/kubernetes/api/client/client.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import {
   describeCertificate,

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { IdSlots } from "../../../src/main/containers/user-namespaces/id-slots.js";
 import { Components } from "../../../src/main/model/components.js";
 import { PodWorker } from "../../../src/main/pods/sync/pod-worker.js";
-import { IdSlots } from "../../../src/main/containers/user-namespaces/id-slots.js";
 import { VolumeOperations } from "../../../src/main/volumes/world/operations.js";
 import { pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";

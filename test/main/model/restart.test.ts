@@ -4,7 +4,11 @@ import { containerHash } from "../../../src/main/model/container-hash.js";
 import { mayStart, restartsAfterProbeKill } from "../../../src/main/model/restart.js";
 import { needsNewSandbox } from "../../../src/main/model/sandbox-need.js";
 import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
-import { ContainerState as S, NamespaceMode, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState as S,
+  NamespaceMode,
+  PodSandboxState,
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { c, criContainer, criSandbox, makePod } from "../pods/status/fixtures.js";
 
 test("container hash equals upstream's check value", () => {

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { waitFor } from "../../../tools/standalone/wait.js";
 import { deferredCgroupMaintenance } from "../../../src/main/kubelet/cgroup-maintenance.js";
 import type { CgroupMaintenanceDeps } from "../../../src/main/kubelet/node-cgroups.js";
 import type { NodeSettings } from "../../../src/main/kubelet/node-settings.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
 import type { CgroupMounts } from "../../../src/shared/node/cgroup/mounts.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { container, pod } from "../resources/pods.js";

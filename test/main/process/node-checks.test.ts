@@ -7,8 +7,8 @@ import { describe, test } from "node:test";
 import { checkSwap, swapDevices } from "../../../src/main/node/swap.js";
 import { checkCluster } from "../../../src/main/process/cluster.js";
 import { checkPermissions } from "../../../src/main/process/unix/permissions.js";
-import { KubeconfigError } from "../../../src/shared/kubernetes/api/client/kubeconfig/errors.js";
 import { OperatorError } from "../../../src/shared/base/errors/operator-error.js";
+import { KubeconfigError } from "../../../src/shared/kubernetes/api/client/kubeconfig/errors.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const NO_CERTIFICATES = { certDir: "/nonexistent", node: { rotateCertificates: false } };

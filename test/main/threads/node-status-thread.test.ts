@@ -4,18 +4,18 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { waitFor } from "../../../tools/standalone/wait.js";
 import { NodeStatusThread } from "../../../src/main/threads/node-status-thread.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
+import { systemClock, type Clock } from "../../../src/shared/base/clock/clock.js";
+import { BoardWriter } from "../../../src/shared/base/queue/board.js";
+import type { NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import type { Lease } from "../../../src/shared/kubernetes/api/gen/coordination.js";
 import type { Node } from "../../../src/shared/kubernetes/api/node.js";
-import { systemClock, type Clock } from "../../../src/shared/base/clock/clock.js";
-import type { NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
-import { BoardWriter } from "../../../src/shared/base/queue/board.js";
 import { keepStamping } from "../../../src/shared/thread/stamper.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { FakeApi } from "../../fake-api/fake-api.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 import { FACTS, INIT } from "../../workers/node-status/node-status-kit.js";

@@ -3,16 +3,16 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { pino } from "pino";
-import { waitFor } from "../../../tools/standalone/wait.js";
 import { ThreadGaveUpError, ThreadStoppedError } from "../../../src/main/threads/errors.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
-import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { armFaultPoint } from "../../../src/shared/base/faults/fault-points.js";
 import { BoardReader, createBoard } from "../../../src/shared/base/queue/board.js";
 import { RingConsumer, RingProducer } from "../../../src/shared/base/queue/ring.js";
+import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "../../../src/shared/thread/errors.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";
 
 const fixture = (file: string): URL => new URL(`./fixtures/${file}.js`, import.meta.url);

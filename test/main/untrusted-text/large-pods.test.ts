@@ -5,9 +5,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nodePortsHandler } from "../../../src/main/pods/admission/predicates/host-ports.js";
-import { newestOf } from "../../../src/main/model/observed-containers.js";
 import { containerMounts } from "../../../src/main/containers/runtime/config/mounts.js";
+import { newestOf } from "../../../src/main/model/observed-containers.js";
+import { nodePortsHandler } from "../../../src/main/pods/admission/predicates/host-ports.js";
 import { computePodStatus } from "../../../src/main/pods/status/compute-pod-status.js";
 import { observedStatus } from "../../../src/main/pods/status/container-state.js";
 import { nestedMountPoints } from "../../../src/main/volumes/object-volume/nested-mount-points.js";

@@ -6,6 +6,8 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { Doer } from "../../../src/main/containers/runtime/doer.js";
+import { definedContainer } from "../../../src/main/containers/runtime/hooks/hook-target.js";
 import { resourceFieldValue } from "../../../src/main/model/downward.js";
 import { resourcesOf } from "../../../src/main/model/pod-resources.js";
 import { preStopsAhead } from "../../../src/main/pods/planner/pre-stops-ahead.js";
@@ -17,8 +19,6 @@ import {
   type ContainerResourceOptions,
 } from "../../../src/main/resources/container-resources.js";
 import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
-import { Doer } from "../../../src/main/containers/runtime/doer.js";
-import { definedContainer } from "../../../src/main/containers/runtime/hooks/hook-target.js";
 import { containerNamed } from "../../../src/shared/kubernetes/api/per-spec.js";
 import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import type {

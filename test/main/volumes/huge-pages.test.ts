@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { hugePageSize, isHugePages } from "../../../src/main/volumes/empty-dir/huge-pages.js";
 import { emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
-import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { parseMountinfo } from "../../../src/shared/io/fs/mountinfo.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, options, podWith, temporaryRoot } from "./temporary-root.js";
 
 const MIB = 1024n ** 2n;

@@ -8,10 +8,10 @@ import type { EventInput, EventRecorder, ObjectEvents } from "../../../src/main/
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import type { VolumeManagerOptions } from "../../../src/main/volumes/volume-manager-options.js";
 import { createVolumeManager, type VolumeManager } from "../../../src/main/volumes/volume-manager.js";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ObjectReference } from "../../../src/shared/kubernetes/api/event.js";
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../src/shared/kubernetes/api/volume.js";
-import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { mountsBelow } from "../../support/mounts.js";

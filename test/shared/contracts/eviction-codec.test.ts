@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
-import { EVICTION_SIGNALS } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
 import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import { PRESSURES } from "../../../src/shared/contracts/node-status.js";
+import { EVICTION_SIGNALS } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const word = fc.integer({ min: 0, max: 0xffff_ffff });

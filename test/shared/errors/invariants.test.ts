@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { invariant, InvariantError } from "../../../src/shared/base/errors/invariant.js";
-import { TimerWheel } from "../../../src/shared/node/probes/timer-wheel.js";
 import { RingWord } from "../../../src/shared/base/queue/layout.js";
 import { RingConsumer } from "../../../src/shared/base/queue/ring-consumer.js";
 import { RingProducer } from "../../../src/shared/base/queue/ring-producer.js";
 import { createRing, viewRing } from "../../../src/shared/base/queue/ring-view.js";
 import { backoffMs } from "../../../src/shared/base/turns/backoff.js";
 import { mapAtMost } from "../../../src/shared/base/turns/map-at-most.js";
+import { TimerWheel } from "../../../src/shared/node/probes/timer-wheel.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 const RECORD = new Uint8Array(4);

@@ -5,9 +5,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadSettings, type Settings } from "../../../src/main/command/settings.js";
 import { buildAgent, type RunningAgent } from "../../../src/main/kubelet/agent.js";
 import { nodeSettingsOf } from "../../../src/main/kubelet/node-settings.js";
-import { loadSettings, type Settings } from "../../../src/main/command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../../../src/main/node/certificates/certificate-files.js";
 import { directoriesOf, makeDirectories } from "../../../src/main/process/directories.js";
 import { NodeThreads } from "../../../src/main/threads/node-threads.js";

@@ -3,14 +3,14 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { run } from "../../../tools/standalone/exec.js";
 
-const PACKAGING = new URL("../../../../packaging/", import.meta.url);
+const TOOLS = new URL("../../../../tools/", import.meta.url);
 const ESBUILD = fileURLToPath(new URL("../../../../node_modules/", import.meta.url));
 const KUBELET = "src/main/kubelet.ts";
 const TEST = "test/main/a.test.ts";
@@ -21,7 +21,7 @@ mkdirSync("dist/agent", { recursive: true });
 process.exit(existsSync("broken") ? 1 : 0);
 `;
 /** As `npm test` prepares: it prints what was done. */
-const USE = `import { build } from "./packaging/build/build.mjs";
+const USE = `import { build } from "./tools/build/build.mjs";
 const bundle = !process.argv.includes("--no-bundle");
 try { console.log(JSON.stringify(await build(process.cwd(), { bundle }))); }
 catch (error) { console.error(error.message); process.exitCode = 1; }`;
@@ -51,11 +51,9 @@ beforeEach(async () => {
     await mkdir(dirname(join(project, path)), { recursive: true });
     await writeFile(join(project, path), text);
   }
-  await cp(new URL("build", PACKAGING), join(project, "packaging", "build"), { recursive: true });
+  await cp(new URL("build", TOOLS), join(project, "tools", "build"), { recursive: true });
   await mkdir(join(project, "node_modules", "@esbuild"), { recursive: true });
   await symlink(join(ESBUILD, "esbuild"), join(project, "node_modules", "esbuild"));
-  for (const name of ["bootstrap.mjs", "build.mjs", "npm-notes.mjs"])
-    await copyFile(new URL(name, PACKAGING), join(project, "packaging", name));
 });
 after(() => Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: true }))));
 

@@ -8,8 +8,8 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../../../tools/standalone/kubelet-process.js";
 import { openCache } from "../../../src/shared/io/code/code-cache.js";
+import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../../../tools/standalone/kubelet-process.js";
 
 const AGENT = fileURLToPath(new URL("../../../agent", import.meta.url));
 const FLAGS = new URL("../../../src/shared/io/code/v8-flags.js", import.meta.url).href;

@@ -134,10 +134,10 @@ describe("the commits that are checked", () => {
     assert.match(JSON.stringify(readHistory(join(folder, "whole"))), /unknown.*history of its own/);
 
     const bare = join(folder, "bare");
-    for (const name of ["commits", "commits.mjs"]) {
-      await cp(join(ROOT, "packaging", name), join(bare, "packaging", name), { recursive: true });
-    }
-    const { status, stdout } = spawnSync(process.execPath, [join(bare, "tools/commits/main.mjs")], { encoding: "utf8" });
+    await cp(join(ROOT, "tools/commits"), join(bare, "tools/commits"), { recursive: true });
+    const { status, stdout } = spawnSync(process.execPath, [join(bare, "tools/commits/main.mjs")], {
+      encoding: "utf8",
+    });
     assert.equal(status, 0);
     assert.match(stdout, /^commit subjects are not checked: .*not a git repository/);
   });

@@ -15,7 +15,7 @@ const MADE_BY_RUNS = ["bench/results"];
 
 const below = (folder: string, ending: string): string[] =>
   globSync(join(ROOT, folder), ending).map((name) => `${folder}/${name}`);
-const SOURCES = ["src", "test", "bench", "packaging"].flatMap((folder) => below(folder, ".ts"));
+const SOURCES = ["src", "test", "bench", "tools"].flatMap((folder) => below(folder, ".ts"));
 const DOCUMENTS = [
   ...["README.md", "ARCHITECTURE.md", "SPECIFICATION.md", "CONTRIBUTING.md", "CHANGELOG.md"],
   ...["SECURITY.md", "SUPPORT.md"],
@@ -25,7 +25,7 @@ const DECISIONS = below("docs/adr", ".md").map((path) => path.slice(0, "docs/adr
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 /** A path from the root of the repository, or several: "…/plan*", "…/{plan,restart}.test.ts". */
-const FROM_ROOT = /(?<![\w./-])(?:src|test|bench|docs|packaging)\/(?:[\w./*-]|\{[\w,./-]+\})*/g;
+const FROM_ROOT = /(?<![\w./-])(?:src|test|bench|docs|tools)\/(?:[\w./*-]|\{[\w,./-]+\})*/g;
 /** The name of a source or test file, with or without its folder. */
 const FILE_NAME = /(?<![\w.-])\w[\w-]*(?:\.[\w-]+)*\.ts\b/g;
 /** The last folders and the name of a source file, as comments have it. */

@@ -8,9 +8,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { EVENT_REASONS } from "../../../src/shared/kubernetes/api/event-reasons.js";
 import { generate } from "../../../tools/docs/generate.js";
 import { metricRegistries } from "../../../tools/docs/metric-rows.js";
-import { EVENT_REASONS } from "../../../src/shared/kubernetes/api/event-reasons.js";
 import { globSync } from "../../harness/glob.js";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url)).replace(/\/$/, "");

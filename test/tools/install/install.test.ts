@@ -5,14 +5,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { rootEntries } from "../../../src/main/model/root-directory.js";
+import { LOGIND_CONF_DIR } from "../../../src/main/node/shutdown/inhibit-delay.js";
+import { directoriesOf } from "../../../src/main/process/directories.js";
 import { install } from "../../../tools/install/install.js";
 import { STATE, STATE_ROOT } from "../../../tools/install/layout.js";
 import { readOptions, type InstallerOptions } from "../../../tools/install/options.js";
 import { uninstall } from "../../../tools/install/uninstall.js";
 import { isSetupProblem } from "../../../tools/standalone/problem.js";
-import { rootEntries } from "../../../src/main/model/root-directory.js";
-import { LOGIND_CONF_DIR } from "../../../src/main/node/shutdown/inhibit-delay.js";
-import { directoriesOf } from "../../../src/main/process/directories.js";
 
 const PACKAGE: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ bundle: { external: ["needed", "@a/scoped"] } }),
@@ -78,7 +78,7 @@ async function stage(t: TestContext): Promise<Stage> {
   };
   for (const [path, text] of Object.entries(PACKAGE)) await put(join(root, path), text);
   for (const name of PACKAGING) {
-    await put(join(root, "packaging", name), await readFile(join(ROOT, "packaging", name), "utf8"));
+    await put(join(root, "tools/deploy", name), await readFile(join(ROOT, "tools/deploy", name), "utf8"));
   }
   await mkdir(destdir);
   const all = async (): Promise<string[]> => {

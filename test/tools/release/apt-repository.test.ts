@@ -106,7 +106,7 @@ test("a folder without packages, and a key that gpg does not know, are refused w
     makeAptRepository(options),
     (error) => isSetupProblem(error) && /is not signed/.test(error.message),
   );
-  for (const packages of ["project/packaging", "nowhere"]) {
+  for (const packages of ["project/tools", "nowhere"]) {
     await assert.rejects(
       makeAptRepository({ ...options, packages: join(dir, packages) }),
       (error) => isSetupProblem(error) && /has no \.deb/.test(error.message),

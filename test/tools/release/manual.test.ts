@@ -7,13 +7,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { COMPLETIONS } from "../../../src/cli/commands/completion.js";
+import { bashCompletion } from "../../../src/cli/completion/bash.js";
+import { flagsOf } from "../../../src/main/command/flags/table.js";
 import { kubeletManual, kubeletTable } from "../../../tools/release/manual/kubelet.js";
 import { nodeletManual, nodeletTable } from "../../../tools/release/manual/nodelet.js";
 import { plain } from "../../../tools/release/manual/roff.js";
 import { findExecutable, run } from "../../../tools/standalone/exec.js";
-import { COMPLETIONS } from "../../../src/cli/commands/completion.js";
-import { bashCompletion } from "../../../src/cli/completion/bash.js";
-import { flagsOf } from "../../../src/main/command/flags/table.js";
 
 const PAGES = { kubelet: kubeletManual("0.1.0", 0), nodelet: nodeletManual("0.1.0", 0) };
 const MACRO = /^\.(TH|SH|SS|TP|PP)( |$)/;

@@ -64,7 +64,7 @@ export async function project(t: TestContext, name = "project"): Promise<Project
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text, { mode: /(kubelet|tool)\.c?js$/.test(path) ? 0o755 : 0o644 });
   }
-  await cp(join(ROOT, "packaging"), join(root, "packaging"), { recursive: true });
+  await cp(join(ROOT, "tools"), join(root, "tools"), { recursive: true });
   await cp(join(ROOT, "dist/agent/make-cache.js"), join(root, "dist/agent/make-cache.js"));
   await writeFile(join(root, "dist/agent/package.json"), '{"type":"commonjs"}\n');
   const fetched = join(dir, "fetched");

@@ -8,8 +8,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
-import { REMOVE_NETWORK, RUNNING_PODS } from "../../../tools/install/purge-guards.js";
 import { writeNetwork } from "../../../src/cli/network/write-network.js";
+import { REMOVE_NETWORK, RUNNING_PODS } from "../../../tools/install/purge-guards.js";
 
 /** A machine of files and sockets, and of programs in place of the runtimes'. */
 class Machine {

@@ -180,7 +180,7 @@ test("the image is made of the package that make packages makes, and nothing els
   assert.match(dockerfile, /^ARG TARGETARCH$/m);
   assert.match(dockerfile, /^ENTRYPOINT \["\/usr\/bin\/kubelet"\]$/m);
   assert.equal(await read("tools/deploy/container/Dockerfile.dockerignore"), "*\n!dist/packages/*.deb\n");
-  assert.match(await read("Makefile"), /build --file packaging\/container\/Dockerfile --tag/);
+  assert.match(await read("Makefile"), /build --file tools\/deploy\/container\/Dockerfile --tag/);
 });
 
 describe("forms", () => {

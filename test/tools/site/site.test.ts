@@ -199,17 +199,15 @@ describe("a rendered document", () => {
     });
 
   test("links lead to pages and copied files, headings have GitHub's anchors", () => {
-    const { html, files } = render(
-      "## One `thing`, twice\n\n[a](../a.md#b) ![p](../p.svg) [j](../../packaging/r.yaml)",
-    );
+    const { html, files } = render("## One `thing`, twice\n\n[a](../a.md#b) ![p](../p.svg) [j](../../tools/r.yaml)");
     assert.match(html, /<h2 id="one-thing-twice">One <code class="name">thing<\/code>, twice<\/h2>/);
     assert.match(html, /<a href="\.\.\/a\.html#b">a<\/a> <img src="\.\.\/p\.svg" alt="p"/);
-    assert.match(html, /<a href="\.\.\/files\/packaging\/r\.yaml">/);
+    assert.match(html, /<a href="\.\.\/files\/tools\/r\.yaml">/);
     assert.deepEqual(
       [...files],
       [
         ["p.svg", "docs/p.svg"],
-        ["files/packaging/r.yaml", "tools/r.yaml"],
+        ["files/tools/r.yaml", "tools/r.yaml"],
       ],
     );
   });

@@ -7,7 +7,7 @@ import { run } from "../../../tools/standalone/exec.js";
 import { noteApt } from "../../../tools/standalone/packages.js";
 import { step } from "../../../tools/standalone/progress.js";
 
-const NPM_NOTES = new URL("../../../../packaging/npm-notes.mjs", import.meta.url).href;
+const NPM_NOTES = new URL("../../../../tools/build/npm-notes.mjs", import.meta.url).href;
 
 test("a step shows the newest of its notes, cut to the terminal's width", async () => {
   const written: string[] = [];

@@ -32,7 +32,7 @@ describe("a fresh clone", () => {
 
   before(async () => {
     clone = await mkdtemp(join(tmpdir(), "nodelet-clone-"));
-    for (const name of ["packaging", "package.json", "package-lock.json"]) {
+    for (const name of ["tools", "package.json", "package-lock.json"]) {
       await cp(join(ROOT, name), join(clone, name), { recursive: true });
     }
     await mkdir(join(clone, "test"));
@@ -63,7 +63,7 @@ describe("a fresh clone", () => {
         assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
         assert.match(stdout, /^npm (run )?\w+/);
         const names = await readdir(clone);
-        assert.deepEqual(names.sort(), ["package-lock.json", "package.json", "packaging", "test"]);
+        assert.deepEqual(names.sort(), ["package-lock.json", "package.json", "test", "tools"]);
       });
     }
     test(`npm run ${script} answers an unknown option with one line`, async () => {

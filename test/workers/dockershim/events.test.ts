@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { waitFor } from "../../../tools/standalone/wait.js";
 import { ContainerEventType, type ContainerEventResponse } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerChanges } from "../../../src/workers/dockershim/events/container-changes.js";
 import { eventIn } from "../../../src/workers/dockershim/events/engine-events.js";
 import { ContainerEvents } from "../../../src/workers/dockershim/events/verbs.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { FakeEngine, json } from "../../support/fake-engine.js";
 
 const { CONTAINER_CREATED_EVENT: CREATED, CONTAINER_STARTED_EVENT: STARTED } = ContainerEventType;

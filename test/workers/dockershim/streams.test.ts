@@ -8,8 +8,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { waitFor } from "../../../tools/standalone/wait.js";
 import { CriServer, MAX_STREAMS } from "../../../src/workers/dockershim/server.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { keptLog } from "../../support/sources-kit.js";
 
 let dir: string;

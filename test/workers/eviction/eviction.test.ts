@@ -4,8 +4,8 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
-import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import type { EvictionInit } from "../../../src/shared/contracts/eviction.js";
+import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import { EvictionWorld, GIB, MIB } from "./eviction-kit.js";
 import { pod, threshold } from "./kit.js";
 

@@ -1,8 +1,8 @@
 // Pods, thresholds and observations for tests of the eviction rules.
 
+import type { EvictionPod } from "../../../src/shared/contracts/eviction.js";
 import type { EvictionSignal, EvictionThreshold } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
 import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
-import type { EvictionPod } from "../../../src/shared/contracts/eviction.js";
 import type { Observation, Observations } from "../../../src/workers/eviction/observe.js";
 
 export const GIB = 2 ** 30;

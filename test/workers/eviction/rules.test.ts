@@ -2,8 +2,8 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import type { EvictionPod, PodDiskUsage } from "../../../src/shared/contracts/eviction.js";
+import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/breach.js";
 import { layoutOf, measuredOf, reclaimsOf, type DiskLayout } from "../../../src/workers/eviction/layout.js";
 import { nodePressure } from "../../../src/workers/eviction/messages.js";

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { RECORD_INFO, RECORD_SEVERE } from "../../../src/shared/telemetry/log/line-record.js";
-import type { LogOutput } from "../../../src/shared/telemetry/log/open-output.js";
 import { createLogWords, LogWords } from "../../../src/shared/base/queue/log-words.js";
 import { createRecentLines, RecentLines } from "../../../src/shared/base/queue/recent-lines.js";
 import { createRing, RingProducer, type RingBuffers } from "../../../src/shared/base/queue/ring.js";
+import { RECORD_INFO, RECORD_SEVERE } from "../../../src/shared/telemetry/log/line-record.js";
+import type { LogOutput } from "../../../src/shared/telemetry/log/open-output.js";
 import { LogWriter } from "../../../src/workers/log/log-writer.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

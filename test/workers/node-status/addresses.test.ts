@@ -2,8 +2,8 @@
 
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeAddress } from "../../../src/shared/kubernetes/api/node.js";
 import { OperatorError } from "../../../src/shared/base/errors/operator-error.js";
+import type { NodeAddress } from "../../../src/shared/kubernetes/api/node.js";
 import { nodeAddresses, type AddressRules, type HostNetwork } from "../../../src/workers/node-status/addresses.js";
 import { NETWORK } from "./node-status-kit.js";
 

@@ -2,8 +2,8 @@
 
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeCondition } from "../../../src/shared/kubernetes/api/node.js";
 import type { RuntimeFacts } from "../../../src/shared/contracts/node-status.js";
+import type { NodeCondition } from "../../../src/shared/kubernetes/api/node.js";
 import { nextConditions, notReadyReasons, type ReadyInput } from "../../../src/workers/node-status/conditions.js";
 import { FACTS, HEALTHY } from "./node-status-kit.js";
 

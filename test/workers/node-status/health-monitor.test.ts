@@ -2,8 +2,8 @@
 
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
-import { MAIN_POD_CHANGE } from "../../../src/shared/contracts/thread-ops.js";
 import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/base/queue/board.js";
+import { MAIN_POD_CHANGE } from "../../../src/shared/contracts/thread-ops.js";
 import { stampLimits, HealthMonitor } from "../../../src/workers/node-status/health-monitor.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -1,9 +1,9 @@
 // The logic of the node-status thread, without a thread: virtual time, an API server in memory, a board, a listening
 // main.
 
+import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/base/queue/board.js";
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
-import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/base/queue/board.js";
 import type { HostNetwork } from "../../../src/workers/node-status/addresses.js";
 import type { StatusInput } from "../../../src/workers/node-status/compute.js";
 import type { Machine } from "../../../src/workers/node-status/machine.js";

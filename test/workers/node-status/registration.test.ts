@@ -2,8 +2,8 @@
 
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import type { Node } from "../../../src/shared/kubernetes/api/node.js";
 import type { NodeStatusInit } from "../../../src/shared/contracts/node-status.js";
+import type { Node } from "../../../src/shared/kubernetes/api/node.js";
 import { newNode, reconciled } from "../../../src/workers/node-status/registration.js";
 import { INIT } from "./node-status-kit.js";
 

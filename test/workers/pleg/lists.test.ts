@@ -2,7 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Container, ContainerState, PodSandbox, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  Container,
+  ContainerState,
+  PodSandbox,
+  PodSandboxState,
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ListReports, podUidsOf } from "../../../src/workers/pleg/lists.js";
 import { Relister } from "../../../src/workers/pleg/relister.js";
 import { keptLog } from "../../support/sources-kit.js";

@@ -9,7 +9,11 @@ import fc from "fast-check";
 import { WholePods } from "../../../src/main/threads/whole-pods.js";
 import { plegRecordCodec } from "../../../src/shared/contracts/pleg-codec.js";
 import type { PlegRecord, PlegWireRecord } from "../../../src/shared/contracts/pleg.js";
-import { ContainerState, ContainerStatus, PodSandboxStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  ContainerStatus,
+  PodSandboxStatus,
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { PublishedPod } from "../../../src/workers/pleg/published-pod.js";
 

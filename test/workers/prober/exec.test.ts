@@ -6,12 +6,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { waitFor } from "../../../tools/standalone/wait.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
-import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { ProbeDeadline } from "../../../src/shared/node/probes/probe-deadline.js";
 import { StallMeter } from "../../../src/shared/node/probes/stall-meter.js";
+import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { ExecProbes } from "../../../src/workers/prober/exec.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
 import { PATIENCE_MS } from "../../support/probe-kit.js";
 

@@ -1,25 +1,25 @@
 // Limits that an operator, a client or a program of the node can meet. The values are those of the code.
 
 import { SIZE_LIMIT as READ_CONFIG_SIZE_LIMIT } from "../../../src/main/command/config/read-config.js";
-import { QUEUE_LIMIT } from "../../../src/main/pods/events/sink/event-sink.js";
 import { SIZE_LIMIT as LOAD_CONFIG_SIZE_LIMIT } from "../../../src/main/containers/images/credential-providers/load-config.js";
 import { CREDENTIALS_FILE_LIMIT } from "../../../src/main/containers/images/keyring/node-files.js";
 import { MAX_WATCHERS } from "../../../src/main/node/pods-api/server.js";
+import { QUEUE_LIMIT } from "../../../src/main/pods/events/sink/event-sink.js";
+import { MAX_SUM_BYTES } from "../../../src/main/pods/sync/pod-records.js";
 import { MAX_DEVICES as DECODE_DEVICES_MAX_DEVICES } from "../../../src/main/resources/devices/decode-devices.js";
 import { MAX_DEVICES as DEVICE_HEALTH_MAX_DEVICES } from "../../../src/main/resources/dra/device-health.js";
 import { MAX_REPORT_BYTES } from "../../../src/main/resources/dra/driver-client.js";
-import { MAX_SUM_BYTES } from "../../../src/main/pods/sync/pod-records.js";
 import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
+import { OUTPUT_LIMIT } from "../../../src/shared/io/exec/run-program.js";
+import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/server/request-reader.js";
 import { LINE_LIMIT } from "../../../src/shared/kubernetes/api/client/call/line-cutter.js";
 import { LIST_LIMIT } from "../../../src/shared/kubernetes/api/client/call/list.js";
 import { OBJECT_LIMIT } from "../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
 import { MAX_MESSAGE_BYTES } from "../../../src/shared/kubernetes/cri/channel.js";
 import { MAX_ITEMS } from "../../../src/shared/kubernetes/cri/streamed-lists.js";
-import { OUTPUT_LIMIT } from "../../../src/shared/io/exec/run-program.js";
-import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/server/request-reader.js";
 import { MAX_RESPONSE_BYTES } from "../../../src/shared/kubernetes/plugins/connection.js";
 import { MAX_BODY_BYTES } from "../../../src/workers/server/ports/guard.js";
 import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/ports/https-server.js";

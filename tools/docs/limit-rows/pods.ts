@@ -1,15 +1,12 @@
 // Limits that a pod can meet: its manifest, its probes and its logs. The values are those of the code.
 
 import { LARGEST_COMPRESSED } from "../../../src/main/containers/logs/log-rotation.js";
-import { MAX_SUBSTITUTED } from "../../../src/main/model/expand.js";
 import { MOST_REPEATED_PORTS } from "../../../src/main/containers/runtime/config/sandbox-config.js";
 import { LONGEST_HOSTS } from "../../../src/main/containers/runtime/container-files.js";
 import { LONGEST_FILE, LONGEST_VALUE } from "../../../src/main/containers/runtime/env-files.js";
+import { MAX_SUBSTITUTED } from "../../../src/main/model/expand.js";
 import { MANIFEST_LIMIT } from "../../../src/main/pods/sources/decode-job.js";
 import { TAIL_BYTES } from "../../../src/main/pods/status/output-tail.js";
-import { MAX_TEXT } from "../../../src/shared/kubernetes/api/image-name.js";
-import { TEXT_LIMIT } from "../../../src/shared/kubernetes/api/quantity.js";
-import { LONGEST_JSON_LINE } from "../../../src/shared/node/container-logs/json-record.js";
 import { MANIFESTS_LIMIT } from "../../../src/shared/contracts/manifests.js";
 import { OUTPUT_LIMIT_BYTES } from "../../../src/shared/contracts/prober.js";
 import { MOST_ENTRIES, MOST_NAMES } from "../../../src/shared/io/fs/untrusted-folder.js";
@@ -17,11 +14,14 @@ import { MAX_TRAILER } from "../../../src/shared/io/http/chunks.js";
 import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/client/reply-reader.js";
 import { MAX_BYTES as URL_MAX_BYTES } from "../../../src/shared/io/http/client/url.js";
 import { CAP, CAP_PER_NAME, RESOLV_CONF_LIMIT } from "../../../src/shared/io/net/pod-lookups.js";
+import { MAX_TEXT } from "../../../src/shared/kubernetes/api/image-name.js";
+import { TEXT_LIMIT } from "../../../src/shared/kubernetes/api/quantity.js";
+import { LONGEST_JSON_LINE } from "../../../src/shared/node/container-logs/json-record.js";
 import { MAX_BYTES as FRAME_COUNTER_MAX_BYTES, MAX_FRAMES } from "../../../src/workers/peers/frame-counter.js";
 import { CONNECTION_BYTES } from "../../../src/workers/peers/guarded-source.js";
-import { CONNECTION_LIMITS } from "../../../src/workers/server/ports/https-server.js";
 import { SHOWN_BYTES } from "../../../src/workers/server/logs/pods/errors.js";
 import { MAX_HEAD } from "../../../src/workers/server/logs/pods/record-scanner.js";
+import { CONNECTION_LIMITS } from "../../../src/workers/server/ports/https-server.js";
 import { DEPTH_LIMIT, MAX_DOCUMENTS } from "../../../src/workers/tasks/manifest/parse-text.js";
 import { MAX_DEPTH } from "../../../src/workers/tasks/manifest/walk.js";
 import { LONGEST_PLACE } from "../../../src/workers/tasks/tree-walk.js";

@@ -1,5 +1,5 @@
-// Writes the tables by which objects are read from protobuf and written to it (src/shared/kubernetes/api/protobuf/schema.ts has
-// the form).
+// Writes the tables by which objects are read from protobuf and written to it
+// (src/shared/kubernetes/api/protobuf/schema.ts has the form).
 
 import type { Contract, Field, Message } from "../contract.js";
 import { reachable, rootNames, shortNames } from "../reach.js";

@@ -1,7 +1,7 @@
 // Parts of a support bundle that the kubelet answers on its admin socket.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { NodeletEvents, NodeletStatus } from "../../../shared/contracts/nodelet.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { podsOf } from "../../pods/find.js";
 import { maskText } from "../mask-text.js";
 import { maskLog, maskMessages, maskPod } from "../mask.js";

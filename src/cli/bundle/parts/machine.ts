@@ -1,8 +1,8 @@
 // Parts of a support bundle about the machine: versions, mounts, kills by the kernel, the kubelet's unit and log.
 
 import { release, version } from "node:os";
-import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { readThrough } from "../../machine/files.js";
 import { kernelLog } from "../../machine/kernel-log.js";
 import { runTool, toolOrNothing, type ToolOptions } from "../../machine/tool.js";

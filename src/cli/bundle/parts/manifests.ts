@@ -1,7 +1,7 @@
 // The part of a support bundle about manifests: which the kubelet refuses, where and why, without their values.
 
-import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
+import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import { readKubeletConfig } from "../../machine/kubelet-config.js";
 import { readManifests, sharedNames, type ReadManifest } from "../../machine/manifests.js";
 import { maskText } from "../mask-text.js";

@@ -1,8 +1,8 @@
 // The part of a support bundle that explains each broken pod: `nodelet why`, without what containers wrote.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { moment } from "../../output/amounts.js";
 import { fullName, podsOf } from "../../pods/find.js";
 import { podState } from "../../pods/state.js";

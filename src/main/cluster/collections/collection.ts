@@ -1,8 +1,8 @@
 // All objects of one kind that the node may read. The watch starts with the first read.
 
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
-import type { ApiObject, ResourceKind } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { ApiObject, ResourceKind } from "../../../shared/kubernetes/api/client/port.js";
 import type { Follow } from "../watching.js";
 
 export interface CollectionOptions<T extends ApiObject> {

@@ -1,8 +1,8 @@
 // Services of the cluster, for environment variables: there may be thousands, and only names and addresses are kept.
 
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { SERVICES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { Service } from "../../../shared/kubernetes/api/objects.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { Collection, type CollectionOptions } from "./collection.js";
 
 /** The first list has not come in time. */

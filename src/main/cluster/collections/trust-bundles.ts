@@ -1,14 +1,14 @@
 // ClusterTrustBundles, where the API server has them (gate ClusterTrustBundleProjection): certificates by the bundle's
 // name, or of all bundles of a signer.
 
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { CLUSTER_TRUST_BUNDLES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { LabelSelector } from "../../../shared/kubernetes/api/gen/meta.js";
 import { selects } from "../../../shared/kubernetes/api/label-selector.js";
 import type { ClusterTrustBundle } from "../../../shared/kubernetes/api/objects.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import type { TrustAnchors } from "../../model/cluster-access.js";
 import { distinctCertificates } from "./certificates.js";
 import { Collection, type CollectionOptions } from "./collection.js";

@@ -2,13 +2,13 @@
 // of every driver. Later it deletes those of one driver without a plugin. Pods are then not scheduled to devices that
 // cannot be prepared here.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { RESOURCE_SLICES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../../shared/base/turns/backoff.js";
 
 const RETRY = { initialMs: 1000, maxMs: 5 * 60_000 };
 

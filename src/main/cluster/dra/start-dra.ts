@@ -2,16 +2,16 @@
 // unprepares the claims of pods. It deletes the ResourceSlices of removed drivers.
 // Invariant: until a driver registers or a pod has claims, the kubelet only checks whether the checkpoint exists.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 import { RESOURCE_CLAIMS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import { Loop } from "../../../shared/base/turns/loop.js";
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import { DynamicResourcesError, type PodClaims } from "../../model/pod-claims.js";
 import { claimHealth, listedClaim, type HealthView } from "../../resources/dra/claim-health.js";

@@ -1,8 +1,8 @@
 // Strategy Cache: an object that was read is valid for a time, which the Node's annotation may set. A new pod, or a pod
 // with a new reference, causes a new read. Invariant: an object is never replaced by an older version of itself.
 
-import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import type { KeptObject, ObjectManager, ObjectManagerDeps } from "./object-manager.js";
 import { ReferenceIndex, keyOf } from "./reference-index.js";
 import { type Reference } from "./references.js";

@@ -1,7 +1,7 @@
 // Config maps or secrets of this node's pods, for every strategy (configMapAndSecretChangeDetectionStrategy).
 
-import type { ApiClient, ApiObject, ResourceKind } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ApiClient, ApiObject, ResourceKind } from "../../../shared/kubernetes/api/client/port.js";
 import type { ReferencedObjects } from "../../model/cluster-access.js";
 import type { Follow } from "../watching.js";
 import type { Reference } from "./references.js";

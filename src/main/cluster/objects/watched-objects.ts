@@ -4,9 +4,9 @@
 // `idleMs`. Reads return the watch's last state, also while the API server is away.
 
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
-import { ApiError, isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
 import type { Timer } from "../../../shared/base/clock/clock.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { ApiError, isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
 import { keyOf, ReferenceIndex } from "./reference-index.js";
 import { type Reference } from "./references.js";

@@ -2,10 +2,10 @@
 // certificate manager.
 // Invariant: a pod that went while it was loaded is not taken up.
 
+import { Deferred } from "../../../shared/base/turns/deferred.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Deferred } from "../../../shared/base/turns/deferred.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
 import type { NodePodCertificates, PodCertificatesDeps } from "./pod-certificates.js";
 

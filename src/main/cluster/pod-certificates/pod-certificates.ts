@@ -3,16 +3,16 @@
 // Invariant: keys are in memory and in the pod's volume only; no state of a removed pod is kept; no request is watched
 // without such a pod.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { quote } from "../../../shared/base/text/quote.js";
+import type { MakePodKeyResult, PodKey } from "../../../shared/contracts/tasks.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../../shared/kubernetes/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/kubernetes/api/objects.js";
 import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/kubernetes/api/volume.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { MakePodKeyResult, PodKey } from "../../../shared/contracts/tasks.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { Follow } from "../watching.js";

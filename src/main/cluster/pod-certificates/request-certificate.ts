@@ -1,5 +1,6 @@
 // One PodCertificateRequest: the identity of the pod, and a key that only this node has.
 
+import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { isNotFound, ApiError } from "../../../shared/kubernetes/api/client/errors.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
@@ -7,7 +8,6 @@ import type { Node } from "../../../shared/kubernetes/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/kubernetes/api/volume.js";
-import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { serviceAccountOf } from "../../model/service-account.js";
 import { PodCertificateError } from "./errors.js";
 import type { RequestKinds } from "./request-kinds.js";

@@ -5,16 +5,16 @@
 
 import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { quote } from "../../../shared/base/text/quote.js";
+import { backoffMs } from "../../../shared/base/turns/backoff.js";
+import type { PodKey } from "../../../shared/contracts/tasks.js";
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import type { PodCertificateRequest } from "../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/kubernetes/api/volume.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { quote } from "../../../shared/base/text/quote.js";
-import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import type { PodCredential } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import {

@@ -2,11 +2,11 @@
 // well before it expires; while the replacement fails, the old token is used until it expires.
 
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
-import { SERVICE_ACCOUNTS } from "../../../shared/kubernetes/api/client/kinds.js";
-import type { ApiClient, ApiObject } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { SERVICE_ACCOUNTS } from "../../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient, ApiObject } from "../../../shared/kubernetes/api/client/port.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { type IssuedToken, type TokenRequest } from "../../model/cluster-access.js";
 import { serviceAccountOf } from "../../model/service-account.js";

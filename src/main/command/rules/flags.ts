@@ -1,8 +1,8 @@
 // Rules for settings that only flags have.
 
 import { isIP, isIPv4 } from "node:net";
-import { labelValue, qualifiedName } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { labelValue, qualifiedName } from "../../../shared/kubernetes/api/manifest/formats.js";
 import type { DockerFlags } from "../docker-flags.js";
 import type { Violation } from "../violation.js";
 import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./self-labels.js";

@@ -1,7 +1,7 @@
 // Rules of image pull credential verification: policy and allowlist.
 
-import { parseImageName } from "../../../shared/kubernetes/api/image-name.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { parseImageName } from "../../../shared/kubernetes/api/image-name.js";
 import type { Violation } from "../violation.js";
 import { needsGate, notOneOf } from "./check.js";
 import type { ConfigView } from "./rule.js";

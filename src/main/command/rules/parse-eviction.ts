@@ -1,5 +1,7 @@
 // Eviction thresholds from the four maps that describe them.
 
+import { nearestName } from "../../../shared/base/text/nearest-name.js";
+import { quoteStart } from "../../../shared/base/text/quote.js";
 import {
   EVICTION_SIGNALS,
   isEvictionSignal,
@@ -8,8 +10,6 @@ import {
   type ThresholdValue,
 } from "../../../shared/kubernetes/api/eviction-threshold.js";
 import { value as wholeUnits } from "../../../shared/kubernetes/api/quantity.js";
-import { nearestName } from "../../../shared/base/text/nearest-name.js";
-import { quoteStart } from "../../../shared/base/text/quote.js";
 import { parseDuration } from "../duration.js";
 import type { Violation } from "../violation.js";
 import { parsePercentage } from "./parse-percentage.js";

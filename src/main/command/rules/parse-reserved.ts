@@ -1,7 +1,7 @@
 // Amounts in the configuration's text: reserved resources as in "cpu=500m,memory=1Gi", and percentages.
 
-import { parseQuantity, type ExactQuantity, InvalidQuantityError } from "../../../shared/kubernetes/api/quantity.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { parseQuantity, type ExactQuantity, InvalidQuantityError } from "../../../shared/kubernetes/api/quantity.js";
 import type { Violation } from "../violation.js";
 import { notOneOf } from "./check.js";
 

@@ -1,7 +1,7 @@
 // Taints and labels with which the node registers.
 
-import { isQualifiedName, labelValue, qualifiedName } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { isQualifiedName, labelValue, qualifiedName } from "../../../shared/kubernetes/api/manifest/formats.js";
 import type { Violation } from "../violation.js";
 import { notOneOf } from "./check.js";
 import type { ConfigView } from "./rule.js";

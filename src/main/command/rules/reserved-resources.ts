@@ -1,7 +1,7 @@
 // Rules of reserved resources: amounts, CPUs, memory of NUMA nodes.
 
-import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { Violation } from "../violation.js";
 import { parsePercentage } from "./parse-percentage.js";
 import { parseReserved, readQuantity } from "./parse-reserved.js";

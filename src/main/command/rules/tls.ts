@@ -1,8 +1,8 @@
 // TLS of the kubelet's server.
 
-import { TLS_VERSIONS, TLS_CIPHERS, TLS_CURVES } from "../../../shared/kubernetes/api/tls-names.js";
 import { nearestName } from "../../../shared/base/text/nearest-name.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { TLS_VERSIONS, TLS_CIPHERS, TLS_CURVES } from "../../../shared/kubernetes/api/tls-names.js";
 import type { Violation } from "../violation.js";
 import { notOneOf, needsGate } from "./check.js";
 import type { ConfigView } from "./rule.js";

@@ -1,8 +1,8 @@
 // Warnings at start about settings that are allowed but probably wrong.
 
 import { isIP } from "node:net";
-import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/kubernetes/api/tls-names.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/kubernetes/api/tls-names.js";
 import type { FieldPath } from "../fields/fields.js";
 import type { ConfigView } from "./rule.js";
 import { parseTracingEndpoint } from "./tracing-endpoint.js";

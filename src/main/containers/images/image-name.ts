@@ -1,8 +1,8 @@
 // Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are
 // refused before a call to the runtime.
 
-import { readImageName, type ImageName } from "../../../shared/kubernetes/api/image-name.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { readImageName, type ImageName } from "../../../shared/kubernetes/api/image-name.js";
 
 /** The text is no image reference. The message is the end of the InvalidImageName message. */
 export class InvalidImageNameError extends Error {

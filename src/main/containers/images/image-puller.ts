@@ -2,16 +2,16 @@
 // Invariant: a failed pull is not retried before its back-off (per pod and image) expires; an absent runtime or an
 // abort counts as no failure and starts no back-off.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { goDuration } from "../../../shared/base/clock/go-duration.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import { defaultPullPolicy } from "../../../shared/kubernetes/api/image-name.js";
 import type { Container, Pod, PullPolicy } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
-import { goDuration } from "../../../shared/base/clock/go-duration.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import type { EventInput, EventRecorder } from "../../model/event-recorder.js";
 import { PULL_STAGE } from "../../model/pod-start-sli.js";
 import { traced, type PodTrace } from "../../model/pod-trace.js";

@@ -1,7 +1,7 @@
 // The puller of a node, put together from its settings.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";

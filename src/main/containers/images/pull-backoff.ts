@@ -1,8 +1,8 @@
 // Back-off of pulls, per pod and image: 10 s doubling to 5 min, forgotten after a success. What failed last is kept
 // beside it, for the message that stands in for the next try.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CrashBackoff } from "../../model/crash-backoff.js";
 
 /** Upstream's values. */

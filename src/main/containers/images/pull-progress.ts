@@ -3,8 +3,8 @@
 
 import type { Timer, Clock } from "../../../shared/base/clock/clock.js";
 import { goDuration } from "../../../shared/base/clock/go-duration.js";
-import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 
 const FIRST_MS = 10000;
 const LONGEST_MS = 300000;

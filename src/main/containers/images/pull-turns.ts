@@ -3,8 +3,8 @@
 // waiter is a blocked pod worker, so there are at most as many as images of pods. A terminating pod leaves the queue at
 // once.
 
-import { type Pod, CRITICAL_PRIORITY } from "../../../shared/kubernetes/api/pod.js";
 import { type Turn, FairTurns } from "../../../shared/base/turns/fair-turns.js";
+import { type Pod, CRITICAL_PRIORITY } from "../../../shared/kubernetes/api/pod.js";
 
 type PullRank = "critical" | "ordinary";
 

@@ -2,8 +2,8 @@
 // logged.
 // Invariant: every taken slot is released; the intent is on disk before the kubelet calls PullImage.
 
-import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriError } from "../../../shared/kubernetes/cri/errors.js";
 import type { AuthConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";

@@ -4,8 +4,8 @@
 // uncompressed files again by their names.
 
 import { basename, dirname, join } from "node:path";
-import type { CompressLogJob, CompressLogResult } from "../../../shared/contracts/tasks.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { CompressLogJob, CompressLogResult } from "../../../shared/contracts/tasks.js";
 import { NotRegularFileError, statUntrusted } from "../../../shared/io/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";

@@ -5,14 +5,14 @@
 
 import { basename, dirname, join } from "node:path";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import { onLogFile } from "../../../shared/node/container-logs/own-log-link.js";
-import { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { NotRegularFileError, openUntrusted, statUntrusted } from "../../../shared/io/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
+import { onLogFile } from "../../../shared/node/container-logs/own-log-link.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
 import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
 import { rotateLog } from "./rotate.js";

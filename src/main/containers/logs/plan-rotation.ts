@@ -2,7 +2,13 @@
 // Invariant: afterwards there are at most maxFiles files, the one being written included. Only the oldest files beyond
 // maxFiles are lost.
 
-import { COMPRESSED, logFileNames, nextStem, strayNames, UNFINISHED } from "../../../shared/node/container-logs/file-names.js";
+import {
+  COMPRESSED,
+  logFileNames,
+  nextStem,
+  strayNames,
+  UNFINISHED,
+} from "../../../shared/node/container-logs/file-names.js";
 
 export interface RotationPlan {
   /** Strays first, then files beyond the number allowed, oldest first. */

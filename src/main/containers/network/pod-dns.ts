@@ -1,8 +1,8 @@
 // A pod's resolver configuration: its DNS policy over the node's resolver file and the cluster's DNS.
 
 import { isIPv6 } from "node:net";
-import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_DOMAIN, MAX_SEARCHES } from "./resolv-conf-problem.js";
 import { mergeOptions } from "./resolv-conf.js";
 

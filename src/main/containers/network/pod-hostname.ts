@@ -1,8 +1,8 @@
 // The host name and domain of a pod.
 
-import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { withoutTrailing } from "../../../shared/base/text/without-trailing.js";
+import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 
 const MAX_HOSTNAME = 63;
 /** The kernel's limit for a host name. */

@@ -2,9 +2,9 @@
 
 import { readlink, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { unlessGone } from "../../../shared/base/errors/unless-gone.js";
 import { entriesOf, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { podLogDirectory, podOfLogDirectory } from "../../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { removeFiles } from "./remove-files.js";

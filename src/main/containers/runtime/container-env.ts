@@ -1,8 +1,8 @@
 // The environment of one container. Reads each ConfigMap, Secret and file that it refers to once, in parallel.
 
+import { textOfBytes } from "../../../shared/base/text/escaped-bytes.js";
 import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import { isStaticPod, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import { textOfBytes } from "../../../shared/base/text/escaped-bytes.js";
 import { type ClusterObjects, type ClusterAccess } from "../../model/cluster-access.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { joined } from "../../model/joined-cluster.js";

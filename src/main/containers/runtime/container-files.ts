@@ -3,10 +3,10 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { etcHostsPath, terminationLogPath } from "../../../shared/kubernetes/api/pod-paths.js";
-import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { openUntrusted, readWhole, writeUntrusted } from "../../../shared/io/fs/untrusted-file.js";
+import { etcHostsPath, terminationLogPath } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { hostsFileMode, podDirMode, terminationLogMode } from "../../model/root-directory.js";
 import { StartContainerError } from "../../model/step-errors.js";
 import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";

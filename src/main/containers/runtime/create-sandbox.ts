@@ -1,12 +1,12 @@
 // RunPodSandbox: the pod's namespaces, network and pause process, and the PodSandboxConfig that describes them.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import { CriError } from "../../../shared/kubernetes/cri/errors.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { InspectHint } from "../../../shared/contracts/pleg.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { CriError } from "../../../shared/kubernetes/cri/errors.js";
 import type { CreateSandboxStep } from "../../model/step.js";
-import { podDns } from "../network/pod-dns.js";
 import { isCriticalPod } from "../../resources/oom-score.js";
+import { podDns } from "../network/pod-dns.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { checkedRuntimeHandler } from "./runtime-handlers.js";

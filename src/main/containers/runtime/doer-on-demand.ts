@@ -1,8 +1,8 @@
 // A pod's doer while it has something to do. A node may keep thousands of pods that have ended; none of them keeps a
 // doer.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { Step } from "../../model/step.js";
 import type { Doer } from "./doer.js";

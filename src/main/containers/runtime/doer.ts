@@ -1,7 +1,7 @@
 // The doer: executes the planner's steps, one verb per file. It keeps prepared data of a pod until the pod has ended.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { prepareClaims } from "../../model/pod-claims.js";
 import type { PodResources } from "../../model/pod-resources.js";

@@ -2,8 +2,8 @@
 // one file.
 // Invariant: a file is read and parsed once for successive variables, and the memory for files has a limit.
 
-import { openPlace, readWhole } from "../../../shared/io/fs/untrusted-file.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { openPlace, readWhole } from "../../../shared/io/fs/untrusted-file.js";
 import { openSubPath } from "../../../shared/node/volume-calls/sub-path.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";

@@ -1,8 +1,8 @@
 // StopContainer, preceded by the Killing event and the preStop hook, both once per container; hook and stop
 // share one deadline.
 
-import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { MIN_STOP_SECONDS } from "../../model/container-stop.js";

@@ -1,7 +1,7 @@
 // The context of every runtime verb: the CRI connection, the node's settings, and the helpers for files and cgroups.
 
-import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
@@ -9,17 +9,17 @@ import type { CgroupSettings } from "../../command/views/cgroups.js";
 import type { ContainerLogSettings } from "../../command/views/container-logs.js";
 import type { NetworkSettings } from "../../command/views/network.js";
 import type { RuntimeSettings } from "../../command/views/runtime.js";
-import type { ImagePuller } from "../images/image-puller.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { HookPort } from "../../model/hook-port.js";
 import type { PodTrace } from "../../model/pod-trace.js";
-import type { NodeDns } from "../network/pod-dns.js";
 import type { ResourceManagers } from "../../resources/assignment/resource-manager.js";
 import type { CgroupManager } from "../../resources/cgroups/cgroup-manager.js";
 import type { ContainerResourceOptions } from "../../resources/container-resources.js";
-import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { VolumeManager } from "../../volumes/volume-manager.js";
+import type { ImagePuller } from "../images/image-puller.js";
+import type { NodeDns } from "../network/pod-dns.js";
+import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { SandboxesAhead } from "./sandboxes-ahead.js";
 
 /** Facts of the node that pods' configurations depend on. */

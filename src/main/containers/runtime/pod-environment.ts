@@ -8,9 +8,9 @@ import { PodCgroupError, PodDirectoriesError } from "../../model/environment-err
 import { podLogDirectory } from "../../model/paths.js";
 import { traced } from "../../model/pod-trace.js";
 import { podDirMode } from "../../model/root-directory.js";
-import type { NodeDns } from "../network/pod-dns.js";
 import type { PodCgroup } from "../../resources/cgroups/cgroup-manager.js";
 import type { VolumePlace } from "../../volumes/place.js";
+import type { NodeDns } from "../network/pod-dns.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodLogFiles } from "./pod-log-files.js";
 

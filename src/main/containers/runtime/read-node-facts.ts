@@ -1,8 +1,8 @@
 // Reads the facts of this machine that the configurations of containers depend on.
 
+import { readFileLabel } from "../../../shared/io/os/se-linux.js";
 import { printQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { hasSwapController, type CgroupMounts } from "../../../shared/node/cgroup/mounts.js";
-import { readFileLabel } from "../../../shared/io/os/se-linux.js";
 import type { CgroupSettings } from "../../command/views/cgroups.js";
 import { cpuPeriodUs, memoryOf } from "../../resources/cgroups/make-cgroups.js";
 import type { NodeResources } from "../../resources/node-capacity.js";

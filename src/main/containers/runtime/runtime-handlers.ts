@@ -1,10 +1,10 @@
 // The runtime's handlers (CRI Status) and their features. The kubelet asks only for pods with a runtime class, a user
 // namespace or a recursive read-only mount.
 
-import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { StatusResponse } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { StatusResponse } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { type ClusterObjects } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import type { NodeRuntime } from "./node-runtime.js";

@@ -3,9 +3,9 @@
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { sandboxResources } from "../../resources/sandbox-resources.js";
 import { podDns } from "../network/pod-dns.js";
 import { sandboxHostname } from "../network/pod-hostname.js";
-import { sandboxResources } from "../../resources/sandbox-resources.js";
 import { sandboxConfig } from "./config/sandbox-config.js";
 import { containerResourceOptions } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";

@@ -4,10 +4,15 @@
 // them; no memory limit is set below the current usage; the runtime gets a new size of the pod before its cgroup
 // changes, and may refuse it. Every part may be repeated.
 
+import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { InspectHint } from "../../../shared/contracts/pleg.js";
-import { CriError, CriNotFoundError, CriUnavailableError, CriUnimplementedError } from "../../../shared/kubernetes/cri/errors.js";
+import {
+  CriError,
+  CriNotFoundError,
+  CriUnavailableError,
+  CriUnimplementedError,
+} from "../../../shared/kubernetes/cri/errors.js";
 import { LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import {

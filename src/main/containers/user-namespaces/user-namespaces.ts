@@ -4,14 +4,14 @@
 
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { asError } from "../../../shared/base/errors/thrown.js";
+import { lazily } from "../../../shared/base/turns/lazily.js";
 import { podsDirectory, usernsPath } from "../../../shared/kubernetes/api/pod-paths.js";
 import { isSafePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { NamespaceMode, type UserNamespace } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { errorCode } from "../../../shared/base/errors/error-code.js";
-import { asError } from "../../../shared/base/errors/thrown.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { lazily } from "../../../shared/base/turns/lazily.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
 import { writeMappings, readMappings } from "./mapping-file.js";

@@ -4,15 +4,15 @@
 
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
+import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import type { ClientConfig, Source } from "../../../shared/kubernetes/api/client/config.js";
 import { KubeconfigError } from "../../../shared/kubernetes/api/client/kubeconfig/errors.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
-import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { readIfThere, type CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 import { CertificateRequestError, requestCertificate } from "./request-certificate.js";

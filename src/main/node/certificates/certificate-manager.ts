@@ -4,12 +4,12 @@
 // already due, the next request waits; a jump of the clock is noticed within a minute.
 
 import { Scope } from "../../../shared/base/abort/scope.js";
-import { ApiConnectionError, ApiError } from "../../../shared/kubernetes/api/client/errors.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import { ApiConnectionError, ApiError } from "../../../shared/kubernetes/api/client/errors.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 

@@ -5,9 +5,9 @@
 import { mkdir, readFile, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";

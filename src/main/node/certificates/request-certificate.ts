@@ -1,11 +1,16 @@
 // Requests one certificate with a CertificateSigningRequest and waits until it is approved and signed.
 
 import { Scope } from "../../../shared/base/abort/scope.js";
-import { isAlreadyExists, ApiConnectionError, ApiError, isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import {
+  isAlreadyExists,
+  ApiConnectionError,
+  ApiError,
+  isNotFound,
+} from "../../../shared/kubernetes/api/client/errors.js";
 import { CERTIFICATE_SIGNING_REQUESTS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { CertificateSigningRequest } from "../../../shared/kubernetes/api/objects.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 
 /** The request was denied, failed, or received no response in time. */
 export class CertificateRequestError extends Error {

@@ -1,10 +1,10 @@
 // Renews the node's two certificates from the cluster: the client certificate for the API server, and the serving
 // certificate.
 
-import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
-import type { NodeAddress } from "../../../shared/kubernetes/api/node.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
+import type { NodeAddress } from "../../../shared/kubernetes/api/node.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { CertificateManager } from "./certificate-manager.js";
 import type { CertificateStore } from "./certificate-store.js";

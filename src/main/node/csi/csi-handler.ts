@@ -2,12 +2,12 @@
 // Invariant: a driver with a working socket can be used, even while the API server is away. It is reported as
 // registered only after the CSINode object has its entry.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 import { NODES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../../shared/kubernetes/api/node.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Loop } from "../../../shared/base/turns/loop.js";
 import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
 import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
 import type { DriverSpec } from "../../volumes/csi/driver-objects.js";

@@ -1,11 +1,11 @@
 // A driver's entry in the CSINode object, and its labels and annotations in the Node object. Pure. An object that is
 // already right is returned unchanged.
 
-import type { Node } from "../../../shared/kubernetes/api/node.js";
-import type { CSINode } from "../../../shared/kubernetes/api/objects.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { parseJson } from "../../../shared/base/text/parse-json.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { Node } from "../../../shared/kubernetes/api/node.js";
+import type { CSINode } from "../../../shared/kubernetes/api/objects.js";
 import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 

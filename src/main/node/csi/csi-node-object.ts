@@ -2,13 +2,13 @@
 // Invariant: one change at a time; entries of others stay as they are; the node is not Ready before the object is
 // there, since the scheduler counts volumes by it.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { CSI_NODES, NODES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { CSINode } from "../../../shared/kubernetes/api/objects.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 import { withDriver, withMigrated, withoutDriver } from "./csi-node-entries.js";
 

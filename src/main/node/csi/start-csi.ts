@@ -3,8 +3,8 @@
 // Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have no
 // such volumes.
 
-import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { PluginHandlers } from "../../model/plugin-handler.js";

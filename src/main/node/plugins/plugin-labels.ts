@@ -2,9 +2,9 @@
 // are not privileged, make their sockets there.
 
 import { mkdir } from "fs/promises";
+import { readFileLabel } from "../../../shared/io/os/se-linux.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
-import { readFileLabel } from "../../../shared/io/os/se-linux.js";
 import { run } from "../../volumes/program.js";
 
 /** Upstream's (KubeletPluginsDirSELinuxLabel). */

@@ -2,9 +2,9 @@
 // A socket there that never responds delays only itself.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { FairTurns } from "../../../shared/base/turns/fair-turns.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import { FairTurns } from "../../../shared/base/turns/fair-turns.js";
 import type { DialRegistration, PluginHandlers } from "../../model/plugin-handler.js";
 import { type PluginLabels, labelPluginFolders } from "./plugin-labels.js";
 import { PluginSocket } from "./plugin-socket.js";

@@ -10,9 +10,9 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { FairTurns, Turn } from "../../../shared/base/turns/fair-turns.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import {
   type DialRegistration,
   type PluginHandler,

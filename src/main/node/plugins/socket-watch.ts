@@ -8,8 +8,8 @@ import { basename } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { MOST_SOCKETS, scanSockets } from "./socket-scan.js";
 
 /** For events that inotify dropped, and directories that could not be watched. */

@@ -1,9 +1,9 @@
 // The resources of containers as the pod resources service lists them. Pure over the state of the managers. Containers
 // are listed in the order of upstream: sidecars first, then app containers; init containers that end are left out.
 
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { isSidecar } from "../../../shared/kubernetes/api/pod.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type {
   AllocatableResourcesResponse,
   ContainerDevices,

@@ -5,9 +5,9 @@
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { encode } from "../../../shared/kubernetes/api/protobuf/encode.js";
+import { EventType, type WatchPodsEvent } from "../../../shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { EventType, type WatchPodsEvent } from "../../../shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 
 /** Upstream's size of a watcher's queue. */
 const QUEUE_LIMIT = 100;

@@ -2,16 +2,16 @@
 // the API server. KEP-4188. Loaded only with the gate, after the kubelet has started.
 
 import { Server, status, type ServerWritableStream } from "@grpc/grpc-js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import {
   PodsService,
   type PodsServer,
   type WatchPodsEvent,
   type WatchPodsRequest,
 } from "../../../shared/kubernetes/plugins/gen/pods.v1alpha1.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
 import { CallRate } from "../call-rate.js";
 import { listenOnSocket } from "../local-socket.js";

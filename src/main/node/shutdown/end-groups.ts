@@ -2,9 +2,9 @@
 // own time.
 // Invariant: no pod extends its group's time; a group without pods takes none.
 
-import { CRITICAL_PRIORITY, isStaticPod, podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { abortReason, asError } from "../../../shared/base/errors/thrown.js";
+import { CRITICAL_PRIORITY, isStaticPod, podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";

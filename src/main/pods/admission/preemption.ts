@@ -2,10 +2,10 @@
 // Guaranteed ones; within a class the pod whose requests are closest to the missing amount. Invariant: no chosen pod is
 // unnecessary because of the other chosen pods; no chosen pod has an equal or higher priority than the new one.
 
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { milliValue, value } from "../../../shared/kubernetes/api/quantity.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { MissingResource } from "../../model/refusal.js";
 import { isCriticalPod } from "../../resources/oom-score.js";
 import { podRequests, sumOf } from "../../resources/pod-requests.js";

@@ -11,11 +11,11 @@
 // resize is decided until the earlier kubelet's pods are admitted, or 30 s have passed. Otherwise a resize could take
 // the resources of these pods.
 
-import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { backoffMs } from "../../../shared/base/turns/backoff.js";
+import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { featuresMissing } from "../../model/declared-features.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import {

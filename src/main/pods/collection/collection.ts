@@ -1,8 +1,8 @@
 // Main's side of garbage collection: the upcalls of the image-gc thread, and the periodic removal of containers and
 // leftovers.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ImageGcUpcalls, ImageNames } from "../../../shared/contracts/image-gc.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

@@ -4,14 +4,14 @@
 // because no caller waits for them. The kubelet inspects the pod after each removal.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { traced } from "../../../shared/telemetry/tracing/tracing.js";
-import { Loop } from "../../../shared/base/turns/loop.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { chooseDead, chooseTerminated, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 

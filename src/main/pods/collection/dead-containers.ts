@@ -3,7 +3,11 @@
 // Invariant: only exited containers are chosen, and never the newest of a name. That one is the record of the last run;
 // without it the kubelet would start the container again.
 
-import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  PodSandboxState,
+  type ContainerStatus,
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { failedStartsBesideRuns } from "../../model/failed-starts.js";
 

@@ -2,10 +2,10 @@
 // Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its
 // release; a grant ends with its thread. A pull may produce an image with another name, so its result is checked again.
 
-import { keysOfImage, keysOfReference } from "../../../shared/kubernetes/api/image-keys.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { ImageNames, ImageProposal } from "../../../shared/contracts/image-gc.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { ImageNames, ImageProposal } from "../../../shared/contracts/image-gc.js";
+import { keysOfImage, keysOfReference } from "../../../shared/kubernetes/api/image-keys.js";
 
 /** A removal went on for too long for a start to wait for it. */
 export class ImageBeingRemovedError extends Error {

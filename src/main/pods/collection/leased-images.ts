@@ -1,13 +1,13 @@
 // Prepares images under a lease. Image GC then removes none between the check of the image and the creation of its
 // container.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
 import type { PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import type { ReadyImage } from "../../containers/images/image-puller.js";
-import { StartContainerError } from "../../model/step-errors.js";
 import type { ImageProvider } from "../../containers/runtime/node-runtime.js";
+import { StartContainerError } from "../../model/step-errors.js";
 import { ImageBeingRemovedError, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
 

@@ -4,9 +4,9 @@
 // delays the others by one job each. A removed pod is walked no further, and its figures are deleted. No caller waits
 // longer than its own limit; the walk continues for the next caller.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { PodWalk, WorkBudget, type WalkDeps } from "./measure-pod.js";

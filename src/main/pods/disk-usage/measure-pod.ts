@@ -2,10 +2,10 @@
 // wait. For any files of a pod, the walk uses at most a part of a core. Where a job ended is handed to the next one as
 // bytes that main does not look into.
 
-import { type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../../shared/contracts/tasks.js";
+import { type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { type DiskPlaces, type PodTree, podTrees } from "./pod-trees.js";
 
 /** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */

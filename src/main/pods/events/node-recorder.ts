@@ -1,11 +1,11 @@
 // The recorder of a running node. It correlates events, keeps them in memory, logs them and passes them to the event
 // sink.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Event, ObjectReference } from "../../../shared/kubernetes/api/event.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { verbose, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { EventCorrelator } from "./correlator.js";

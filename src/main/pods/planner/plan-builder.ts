@@ -1,11 +1,11 @@
 // Collects a plan: stops, starts or the waits that come before them, and the earliest moment to plan again.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import type { ContainerStateWaiting } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Container } from "../../../shared/kubernetes/api/pod.js";
 import { podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import { graceSeconds } from "../../model/container-stop.js";
 import { crashBackoffKey, crashLoopMessage } from "../../model/crash-backoff.js";
 import type { EventInput } from "../../model/event-recorder.js";

@@ -1,7 +1,11 @@
 // Init containers and sidecars: the one that runs next. Pure.
 
 import { isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  type ContainerStatus,
+  type PodSandboxStatus,
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestIn, newestOf } from "../../model/observed-containers.js";
 import { restartsAfterProbeKill } from "../../model/restart.js";
 import { killReason } from "./kill-reason.js";

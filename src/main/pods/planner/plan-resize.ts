@@ -4,7 +4,11 @@
 
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  type ContainerStatus,
+  type PodSandboxStatus,
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestIn, newestOf } from "../../model/observed-containers.js";
 import { changedResources } from "../../model/pod-resources.js";
 import type { ResizedContainer } from "../../model/step.js";

@@ -4,7 +4,11 @@
 
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  type ContainerStatus,
+  type PodSandboxStatus,
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { isAlive, newestIn } from "../../model/observed-containers.js";
 import { asksRestartAll } from "../../model/restart.js";
 import type { RemoveContainerStep } from "../../model/step.js";

@@ -1,8 +1,8 @@
 // The planner for a pod that terminates: containers first, sandboxes after them. A pod that is still shown is then
 // released (volumes, cgroup); a removed pod is removed completely. Pure; converges to an empty plan.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { boundedSeconds } from "../../../shared/base/clock/durations.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { MIN_STOP_SECONDS } from "../../model/container-stop.js";

@@ -1,7 +1,11 @@
 // Removals while a pod runs: old exited containers of each name, containers that never started, old empty sandboxes.
 // The facts of an exited container (exit code 0, lastState, that it ran) must not be lost.
 
-import { type ContainerStatus, ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  type ContainerStatus,
+  ContainerState,
+  PodSandboxState,
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { failedStartsBesideRuns } from "../../model/failed-starts.js";
 import type { Step } from "../../model/step.js";

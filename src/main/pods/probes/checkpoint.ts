@@ -5,9 +5,9 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { ProbeKind, ProbeVerdict } from "../../../shared/contracts/prober.js";
 import { PROBE_KINDS } from "../../../shared/contracts/prober.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { readState, removeLeftovers, writeState } from "../../../shared/io/fs/state-file.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeKills, type KillsOnDisk, type ProbeKills } from "./probe-kills.js";

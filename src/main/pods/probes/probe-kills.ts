@@ -4,9 +4,9 @@
 // Invariant: at most one record per container and kind of probe, with at most MAX_ANSWERS answers of MAX_TEXT
 // characters.
 
-import { CRASH_RESET_MS } from "../../../shared/kubernetes/api/crash-reset.js";
 import type { ProbeAnswer, ProbeFailingFacts, ProbeKillFacts } from "../../../shared/contracts/nodelet.js";
 import type { ProbeRecord } from "../../../shared/contracts/prober.js";
+import { CRASH_RESET_MS } from "../../../shared/kubernetes/api/crash-reset.js";
 
 const MAX_ANSWERS = 3;
 const MAX_TEXT = 512;

@@ -2,10 +2,10 @@
 // Invariant: results are those of running containers or of ones the runtime still has; a record of an outdated
 // probe is dropped and counted; readiness never comes back while the pod is being terminated.
 
-import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../../shared/contracts/prober.js";
+import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { EventRecorder, EventInput } from "../../model/event-recorder.js";
 import type { ProbedPodState } from "../../model/probe-port.js";

@@ -1,10 +1,10 @@
 // From a probe in a pod's definition to an action with nothing left to resolve: address, port number, expanded command.
 // Pure; an action that cannot be resolved becomes one that fails at each run, with an event for the pod's owner.
 
+import { quote } from "../../../shared/base/text/quote.js";
+import type { ProbeAction } from "../../../shared/contracts/prober.js";
 import type { IntOrString } from "../../../shared/kubernetes/api/meta.js";
 import type { Probe, Container } from "../../../shared/kubernetes/api/pod.js";
-import type { ProbeAction } from "../../../shared/contracts/prober.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type ExpansionBudget, expand } from "../../model/expand.js";
 

@@ -3,8 +3,8 @@
 //   a verdict of startup, and a liveness Failure, holds until the container is another one;
 //   while the pod is being terminated only readiness runs, until its containers have stopped.
 
-import { isSidecar, type Container, type Pod, type Probe } from "../../../shared/kubernetes/api/pod.js";
 import type { ProbeKind, ProbeSpec } from "../../../shared/contracts/prober.js";
+import { isSidecar, type Container, type Pod, type Probe } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { ExpansionBudget } from "../../model/expand.js";

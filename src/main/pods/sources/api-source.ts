@@ -6,12 +6,12 @@
 // set is here; mirror pods are not pods to run; a definition or spec that did not change is the same object as before;
 // an error of one pod in a list keeps no other pod of it from the sync path.
 
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import { slimPod } from "../../model/slim-pod.js";
 import type { ApiView } from "../status/manager/api-view.js";
 import { isMirrorPod } from "../status/manager/api-view.js";

@@ -1,9 +1,9 @@
 // A manifest's way through the tasks pool. Its deadline depends on its size. Any failure in the end is reported as a
 // ManifestError, like any other fault of the manifest.
 
+import type { DecodeManifestResult, ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { ManifestError, type ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { DecodeManifestResult, ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
 import type { FormerUids } from "./former-uids.js";
 

@@ -4,12 +4,12 @@
 // Invariant: a pod whose definition was kept stays kept; pods of ordinary size wait for none of the large ones; one
 // definition is read at a time.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../../shared/base/turns/backoff.js";
 
 /** Larger definitions have a budget of their own. */
 const LARGE_BYTES = 64 * 1024;

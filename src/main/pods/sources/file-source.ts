@@ -4,14 +4,14 @@
 import { setMaxListeners } from "node:events";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 import { NativeBindingError, isOsCallError } from "../../../shared/io/os/errors.js";
 import { IN, Inotify, type InotifyEvent } from "../../../shared/io/os/inotify.js";
-import { Loop } from "../../../shared/base/turns/loop.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";

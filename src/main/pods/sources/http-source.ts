@@ -2,12 +2,12 @@
 // holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
 
 import { Scope } from "../../../shared/base/abort/scope.js";
-import { ManifestError, warningText } from "../../../shared/kubernetes/api/manifest/violation.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
+import { ManifestError, warningText } from "../../../shared/kubernetes/api/manifest/violation.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeInPool, publicUrl, type DecodeOptions } from "./decode-job.js";
 import { fetchManifest, ManifestFetchError } from "./fetch-manifest.js";
 import { refusalOf, unreadable, warningProblems, type ManifestState, type Refusal } from "./manifest-state.js";

@@ -8,9 +8,9 @@
 //
 // Always holds: one examination at a time; the same content is decoded and reported once; a removed file has no pods.
 
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { ManifestError, warningText, type ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeInPool, LATE_TRIES, type DecodeOptions } from "./decode-job.js";
 import type { ManifestSet } from "./manifest-set.js";

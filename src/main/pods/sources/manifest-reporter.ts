@@ -2,9 +2,9 @@
 // an event on the node for each new problem, and logs shadowed manifests; sources log the others.
 // Invariant: a problem that stays is reported once, however often its manifest is read; a list is bounded (MOST_ITEMS).
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { ManifestFacts, ManifestProblem, NodeManifests } from "../../../shared/contracts/manifest-facts.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { ManifestState } from "./manifest-state.js";

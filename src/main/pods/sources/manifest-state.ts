@@ -2,6 +2,7 @@
 // refusal repeats no value of a variable, command, header or annotation: it reaches readers of events and of the status
 // page.
 
+import type { ManifestProblem, ManifestSource } from "../../../shared/contracts/manifest-facts.js";
 import {
   violationsText,
   warningSentence,
@@ -10,7 +11,6 @@ import {
   type ManifestWarning,
 } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { ManifestProblem, ManifestSource } from "../../../shared/contracts/manifest-facts.js";
 
 /** Characters of a message; the log has the whole. */
 const LONGEST = 1024;

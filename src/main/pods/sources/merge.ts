@@ -5,8 +5,8 @@
 // removed before its new one is added; config.seen is set once per UID and grows in the order of the adds.
 
 import { isDeepStrictEqual } from "node:util";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { withoutTrailing } from "../../../shared/base/text/without-trailing.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CONFIG_SEEN } from "../../model/api-json.js";
 
 /** `submitted`: the manifest API. */

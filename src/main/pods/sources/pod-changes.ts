@@ -3,10 +3,10 @@
 // time for others; changes keep their order, and the sources count as seen when all changes of their sets have been
 // passed on.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { LoopYield } from "../../../shared/base/queue/loop-yield.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { PodMerger, type Delivery, type PodChange, type PodSourceName } from "./merge.js";
 
 /** The syncLoop, as the sources see it: SyncLoop (sync/sync-loop.ts) implements it. */

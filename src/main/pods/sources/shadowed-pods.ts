@@ -1,8 +1,8 @@
 // Finds pods of manifests that do not run because another pod has their name or UID. Pure.
 // A pod that waits for the termination of an earlier one is not shadowed: it starts by itself.
 
-import { podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ManifestProblem, ManifestSource } from "../../../shared/contracts/manifest-facts.js";
+import { podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ManifestState } from "./manifest-state.js";
 import type { PodSourceName } from "./merge.js";
 

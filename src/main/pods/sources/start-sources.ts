@@ -1,10 +1,10 @@
 // Makes the configured pod sources and merges their pods into one ordered stream of changes.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { ManifestCall, ManifestReply } from "../../../shared/contracts/manifests.js";
-import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { Deferred } from "../../../shared/base/turns/deferred.js";
+import type { ManifestCall, ManifestReply } from "../../../shared/contracts/manifests.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { TasksPool } from "../../threads/tasks-pool.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { FileSource } from "./file-source.js";

@@ -4,9 +4,9 @@
 // Invariant: a UID is taken over only in the first whole set of a kubelet's life; it is on disk before a pod is
 // delivered with it; a node where no other kubelet ran reads one folder and asks the runtime nothing.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { readState, writeState } from "../../../shared/io/fs/state-file.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { CONFIG_HASH, earlierUid, type RunningPods } from "./earlier-uid.js";

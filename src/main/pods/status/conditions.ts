@@ -1,10 +1,10 @@
 // Pod conditions. The kubelet owns the types below and leaves every other one unchanged.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import { statusesByName } from "../../model/statuses-by-name.js";
 
 /** The decision of a rule; times and generation are added when it joins the list. */

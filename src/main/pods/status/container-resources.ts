@@ -4,7 +4,11 @@
 
 import type { Container, ResourceList, ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import { milliValue, printQuantity, value, type QuantityLike } from "../../../shared/kubernetes/api/quantity.js";
-import { ContainerState, type ContainerStatus, type LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  type ContainerStatus,
+  type LinuxContainerResources,
+} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, sharesToMilliCpu } from "../../resources/cpu.js";
 
 /**

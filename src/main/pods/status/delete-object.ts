@@ -2,12 +2,12 @@
 // counts as removed only when a read does not find it. NotFound as the result of a deletion proves nothing:
 // NodeRestriction reads the pod from a cache that may be old.
 
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { isConflict, isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { PODS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 
 /** The server reports NotFound for the pod, but still shows it: to be tried again. */
 function stillThereError(pod: Pod, cause: unknown): OperatorError {

@@ -2,9 +2,9 @@
 // they are the Node's, of every origin (--node-ip, its name, a cloud provider).
 
 import { isIP, isIPv6 } from "node:net";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Node } from "../../../shared/kubernetes/api/node.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { EventInput, EventRecorder } from "../../model/event-recorder.js";
 import { formatIP } from "../../model/format-ip.js";
 import { isFinalPhase } from "../../model/phase.js";

@@ -2,11 +2,11 @@
 // before the exit, the earlier lines are in the newest rotated file. That file is never compressed.
 
 import { basename, dirname } from "node:path";
-import { parseJsonRecord } from "../../../shared/node/container-logs/json-record.js";
-import { onLogFile } from "../../../shared/node/container-logs/own-log-link.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { FileGoneError, readTail } from "../../../shared/io/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import { parseJsonRecord } from "../../../shared/node/container-logs/json-record.js";
+import { onLogFile } from "../../../shared/node/container-logs/own-log-link.js";
 import { logFallbackLimit, logFallbackLines } from "./termination-message.js";
 
 /**

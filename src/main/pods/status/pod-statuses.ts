@@ -3,13 +3,13 @@
 // published without the container's termination message. The final status of a pod is published before the pod is
 // removed.
 
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodResources } from "../../model/pod-resources.js";

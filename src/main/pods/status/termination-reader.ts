@@ -3,13 +3,13 @@
 // than their tail.
 
 import { join } from "node:path";
+import { readTail } from "../../../shared/io/fs/untrusted-file.js";
 import { containersDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod, TerminationMessagePolicy } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { readTail } from "../../../shared/io/fs/untrusted-file.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { annotationKeys } from "../../model/labels.js";
 import { podLogDirectory } from "../../model/paths.js";
 import { outputTail } from "./output-tail.js";

@@ -1,7 +1,7 @@
 // activeDeadlineSeconds: how long a pod may be active, counted from the moment this node accepted it.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EventInput } from "../../model/event-recorder.js";
 import type { PodFailure } from "../../model/refusal.js";
 import { deadlineMessage } from "../status/compute-pod-status.js";

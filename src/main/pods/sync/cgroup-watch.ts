@@ -2,8 +2,8 @@
 // kubelet was started with cgroupsPerQOS while the pod ran without. A sandbox that has lost it is not used any more,
 // even if the cgroup is found later.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { isAlive } from "../../model/observed-containers.js";
 

@@ -1,9 +1,9 @@
 // Events of failed steps and passes of a pod worker: one reason per cause, as upstream.
 
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { PodCgroupError, PodDirectoriesError } from "../../model/environment-errors.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { DynamicResourcesError } from "../../model/pod-claims.js";

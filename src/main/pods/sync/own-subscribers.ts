@@ -1,12 +1,12 @@
 // The reactions of the sync path's own components to pod events. Their order, and that of other subscribers, is in
 // pod-events.ts.
 
+import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
+import type { PodSubscriber, PodSubscriberName } from "../../model/pod-events.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
-import type { PodSubscriber, PodSubscriberName } from "../../model/pod-events.js";
 import type { PlanEvents } from "../planner/plan-events.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
-import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
 import type { PodStatuses } from "../status/pod-statuses.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import type { PodState } from "./pod-state.js";

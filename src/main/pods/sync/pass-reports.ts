@@ -2,9 +2,9 @@
 // The metrics count each pass under its operation.
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Resizes } from "../admission/resizes.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodEnd, SyncedPod, WorkerOperation } from "../../model/synced-pod.js";
+import type { Resizes } from "../admission/resizes.js";
 import type { PlanEvents } from "../planner/plan-events.js";
 import type { PodStatuses, StatusUpdate } from "../status/pod-statuses.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";

@@ -2,12 +2,12 @@
 // each failure in a row.
 // Invariant: an absent runtime counts as no failure of the pod; its return, or a new definition, ends the wait.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { recordPassFailure } from "./failure-events.js";
 import { InspectionError } from "./pod-cache.js";

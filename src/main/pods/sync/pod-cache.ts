@@ -2,9 +2,9 @@
 // generation; records with an older generation are stale: dropped and counted, never used.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { abortReason } from "../../../shared/base/errors/thrown.js";
 import type { InspectHint, PlegRecord, RuntimeState } from "../../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { abortReason } from "../../../shared/base/errors/thrown.js";
 import type { PlegThread } from "../../threads/pleg-thread.js";
 import { InspectPace } from "./inspect-pace.js";
 

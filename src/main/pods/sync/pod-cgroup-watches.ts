@@ -1,8 +1,8 @@
 // The cgroup directories of pods in which the pleg thread watches for exits of containers.
 // Invariant: nothing is watched for a pod that terminates: from then on every exit is one that the kubelet causes.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { WatchedPod } from "../../../shared/contracts/pleg.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CgroupManager } from "../../resources/cgroups/cgroup-manager.js";
 import type { PlegThread } from "../../threads/pleg-thread.js";
 

@@ -2,9 +2,9 @@
 // more. Invariant: the first cause stays; deadlines only move earlier; no stop is sent before its deadline is
 // persisted; and the final status of the pod is reported once.
 
+import { invariant } from "../../../shared/base/errors/invariant.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { invariant } from "../../../shared/base/errors/invariant.js";
 import { isAlive } from "../../model/observed-containers.js";
 import type { ProbedPodState } from "../../model/probe-port.js";
 import type { Plan } from "../../model/step.js";

@@ -1,17 +1,17 @@
 // A source desires a pod, or has changed its definition: records, admission, volumes and status take it over.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import type { AdmissionQueue } from "../admission/admission-queue.js";
-import type { Resizes } from "../admission/resizes.js";
-import { isFinalPhase } from "../../model/phase.js";
-import type { PodEnd, PodWorkerState } from "../../model/synced-pod.js";
 import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
 import { outgrown } from "../../containers/runtime/update-container.js";
+import { isFinalPhase } from "../../model/phase.js";
+import type { PodEnd, PodWorkerState } from "../../model/synced-pod.js";
+import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes } from "../admission/resizes.js";
 import type { PodStatuses } from "../status/pod-statuses.js";
 import { earlierEnd } from "./earlier-end.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";

@@ -2,11 +2,11 @@
 // everything that reads it. PodSync, which acts on it, is made last.
 
 import { join } from "node:path";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "../../model/pod-events.js";
 import { Allocations } from "../../resources/allocation/allocations.js";
 import type { PlegThread } from "../../threads/pleg-thread.js";

@@ -1,18 +1,18 @@
 // Makes the collaborators of each pod worker.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
-import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
-import type { AdmissionQueue } from "../admission/admission-queue.js";
-import type { Resizes } from "../admission/resizes.js";
-import type { BackoffOptions } from "../../model/crash-backoff.js";
-import type { ProbeResults } from "../../model/probe-results.js";
-import type { RestartGates } from "../../model/restart.js";
 import { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
 import { Doer } from "../../containers/runtime/doer.js";
 import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
 import { PodLogFiles } from "../../containers/runtime/pod-log-files.js";
+import type { BackoffOptions } from "../../model/crash-backoff.js";
+import type { ProbeResults } from "../../model/probe-results.js";
+import type { RestartGates } from "../../model/restart.js";
+import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes } from "../admission/resizes.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import type { PodState } from "./pod-state.js";

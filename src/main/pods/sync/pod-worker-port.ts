@@ -1,18 +1,18 @@
 // The collaborators of a pod worker.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { RuntimeState } from "../../../shared/contracts/pleg.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
-import type { AdmissionQueue } from "../admission/admission-queue.js";
-import type { Resizes } from "../admission/resizes.js";
+import type { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
 import type { BackoffOptions } from "../../model/crash-backoff.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { ProbeResults } from "../../model/probe-results.js";
 import type { RestartGates } from "../../model/restart.js";
-import type { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
+import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes } from "../admission/resizes.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";

@@ -12,12 +12,12 @@
 // for terminated; deadlines only move earlier; no stop is sent before its deadline is kept; every failure is either
 // retried by a timer or woken by the runtime's return.
 
-import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
-import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { invariant } from "../../../shared/base/errors/invariant.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { AdmissionVerdict } from "../admission/verdict.js";
+import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
+import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { PodEnd, PodWorkerState, TerminationRequest } from "../../model/synced-pod.js";
+import type { AdmissionVerdict } from "../admission/verdict.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
 import { operationOf } from "./pass-operation.js";

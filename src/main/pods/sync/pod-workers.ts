@@ -2,11 +2,11 @@
 // pods with one full name never run together. The second waits for the termination of the first. A pod that comes back
 // while it is terminating starts again after its removal. An error of one pod does not keep waiting pods from starting.
 
-import { isStaticPod, type Pod, podFullName } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
+import { isStaticPod, type Pod, podFullName } from "../../../shared/kubernetes/api/pod.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodFailure } from "../../model/refusal.js";
 import type { TerminationRequest } from "../../model/synced-pod.js";

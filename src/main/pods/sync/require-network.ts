@@ -1,7 +1,7 @@
 // Nothing of a pod is started while the runtime's network is not ready: it would come up without an address.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { RuntimeState } from "../../../shared/contracts/pleg.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Plan } from "../../model/step.js";
 
 /** Ends when the runtime reports that its network is ready. */

@@ -2,10 +2,10 @@
 // and a pod that the API holds back by finalizers stays in the list.
 // Invariant: a pod that is shown again without a change is the same object, so that its text is not sent again.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { withTerminationMark } from "../../../shared/kubernetes/api/termination-mark.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { PodWorkerState, TerminationRequest } from "../../model/synced-pod.js";
 

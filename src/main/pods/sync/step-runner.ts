@@ -4,12 +4,12 @@
 // continue. After a step with an unknown outcome the pod is relisted before the next plan.
 
 import { AbortBranches } from "../../../shared/base/abort/branches.js";
+import { backoffMs } from "../../../shared/base/turns/backoff.js";
+import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
-import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { CrashBackoff } from "../../model/crash-backoff.js";
 import { factsOf } from "../../model/error-facts.js";
 import { ResizeError } from "../../model/resize-error.js";

@@ -3,15 +3,15 @@
 // Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of
 // one pod reaches no other pod. The containers of a pod whose change failed are not removed as orphans.
 
-import { isStaticPod, podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { boundedSeconds } from "../../../shared/base/clock/durations.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { PlegRecord, RuntimeState } from "../../../shared/contracts/pleg.js";
 import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../../shared/contracts/thread-ops.js";
+import { isStaticPod, podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { PodChangeLoop } from "../sources/pod-changes.js";
 import type { CacheChange, PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";

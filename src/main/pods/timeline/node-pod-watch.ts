@@ -1,9 +1,9 @@
 // Follows the node's pods: writes their stages into the timelines, and counts them under upstream's names.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { CONFIG_SEEN } from "../../model/api-json.js";

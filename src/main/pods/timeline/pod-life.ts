@@ -1,7 +1,7 @@
 // One pod's timeline, written while it happens. Bounded: a pod that crashes for weeks keeps its newest stages.
 
-import type { Event } from "../../../shared/kubernetes/api/event.js";
 import type { TimelineStage, TimelinePhase, PodTimeline } from "../../../shared/contracts/timeline.js";
+import type { Event } from "../../../shared/kubernetes/api/event.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { startSli } from "../../model/pod-start-sli.js";
 

@@ -1,10 +1,10 @@
 // Timelines of the node's pods, and of the pods that were removed last. Main thread; the server thread requests one at
 // a time. Invariant: the stored data is bounded for any pods.
 
-import type { Event } from "../../../shared/kubernetes/api/event.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodTimeline } from "../../../shared/contracts/timeline.js";
+import type { Event } from "../../../shared/kubernetes/api/event.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { INIT_STAGE } from "../../model/pod-start-sli.js";
 import { type EndStage, type PodTrace } from "../../model/pod-trace.js";
 import { PodLife, endStage } from "./pod-life.js";

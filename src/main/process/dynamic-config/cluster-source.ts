@@ -4,9 +4,9 @@
 // value of the assignment stops changes of the node's own files. No read waits for the API server. No ConfigMap outside
 // --dynamic-config-sources counts.
 
+import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { isAllowedSource, notAllowedText } from "../../../shared/kubernetes/api/allowed-config-sources.js";
 import { configMapText, type ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
-import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { isMapOf, type ConfigFiles } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
 import type { LocalSource } from "./local-source.js";

@@ -4,12 +4,12 @@
 // is logged, not fatal.
 
 import { join, resolve } from "node:path";
-import { isAllowedSource } from "../../../shared/kubernetes/api/allowed-config-sources.js";
-import { configMapText, type NodeConfigReport } from "../../../shared/kubernetes/api/config-source.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import type { ConfigurationFacts } from "../../../shared/contracts/nodelet.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { isAllowedSource } from "../../../shared/kubernetes/api/allowed-config-sources.js";
+import { configMapText, type NodeConfigReport } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeConfiguration } from "../../model/node-configuration.js";
 import { Checkpoints } from "./checkpoints.js";

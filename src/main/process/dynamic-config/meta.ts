@@ -4,9 +4,9 @@
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { readState, removeLeftovers, writeState } from "../../../shared/io/fs/state-file.js";
+import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { isDigest } from "./config-files.js";
 

@@ -1,6 +1,10 @@
 // Metrics of dynamic configuration, as upstream had them up to Kubernetes 1.23.
 
-import { configMapLink, type ConfigMapReference, type NodeConfigReport } from "../../../shared/kubernetes/api/config-source.js";
+import {
+  configMapLink,
+  type ConfigMapReference,
+  type NodeConfigReport,
+} from "../../../shared/kubernetes/api/config-source.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 const LABELS = [

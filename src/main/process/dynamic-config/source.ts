@@ -1,8 +1,8 @@
 // Source of the assigned configuration: the files of --config and --config-dir (local-source.ts), or the ConfigMap that
 // the Node object assigns (cluster-source.ts).
 
-import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
+import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { ConfigFiles } from "./config-files.js";
 
 /** What earlier processes left in the store. */

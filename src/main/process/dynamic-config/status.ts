@@ -1,9 +1,9 @@
 // The status of dynamic configuration in the shape of the Node's status.config: assigned, active, last known good,
 // error. Also on disk, as meta/status.json.
 
-import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 export interface ConfigReference {

@@ -3,9 +3,9 @@
 // once.
 
 import { systemClock, type Clock } from "../../../shared/base/clock/clock.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { sendDatagram } from "../../../shared/io/os/datagram.js";
 import { isOsCallError } from "../../../shared/io/os/errors.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 export interface SystemdNotifier {
   /** READY=1: the unit is up; from here on systemd expects `watchdog()` if the unit sets WatchdogSec. */

@@ -2,9 +2,9 @@
 // and STOPPING (sd_notify(3)).
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { BoardReader } from "../../../shared/base/queue/board.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { BoardReader } from "../../../shared/base/queue/board.js";
 import type { RunningAgent } from "../../kubelet/agent.js";
 import type { StampLimits } from "../../threads/late-threads.js";
 import type { NodeThreads } from "../../threads/node-threads.js";

@@ -4,8 +4,8 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { BoardReader } from "../../../shared/base/queue/board.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { describeLate, lateThreads, type OpName, type StampLimits } from "../../threads/late-threads.js";
 
 /** Up to this WATCHDOG_USEC the start is refused, as upstream does. */

@@ -6,9 +6,9 @@ import { constants, open, type FileHandle } from "node:fs/promises";
 import { systemClock, type Clock } from "../../../shared/base/clock/clock.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { describeFlockHolder } from "../../../shared/io/os/flock-holder.js";
 import { tryFlock, waitForFlock } from "../../../shared/io/os/flock.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { type ContentionWatch, watchContention, isAt } from "./lock-contention.js";
 
 export interface LockFileOptions {

@@ -4,9 +4,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { isOsCallError, type OsCallError } from "../../../shared/io/os/errors.js";
 import { openFilesLimit, setOpenFilesLimit, type Rlimit } from "../../../shared/io/os/rlimit.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 /** Sets oom_score_adj (-1000..1000); a refusal is logged, not thrown. Returns whether it was set. */
 export async function setOomScoreAdj(

@@ -1,9 +1,9 @@
 // The log lines of each start: the version, the Node.js version, and each flag with its value.
 
 import { release } from "os";
-import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import { nodeVersionProblem, FIT_NODE } from "../../../shared/base/text/node-version.js";
 import { describeVersion, productVersion } from "../../../shared/base/version/product-version.js";
+import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 
 interface StartFacts {
   kubernetesVersion: string;

@@ -1,8 +1,8 @@
 // Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files. It
 // is {"data": "<JSON text>", "checksum": N}, with the checksum of the text.
 
-import type { ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import { fnv32 } from "../../../shared/base/hash/fnv32.js";
+import type { ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import type { PodResources } from "../../model/pod-resources.js";
 
 /** The resources last set in the runtime for one pod. */

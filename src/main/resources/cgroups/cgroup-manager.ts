@@ -3,12 +3,12 @@
 // and kubeReserved. The pod's cgroup exists before its sandbox and is removed after it. A call for a pod whose cgroup
 // is already right writes nothing. A pod's cgroup is never made while it is being removed.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSafePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CgroupMounts, V1Hierarchy } from "../../../shared/node/cgroup/mounts.js";
 import * as names from "../../../shared/node/cgroup/name.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
 import { qosClass } from "../qos.js";

@@ -1,8 +1,8 @@
 // Removal of one cgroup with all below it. Processes inside are logged by name and killed. If a process does not exit,
 // its cgroup remains, and the error names the process.
 
-import { toCgroupfs, type CgroupName } from "../../../shared/node/cgroup/name.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { toCgroupfs, type CgroupName } from "../../../shared/node/cgroup/name.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { cgroupBusyError } from "./cgroup-errors.js";
 import { readValue } from "./cgroup-files.js";

@@ -1,11 +1,11 @@
 // Makes the manager of pods' cgroups from the node's settings. Its driver depends on the runtime's reply, and pods may
 // be observed before that.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { value as wholeUnits, ZERO } from "../../../shared/kubernetes/api/quantity.js";
 import type { CgroupMounts } from "../../../shared/node/cgroup/mounts.js";
 import type { CgroupDriver } from "../../../shared/node/cgroup/name.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { CgroupSettings } from "../../command/views/cgroups.js";

@@ -3,9 +3,9 @@
 // the kubelet itself runs in a container.
 
 import { readlink, readFile } from "node:fs/promises";
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { CgroupMounts } from "../../../shared/node/cgroup/mounts.js";
 import { parseCgroupPath, toCgroupfs, type CgroupName } from "../../../shared/node/cgroup/name.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { SMALLEST_PAGE } from "../page-size.js";

@@ -3,8 +3,8 @@
 // have changed.
 // Invariant: one update at a time; changes that arrive together cause one update.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { CgroupManager } from "./cgroup-manager.js";

@@ -3,8 +3,8 @@
 // all of the thread pool.
 // Invariant: a listing begins after the request that it answers; requests that wait share one.
 
-import type { CgroupName } from "../../../shared/node/cgroup/name.js";
 import { sharedRead } from "../../../shared/base/turns/shared-read.js";
+import type { CgroupName } from "../../../shared/node/cgroup/name.js";
 
 export class TierListing {
   /** The children of all classes, each as `keyOf` names it. Rejects when they cannot be read. */

@@ -1,9 +1,9 @@
 // Makes the CPU manager of policy static from the node's settings and the machine. Loaded only where that is the
 // policy.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";

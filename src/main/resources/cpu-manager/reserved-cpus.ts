@@ -1,8 +1,8 @@
 // The CPUs that are never allocated are those of reservedSystemCPUs. Without it, they are as many as kubeReserved and
 // systemReserved, from the first core on.
 
-import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { type CpuSet, without } from "./cpu-set.js";
 import type { CpuTopology } from "./cpu-topology.js";
 import { takePacked } from "./take-cpus.js";

@@ -1,8 +1,8 @@
 // The checksum of cpu_manager_state: 32-bit FNV-1a over Go's debug print of upstream's struct, type name and all.
 // Invariant: one with podEntries, empty or not, is another struct than one without.
 
-import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { fnv32 } from "../../../shared/base/hash/fnv32.js";
+import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 
 /** The file's members as they are written. */
 export interface StateTexts {

@@ -1,10 +1,10 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
 // Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
 
+import type { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";

@@ -4,10 +4,10 @@
 // Invariant: devices that are held for a container, or of a call that is under way, are not offered to another one.
 // Source: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
 
-import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
-import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { chooseDevices, type DeviceChoice } from "./choose-devices.js";
 import type { DevicePool } from "./device-pool.js";
 import type { Endpoints } from "./endpoints.js";

@@ -3,13 +3,13 @@
 // container has its devices before it is created. It keeps them over restarts of container, plugin and kubelet until
 // its pod is released. An allocation is on disk before the pod is admitted.
 
-import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
-import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import { errorText } from "../../../shared/telemetry/log/error-text.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import { finishInTurns, LoopShare } from "../../../shared/base/turns/loop-share.js";
+import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import {
   AllocationError,
   type ContainerGrant,

@@ -1,9 +1,9 @@
 // Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has
 // started and lets plugins register.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";

@@ -1,10 +1,14 @@
 // A device plugin's socket over gRPC. Loaded with the first plugin that registers.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { STATUS, PluginCallError } from "../../../shared/kubernetes/plugins/call-error.js";
-import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/kubernetes/plugins/connection.js";
-import { DevicePluginService } from "../../../shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 import { LoopShare } from "../../../shared/base/turns/loop-share.js";
+import { STATUS, PluginCallError } from "../../../shared/kubernetes/plugins/call-error.js";
+import {
+  PluginConnection,
+  SMALL_RESPONSE_BYTES,
+  type UnaryMethod,
+} from "../../../shared/kubernetes/plugins/connection.js";
+import { DevicePluginService } from "../../../shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 import { decodeDevices, MAX_ID_BYTES } from "./decode-devices.js";
 import type { DevicePluginClient } from "./plugin-port.js";
 

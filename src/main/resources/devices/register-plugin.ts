@@ -2,8 +2,8 @@
 // where it is called. Texts of refusals are upstream's: plugins log them.
 
 import { basename } from "node:path";
-import { isExtendedResourceName } from "../../../shared/kubernetes/api/extended-resources.js";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { isExtendedResourceName } from "../../../shared/kubernetes/api/extended-resources.js";
 import { type PluginHandler } from "../../model/plugin-handler.js";
 import { PluginRefusedError } from "../../model/plugin-refused.js";
 import type { Endpoints } from "./endpoints.js";

@@ -2,9 +2,12 @@
 
 import { join } from "node:path";
 import { Server, status } from "@grpc/grpc-js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { bindGrpc } from "../../../shared/kubernetes/plugins/bind-grpc.js";
-import { RegistrationService, type RegisterRequest } from "../../../shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
+import {
+  RegistrationService,
+  type RegisterRequest,
+} from "../../../shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { callText } from "./plugin-port.js";
 import { LONGEST_QUOTE, OWN_SOCKET } from "./register-plugin.js";
 

@@ -3,11 +3,11 @@
 // Invariant: a driver is called only for claims that are in the checkpoint; a claim leaves it only when every driver
 // has unprepared it; one pod at a time changes a claim, and no pod waits for the claims of another.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import type { ResourceClaim } from "../../../shared/kubernetes/api/objects.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
-import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { type ContainerClaim } from "./claim-health.js";
 import { cdiDevicesOf, claimKey, type ClaimState } from "./claim-state.js";
 import type { ClaimStore } from "./claim-store.js";

@@ -3,9 +3,9 @@
 // fault of one plugin ends only its own stream.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { PluginCallError, STATUS } from "../../../shared/kubernetes/plugins/call-error.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { PluginCallError, STATUS } from "../../../shared/kubernetes/plugins/call-error.js";
 import type { DeviceHealth } from "./device-health.js";
 import type { DriverClient } from "./driver-port.js";
 

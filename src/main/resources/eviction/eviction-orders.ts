@@ -2,8 +2,8 @@
 // Invariant: an order counts for the pod it was judged by only, by UID and generation; no order evicts a critical
 // pod; an order for a pod that is being evicted may only shorten its end.
 
-import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { type EvictionRecord, LOCAL_LIMITS } from "../../../shared/contracts/eviction.js";
+import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

@@ -1,10 +1,10 @@
 // A pod as the eviction thread needs to know it. Pure.
 
+import type { EvictionPod, EvictionContainer, EvictionAmounts } from "../../../shared/contracts/eviction.js";
 import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import { volumePath } from "../../../shared/kubernetes/api/pod-paths.js";
 import { type Pod, isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
 import { parseQuantity, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
-import type { EvictionPod, EvictionContainer, EvictionAmounts } from "../../../shared/contracts/eviction.js";
 import { isCriticalPod } from "../oom-score.js";
 import { podLimits, podRequests } from "../pod-requests.js";
 import { qosClass } from "../qos.js";

@@ -3,9 +3,9 @@
 // Invariant: the thread is notified of every pod's termination, also of a pod that it did not evict. The node pressures
 // that it reports stay in force until its next report.
 
-import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { type EvictionPod, type EvictionRecord, type EvictionUpcalls } from "../../../shared/contracts/eviction.js";
 import type { Pressure } from "../../../shared/contracts/node-status.js";
+import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

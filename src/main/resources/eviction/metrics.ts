@@ -1,7 +1,7 @@
 // Metrics of evictions as main carries them out, under upstream's names.
 
-import { isEvictionSignal, type EvictionSignal } from "../../../shared/kubernetes/api/eviction-threshold.js";
 import type { LocalLimit } from "../../../shared/contracts/eviction.js";
+import { isEvictionSignal, type EvictionSignal } from "../../../shared/kubernetes/api/eviction-threshold.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 export interface EvictionMetrics {

@@ -1,8 +1,8 @@
 // Reports kills by the kernel's OOM killer. A node out of memory gets a Node event. A container at its limit shows
 // OOMKilled in its own status, which the runtime sets, and the log names it.
 
-import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
+import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

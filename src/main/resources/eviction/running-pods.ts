@@ -3,8 +3,8 @@
 // loses no order.
 
 import { isDeepStrictEqual } from "node:util";
-import { type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EvictionPod } from "../../../shared/contracts/eviction.js";
+import { type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { evictionPodOf } from "./eviction-pod.js";
 
 export interface RunningPod {

@@ -1,11 +1,11 @@
 // Creates the resource managers that the node's settings need, and loads no code of others.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { lazily } from "../../../shared/base/turns/lazily.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import { lazily } from "../../../shared/base/turns/lazily.js";
 import type { AgentFlags } from "../../command/agent-flags.js";
 import type { EvictionSettings } from "../../command/views/eviction.js";
 import type { ResourceSettings } from "../../command/views/resources.js";

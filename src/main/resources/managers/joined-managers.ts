@@ -2,9 +2,9 @@
 // Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. It
 // keeps earlier resources until it has terminated: an earlier kubelet process admitted it, so it may run.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Refusal } from "../../model/refusal.js";
 import {

@@ -2,12 +2,12 @@
 // those nodes. Others use any node. Pods with pod-level resources are left out without the gate
 // PodLevelResourceManagers; with it, their Guaranteed containers get memory, or the pod gets it as a whole (scope pod).
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { value } from "../../../shared/kubernetes/api/quantity.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import {

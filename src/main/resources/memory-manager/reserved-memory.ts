@@ -1,8 +1,14 @@
 // Checks reservedMemory against the node's whole reservation (kubeReserved, systemReserved, hard eviction threshold).
 // The two must be equal: else the NUMA nodes and node allocatable offer different amounts of memory.
 
-import { addQuantities, printQuantity, value, ZERO, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import {
+  addQuantities,
+  printQuantity,
+  value,
+  ZERO,
+  type ExactQuantity,
+} from "../../../shared/kubernetes/api/quantity.js";
 import { parseReserved } from "../../command/rules/parse-reserved.js";
 import type { MemoryReservation } from "../../command/value-types.js";
 import { evictionSetAside, type EvictionReserveSettings } from "../node-allocatable/reserved.js";

@@ -1,9 +1,9 @@
 // The reserved part of the node: for the system, for Kubernetes' own daemons, and CPUs by number. Pure.
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
 
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { parseEviction, type EvictionThresholds } from "../../command/rules/parse-eviction.js";
 import { parseReserved, type ReservedResources } from "../../command/rules/parse-reserved.js";
 import type { NodeResources } from "../node-capacity.js";

@@ -6,8 +6,8 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { MachineTopology, TopologyCpu } from "./machine-topology.js";
 import { readNumaNodes } from "./numa-nodes.js";
 

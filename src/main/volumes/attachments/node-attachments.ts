@@ -3,8 +3,8 @@
 // Invariant: a volume is in volumesInUse from before its use until it is no longer mounted. So no controller detaches
 // it meanwhile.
 
-import { NODES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { NODES } from "../../../shared/kubernetes/api/client/kinds.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import { joined } from "../../model/joined-cluster.js";
 import { VolumeError } from "../volume-error.js";

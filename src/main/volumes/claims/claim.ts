@@ -1,13 +1,13 @@
 // Finds the persistent volume of a pod's volume. The claim must be bound, and both objects must refer to each other.
 
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { ClaimFacts } from "../../../shared/contracts/nodelet.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
-import type { ClaimFacts } from "../../../shared/contracts/nodelet.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { withFacts } from "../../model/error-facts.js";
 import { migratedVolume } from "../csi/migration/translate.js";
 import { usersOfVolume } from "../volume-users.js";

@@ -1,9 +1,9 @@
 // Errors of persistent volumes; each becomes an event of the pod.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Volume } from "../../../shared/kubernetes/api/volume.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Volume } from "../../../shared/kubernetes/api/volume.js";
 import { AttachLimitError } from "../csi/errors.js";
 import { CsiStepError } from "../csi/step-error.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";

@@ -1,8 +1,8 @@
 // The collaborators that all parts of the CSI code share, and the secrets of a volume for its driver.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";

@@ -1,11 +1,11 @@
 // The CSIDriver object of a driver. It is read when a volume is set up, and kept for some seconds. So a burst of pods
 // causes one request.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { CSI_DRIVERS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { CSIDriver } from "../../../shared/kubernetes/api/objects.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 
 const KEPT_MS = 10_000;
 

@@ -4,9 +4,9 @@
 // the driver has undone everything. So a process that finds the link can undo the rest.
 
 import { lstat, mkdir, rm } from "node:fs/promises";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { link, linkTo } from "../device-links.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";

@@ -3,7 +3,11 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { PluginCallError, STATUS, statusName } from "../../../shared/kubernetes/plugins/call-error.js";
-import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/kubernetes/plugins/connection.js";
+import {
+  PluginConnection,
+  SMALL_RESPONSE_BYTES,
+  type UnaryMethod,
+} from "../../../shared/kubernetes/plugins/connection.js";
 import {
   NodeExpandVolumeRequest,
   NodeGetVolumeStatsRequest,

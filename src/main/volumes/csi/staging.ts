@@ -4,9 +4,9 @@
 // tried until it is done.
 
 import { rmdir } from "node:fs/promises";
+import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { PluginCallError } from "../../../shared/kubernetes/plugins/call-error.js";
 import type { DeepPartial, VolumeCapability } from "../../../shared/kubernetes/plugins/gen/csi.v1.js";
-import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { measured } from "../measured.js";
 import { isMountPoint } from "../mounts.js";
 import { makeMountPoint } from "../paths.js";

@@ -1,7 +1,7 @@
 // The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { measured } from "../measured.js";
 import { VolumeError } from "../volume-error.js";
 import { askForAttachment, waitForAttachment } from "./attach.js";

@@ -4,9 +4,9 @@
 // of its place.
 
 import { mkdir, realpath, rm, rmdir } from "node:fs/promises";
-import { devicesDirectory, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import { devicesDirectory, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
 import { link, linkTo } from "../device-links.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { measured } from "../measured.js";

@@ -4,12 +4,12 @@
 // disk.
 
 import { rmdir } from "node:fs/promises";
-import { volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import { readMounts, type Mount } from "../../../shared/io/fs/mountinfo.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import { readMounts, type Mount } from "../../../shared/io/fs/mountinfo.js";
+import { volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { prepareDevice } from "../file-system/format.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";

@@ -3,8 +3,8 @@
 // or mounts over it.
 
 import { chmod, mkdir, open, stat } from "node:fs/promises";
-import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import type { MountIntent } from "../mount-intent.js";

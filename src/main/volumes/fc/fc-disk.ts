@@ -1,8 +1,8 @@
 // Fibre Channel disks: found by target WWN and LUN in /dev/disk/by-path, or by WWID in /dev/disk/by-id.
 
 import { realpath, writeFile } from "node:fs/promises";
-import type { FCVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { FCVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { multipathOver, names, removeDisk } from "../disks/device-mapper.js";
 import { DiskAttachError, pathWord, type Disk, type DiskKind, type DiskSystem } from "../disks/disk.js";

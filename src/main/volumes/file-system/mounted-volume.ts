@@ -2,8 +2,8 @@
 // Invariant: a mount record precedes the mount and is removed after the unmount; nothing is removed while it is
 // mounted.
 
-import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { OwnFsType } from "../mount-intent.js";
 import { OwnMounts } from "../own-mount.js";
 import { makeMountPoint } from "../paths.js";

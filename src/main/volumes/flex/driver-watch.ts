@@ -7,8 +7,8 @@ import { mkdir } from "node:fs/promises";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { namesIn } from "../paths.js";
 
 const RESCAN_MS = 10_000;

@@ -5,8 +5,8 @@
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { DriverWatch } from "./driver-watch.js";
 import { FlexDriver } from "./driver.js";
 import { checkedDriver, executableOf } from "./names.js";

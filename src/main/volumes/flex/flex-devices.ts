@@ -4,10 +4,10 @@
 // later kubelet knows the volume. Callers hold the volume's lock.
 
 import { rmdir, stat } from "node:fs/promises";
-import { pluginDirectoryName, volumesDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { pluginDirectoryName, volumesDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { prepareDevice } from "../file-system/format.js";
 import { mountByProgram } from "../file-system/program-mount.js";

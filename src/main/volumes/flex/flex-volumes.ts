@@ -3,10 +3,10 @@
 // it has unmounted the volume; nothing below it is deleted.
 
 import { mkdir, open, rm, rmdir, stat } from "node:fs/promises";
-import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import { growFileSystem } from "../file-system/grow-file-system.js";
 import { mountByProgram } from "../file-system/program-mount.js";

@@ -1,10 +1,10 @@
 // Gives a volume to its pod's fsGroup, by fsGroupChangePolicy. Invariant: the volume's own directory is changed last,
 // so OnRootMismatch repeats an incomplete walk.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { belongsToGroup, withGroupBits } from "../../../shared/io/fs/group-mode.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { LocalName, RequestOf, ResultOf } from "../../../shared/node/volume-calls/operations.js";
 import { perform } from "../../../shared/node/volume-calls/perform.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";

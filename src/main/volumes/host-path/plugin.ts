@@ -2,9 +2,9 @@
 // part.
 
 import { constants } from "node:fs";
-import type { HostPathType } from "../../../shared/kubernetes/api/volume.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { HostPathType } from "../../../shared/kubernetes/api/volume.js";
 import { VolumeNotAnsweringError } from "../../../shared/node/volume-calls/errors.js";
 import type { RequestOf, ResultOf } from "../../../shared/node/volume-calls/operations.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";

@@ -2,9 +2,9 @@
 // upstream's kubelet reads, too.
 
 import { readFile } from "node:fs/promises";
-import type { ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import type { ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { pathWord } from "../disks/disk.js";
 import { VolumeError } from "../volume-error.js";
 

@@ -4,10 +4,10 @@
 // from disk again; a failed update leaves the old files.
 
 import { chmod, mkdir, open } from "node:fs/promises";
-import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { tmpfsSize } from "../empty-dir/tmpfs-size.js";

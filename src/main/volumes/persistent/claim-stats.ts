@@ -4,11 +4,11 @@
 // itself.
 
 import { Scope } from "../../../shared/base/abort/scope.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { VolumeNotAnsweringError } from "../../../shared/node/volume-calls/errors.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { VolumeUsage } from "../volume-usage.js";

@@ -1,12 +1,12 @@
 // Builds the components behind claims and CSI volumes. Loaded with the first such volume.
 
-import type { FCVolumeSource, ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { lazily } from "../../../shared/base/turns/lazily.js";
+import { readFileLabel } from "../../../shared/io/os/se-linux.js";
+import type { FCVolumeSource, ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
+import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import { readFileLabel } from "../../../shared/io/os/se-linux.js";
-import { lazily } from "../../../shared/base/turns/lazily.js";
-import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { NodeAttachments } from "../attachments/node-attachments.js";

@@ -2,6 +2,8 @@
 // status. Invariant: the claim shows the new size only after the volume has it. A size that a CSI driver refused is not
 // requested again until the claim requests another size.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import { isConflict } from "../../../shared/kubernetes/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ObjectReference } from "../../../shared/kubernetes/api/event.js";
@@ -9,9 +11,7 @@ import type { Quantity } from "../../../shared/kubernetes/api/meta.js";
 import type { PersistentVolumeClaim } from "../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { PluginCallError, STATUS } from "../../../shared/kubernetes/plugins/call-error.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import { type ClusterAccess } from "../../model/cluster-access.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { joined } from "../../model/joined-cluster.js";

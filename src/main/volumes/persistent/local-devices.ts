@@ -3,9 +3,9 @@
 // unmounted when no pod's directory has a volume of that name. Callers hold the volume's lock.
 
 import { rmdir } from "node:fs/promises";
-import { pluginDirectoryName, volumesDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { pluginDirectoryName, volumesDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "../file-system/format.js";
 import { mountByProgram } from "../file-system/program-mount.js";
 import { isMountPoint, unmount } from "../mounts.js";

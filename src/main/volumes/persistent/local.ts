@@ -4,12 +4,12 @@
 
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
-import type { PersistentVolume } from "../../../shared/kubernetes/api/objects.js";
-import { devicesDirectory, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
+import type { PersistentVolume } from "../../../shared/kubernetes/api/objects.js";
+import { devicesDirectory, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { FileFacts } from "../../../shared/node/volume-calls/operations.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { FilesystemMismatchError } from "../file-system/format.js";

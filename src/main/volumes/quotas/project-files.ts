@@ -8,9 +8,9 @@ import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { tryFlock } from "../../../shared/io/os/flock.js";
-import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { VolumeError } from "../volume-error.js";
 
 /** Upstream's first project. */

@@ -8,8 +8,6 @@ import { constants } from "node:fs";
 import { open, statfs } from "node:fs/promises";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import { errorText } from "../../../shared/telemetry/log/error-text.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { isOsCallError } from "../../../shared/io/os/errors.js";
 import {
   countsProjects,
@@ -18,6 +16,8 @@ import {
   setProject,
   type ProjectUsage,
 } from "../../../shared/io/os/project-quota.js";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ProjectFiles, type ProjectPaths } from "./project-files.js";
 
 /** As statfs(2) reports them. */

@@ -4,10 +4,10 @@
 
 import { setMaxListeners } from "node:events";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, VolumesNotReadyError } from "../errors.js";
 import { isDevicePlace, type VolumePlace } from "../place.js";

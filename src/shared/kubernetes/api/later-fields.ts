@@ -1,6 +1,6 @@
 // Fields of a Pod that Kubernetes 1.37 has added. This kubelet, of 1.36, keeps and shows them, passes them on, and does
-// nothing else with them. docs/kubernetes-1.37.md has a row for each; test/shared/kubernetes/api/later-fields.test.ts compares
-// both.
+// nothing else with them. docs/kubernetes-1.37.md has a row for each; test/shared/kubernetes/api/later-fields.test.ts
+// compares both.
 
 import type { FieldPath } from "./manifest/field-path.js";
 

@@ -1,9 +1,9 @@
 // A thread's connection to the runtime that its first call makes, because it loads gRPC. The thread's registry counts
 // the calls.
 
+import { Deferred } from "../../base/turns/deferred.js";
 import { runtimeOperationsMetrics } from "../../telemetry/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../telemetry/metrics/thread-registry.js";
-import { Deferred } from "../../base/turns/deferred.js";
 import type { CriClient, CriClientOptions } from "./client.js";
 
 type DeferredClientOptions = Pick<

@@ -1,8 +1,8 @@
 // The image of the pods' sandboxes, as the runtime names it in its verbose status. Newer runtimes pin it; containerd
 // before 1.7 does not, and without it no pod starts.
 
-import type { Logger } from "../../telemetry/log/logger.js";
 import { parseJson } from "../../base/text/parse-json.js";
+import type { Logger } from "../../telemetry/log/logger.js";
 import type { CriClient } from "./client.js";
 import { CriError } from "./errors.js";
 

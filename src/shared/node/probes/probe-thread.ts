@@ -1,11 +1,11 @@
 // The wiring that the prober and peers threads have in common: schedule, queue to main, metrics.
 
+import { QueueWriter } from "../../base/queue/queue-writer.js";
+import { RingProducer } from "../../base/queue/ring.js";
 import { probeRecordCodec } from "../../contracts/prober-codec.js";
 import type { ProberControl } from "../../contracts/prober.js";
 import { ThreadRegistry } from "../../telemetry/metrics/thread-registry.js";
 import { watchQueue } from "../../telemetry/metrics/threads.js";
-import { QueueWriter } from "../../base/queue/queue-writer.js";
-import { RingProducer } from "../../base/queue/ring.js";
 import type { RunningWorker, WorkerContext } from "../../thread/worker-life.js";
 import { probeMetrics, scheduleMetrics } from "./metrics.js";
 import { Prober } from "./prober.js";

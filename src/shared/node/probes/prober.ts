@@ -9,12 +9,19 @@
 
 import type { Clock } from "../../base/clock/clock.js";
 import { goDuration } from "../../base/clock/go-duration.js";
-import type { ProbedPod, ProbeKind, ProbeOutcome, ProbeRecord, ProbeSpec, ProbesDelta } from "../../contracts/prober.js";
 import { messageOf } from "../../base/errors/thrown.js";
-import type { Logger } from "../../telemetry/log/logger.js";
 import type { QueueWriter } from "../../base/queue/queue-writer.js";
 import { FairTurns, type Turn } from "../../base/turns/fair-turns.js";
 import { forEachIsolated } from "../../base/turns/for-each-isolated.js";
+import type {
+  ProbedPod,
+  ProbeKind,
+  ProbeOutcome,
+  ProbeRecord,
+  ProbeSpec,
+  ProbesDelta,
+} from "../../contracts/prober.js";
+import type { Logger } from "../../telemetry/log/logger.js";
 import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
 import { ProbeDeadline, type Milestone } from "./probe-deadline.js";
 import {

@@ -5,8 +5,8 @@
 // other.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { ContainerEventType, type ContainerEventResponse } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { ContainerEventType, type ContainerEventResponse } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { listed } from "../engine/containers.js";
 import type { Engine } from "../engine/engine.js";

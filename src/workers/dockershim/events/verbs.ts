@@ -1,5 +1,6 @@
 // GetContainerEvents: each event with the state of its pod, as evented PLEGs read it.
 
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import {
   ContainerEventType,
   PodSandboxState,
@@ -7,7 +8,6 @@ import {
   type ContainerStatus,
   type PodSandboxStatus,
 } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { verbose } from "../../../shared/telemetry/log/logger.js";
 import type { StreamVerbs } from "../call.js";
 import { containerStatus } from "../containers/status.js";

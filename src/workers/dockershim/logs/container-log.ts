@@ -6,12 +6,12 @@
 import { mkdir, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { logFileNames } from "../../../shared/node/container-logs/file-names.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { appendUntrusted, readTail, tailOf } from "../../../shared/io/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import { logFileNames } from "../../../shared/node/container-logs/file-names.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { request, type Engine } from "../engine/engine.js";
 import { engineSince, nanosOf } from "../engine/times.js";
 import { isNotFound } from "../fault.js";

@@ -1,11 +1,11 @@
 // Pods in a CNI network. The configuration is read for every pod: a network may be installed while the kubelet runs.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import type { DockershimNetwork } from "../../../shared/contracts/dockershim.js";
 import type { PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { Fault } from "../fault.js";
 import { CniCache } from "./cni-cache.js";
 import { loadNetwork } from "./cni-config.js";

@@ -5,9 +5,9 @@
 
 import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { PodSandboxMetadata } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import type { PodSandboxMetadata } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { readText } from "../read-text.js";
 

@@ -1,8 +1,8 @@
 // RunPodSandbox: image, container, checkpoint, start, DNS, network. After a failure, everything made so far is removed.
 
-import type { DNSConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { writeUntrusted } from "../../../shared/io/fs/untrusted-file.js";
+import type { DNSConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { isHostNetwork } from "../containers/namespaces.js";
 import { unsupportedInSandbox } from "../containers/unsupported.js";
 import { create, inspected, remove, start } from "../engine/containers.js";

@@ -1,8 +1,6 @@
 // Usage of pods: CPU and memory of the pod's cgroup, which keeps the CPU time of containers that ended; its network by
 // the counters of the sandbox's interfaces; its processes.
 
-import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
-import { fromSystemdSlice, toSystemdPath } from "../../../shared/node/cgroup/name.js";
 import type {
   Container,
   ContainerStats,
@@ -10,6 +8,8 @@ import type {
   NetworkInterfaceUsage,
   NetworkUsage,
 } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
+import { fromSystemdSlice, toSystemdPath } from "../../../shared/node/cgroup/name.js";
 import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";

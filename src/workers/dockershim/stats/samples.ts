@@ -3,8 +3,8 @@
 
 import { totalmem } from "node:os";
 import type Docker from "dockerode";
-import type { Container, ContainerStats } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
+import type { Container, ContainerStats } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { request } from "../engine/engine.js";
 import { isNotFound } from "../fault.js";
 import type { Shim } from "../shim.js";

@@ -3,8 +3,8 @@
 // Invariant: it never throws; a missing source is logged once.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ownerOf } from "./cgroup-owner.js";

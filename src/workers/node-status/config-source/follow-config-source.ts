@@ -4,6 +4,9 @@
 // ConfigMap is watched. Main gets the newest state only, at most once per SEND_GAP_MS, and nothing while the text stays
 // the same. Labels, annotations and other keys of the ConfigMap have no effect.
 
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
+import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { isAllowedSource, notAllowedText } from "../../../shared/kubernetes/api/allowed-config-sources.js";
 import type { Returns } from "../../../shared/kubernetes/api/client/connection/presence.js";
 import { isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
@@ -13,11 +16,8 @@ import { Reflector } from "../../../shared/kubernetes/api/client/reflector.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Node } from "../../../shared/kubernetes/api/node.js";
 import type { ConfigMap } from "../../../shared/kubernetes/api/objects.js";
-import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { Loop } from "../../../shared/base/turns/loop.js";
 import { assignmentOf, type Assignment } from "./assignment.js";
 
 /** Between two assignments, however often the Node changes. */

@@ -1,18 +1,18 @@
 // The routes of the admin socket: those of the authenticated port, and those that only the nodelet command uses. Loaded
 // with the first request on the socket.
 
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { recentLines } from "../../../shared/telemetry/log/logger.js";
 import type { Remote } from "../../../shared/thread/remote-calls.js";
-import type { AdminRoutes } from "./admin-server.js";
 import type { Route } from "../http/answer.js";
-import { CONNECTION_LIMITS } from "../ports/https-server.js";
 import type { RoutePath } from "../http/paths.js";
 import { replyError, replyText } from "../http/reply.js";
 import { Router } from "../http/router.js";
+import { CONNECTION_LIMITS } from "../ports/https-server.js";
 import { TrustedRoutes, type TrustedDeps } from "../trusted-routes.js";
+import type { AdminRoutes } from "./admin-server.js";
 import { nodeletImages, type ImageDeps } from "./images.js";
 import { nodeletStatus, type StatusDeps } from "./status.js";
 

@@ -5,15 +5,16 @@
 import { createServer } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import type { AdminInit } from "../../../shared/contracts/server.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { AdminInit } from "../../../shared/contracts/server.js";
 import type { BoundSocket } from "../../../shared/io/net/private-socket.js";
-import { bindSocket } from "./socket.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { authorisedPath, isManifestPath } from "../auth/attributes.js";
 import { entry } from "../http/entry.js";
 import { Http1Connections } from "../http/http1/connections.js";
 import { HeadMemory } from "../http/http1/head-memory.js";
+import { replyError } from "../http/reply.js";
+import type { Router } from "../http/router.js";
 import {
   ACCEPTED_SOCKETS,
   CHECK_MS,
@@ -22,8 +23,7 @@ import {
   LISTEN_RETRY_MS,
   PLAIN_HEAD_POOL,
 } from "../ports/listener.js";
-import { replyError } from "../http/reply.js";
-import type { Router } from "../http/router.js";
+import { bindSocket } from "./socket.js";
 
 /** Far more than people open; the next is closed at once. */
 const MAX_CONNECTIONS = 128;

@@ -1,8 +1,8 @@
 // GET /nodelet/images: the images of the runtime, with the pods that use them, and the disk that they fill.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { NodeletImages } from "../../../shared/contracts/nodelet.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import type { NodeDisks } from "../stats/node-disks.js";
 

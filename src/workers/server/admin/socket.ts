@@ -5,8 +5,8 @@ import { chmod, chown, mkdir, readFile, stat } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
-import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/io/net/private-socket.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/io/net/private-socket.js";
 
 const OTHERS_SEARCH = 0o001;
 const GROUP_SEARCH = 0o010;

@@ -5,10 +5,9 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
-import { ApiError } from "../../../shared/kubernetes/api/client/errors.js";
-import { NODES } from "../../../shared/kubernetes/api/client/kinds.js";
-import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
 import type { NodeManifests } from "../../../shared/contracts/manifest-facts.js";
 import type {
   ApiServerFacts,
@@ -21,8 +20,9 @@ import type {
 } from "../../../shared/contracts/nodelet.js";
 import type { AdminInit } from "../../../shared/contracts/server.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
+import { ApiError } from "../../../shared/kubernetes/api/client/errors.js";
+import { NODES } from "../../../shared/kubernetes/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { NodeDisks } from "../stats/node-disks.js";
 
 /** Main answers in milliseconds, or hangs. */

@@ -1,9 +1,9 @@
 // Authorization: AlwaysAllow, or by the API server's SubjectAccessReview. Results are cached, allowed and denied each
 // for their time; failures are not.
 
-import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { AuthorizationInit, ReviewLimits } from "../../../shared/contracts/server.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
 import type { ServerAuthMetrics } from "./metrics.js";
 import { ReviewTurns, TooManyReviewsError } from "./review-turns.js";

@@ -1,8 +1,8 @@
 // Metrics of authentication and authorization on the kubelet's server: token reviews, access reviews, client
 // certificates.
 
-import { ApiError } from "../../../shared/kubernetes/api/client/errors.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { ApiError } from "../../../shared/kubernetes/api/client/errors.js";
 import { DEFAULT_BUCKETS, type ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 
 /** Call when the review has returned; with an error if it failed. */

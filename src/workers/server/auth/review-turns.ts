@@ -5,9 +5,9 @@
 // Invariant: few reviews wait, for each network and for all; when more come, the oldest of the network with most is
 // refused.
 
-import { RateLimit } from "../../../shared/kubernetes/api/client/call/rate-limit.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";
+import { RateLimit } from "../../../shared/kubernetes/api/client/call/rate-limit.js";
 
 /** With upstream's 50 reviews a second, 2.5 s of work. */
 const MAX_WAITING = 128;

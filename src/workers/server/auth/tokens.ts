@@ -3,9 +3,9 @@
 // Invariant: no token is kept in memory, only a keyed digest of it; however many wrong tokens come, memory is bounded.
 
 import { createHmac, randomBytes } from "node:crypto";
-import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
 import type { ServerAuthMetrics } from "./metrics.js";
 import { ReviewTurns } from "./review-turns.js";

@@ -7,8 +7,8 @@
 
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import { networkOf } from "./network.js";
 import type { HandshakeRate } from "./handshake-rate.js";
+import { networkOf } from "./network.js";
 
 export interface QueueLimits {
   /** Connections of one network that wait. */

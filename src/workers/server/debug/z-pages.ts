@@ -1,9 +1,9 @@
 // /flagz and /statusz, each behind its gate.
 
-import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { goDuration } from "../../../shared/base/clock/go-duration.js";
 import type { HandlerInit } from "../../../shared/contracts/server.js";
+import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { Route } from "../http/answer.js";
 import type { RoutePath } from "../http/paths.js";
 import { processStartedAt } from "../metrics/process-metrics.js";

@@ -3,10 +3,10 @@
 import { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { Route } from "../http/answer.js";
 import { replyPage } from "../http/compress.js";
-import { exposition } from "../metrics/exposition.js";
-import type { HealthCheck } from "./health.js";
-import { processStartTime } from "../metrics/process-metrics.js";
 import { replyText } from "../http/reply.js";
+import { exposition } from "../metrics/exposition.js";
+import { processStartTime } from "../metrics/process-metrics.js";
+import type { HealthCheck } from "./health.js";
 
 const TYPE = "healthz";
 

@@ -1,9 +1,9 @@
 // The thread board's figures of each thread, and the pressure conditions of the node, as metrics. This thread reads
 // them, so they are right while main or another thread hangs.
 
+import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
 import { PRESSURES } from "../../../shared/contracts/node-status.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
 
 export function boardMetrics(registry: ThreadRegistry, threads: () => readonly ThreadSnapshot[]): void {
   const label = ["thread"] as const;

@@ -3,7 +3,12 @@
 // family whose type differs between threads is kept as the first thread declared it; the samples of the others are
 // left out and counted in nodelet_metrics_conflicts.
 
-import type { MetricFamily, MetricSample, MetricSnapshot, NativeSample } from "../../../shared/telemetry/metrics/snapshot.js";
+import type {
+  MetricFamily,
+  MetricSample,
+  MetricSnapshot,
+  NativeSample,
+} from "../../../shared/telemetry/metrics/snapshot.js";
 import { registeredFamily } from "./registered-metrics.js";
 
 export const EXPOSITION_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";

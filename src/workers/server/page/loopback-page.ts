@@ -4,9 +4,9 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import type { Route } from "../http/answer.js";
 import { type Lookup, entry } from "../http/entry.js";
+import { Router } from "../http/router.js";
 import { Listener, plainServer } from "../ports/listener.js";
 import { onlyOwnHost } from "../ports/own-host.js";
-import { Router } from "../http/router.js";
 
 const LOOPBACK = "127.0.0.1";
 

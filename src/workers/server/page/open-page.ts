@@ -2,8 +2,8 @@
 
 import type { ListenAddress, PageInit } from "../../../shared/contracts/server.js";
 import type { Route } from "../http/answer.js";
-import { StatusPage, type StatusPageDeps } from "./status-page.js";
 import { loopbackListener } from "./loopback-page.js";
+import { StatusPage, type StatusPageDeps } from "./status-page.js";
 
 export interface OpenPage {
   readonly routes: readonly Route[];

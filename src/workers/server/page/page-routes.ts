@@ -3,14 +3,14 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { ConfigzBodies } from "../../../shared/contracts/server.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { ConfigzBodies } from "../../../shared/contracts/server.js";
 import type { Answer, Route } from "../http/answer.js";
-import type { PageDocument } from "./page-document.js";
 import type { RoutePath } from "../http/paths.js";
 import { replyError, replyText } from "../http/reply.js";
 import type { Feed } from "./feed.js";
 import { LiveStream } from "./live-stream.js";
+import type { PageDocument } from "./page-document.js";
 
 /** Open streams on all ports together: more pages than people look at. */
 const MAX_STREAMS = 64;

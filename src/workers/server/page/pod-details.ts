@@ -3,10 +3,10 @@
 // Invariant: names and references, never values of variables, commands, or credentials of volumes; lists and texts are
 // cut.
 
+import type { ContainerDetails, Listed, PodDetails } from "../../../shared/contracts/status-page.js";
 import { allContainersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type EnvVar, type Pod, type PodSpec } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
-import type { ContainerDetails, Listed, PodDetails } from "../../../shared/contracts/status-page.js";
 
 /** Items of one list. */
 const MOST = 100;

@@ -1,28 +1,28 @@
 // The status page, put together. Loaded only with --status-page or --status-page-port.
 
-import type { Event } from "../../../shared/kubernetes/api/event.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
 import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { NodeFacts, PodFacts } from "../../../shared/contracts/nodelet.js";
 import type { ConfigzBodies, HandlerInit } from "../../../shared/contracts/server.js";
 import { FACTS_KEY } from "../../../shared/contracts/status-page.js";
 import type { PodTimeline } from "../../../shared/contracts/timeline.js";
+import type { Event } from "../../../shared/kubernetes/api/event.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
 import { listKernelDirectories, readKernelText } from "../../../shared/node/stats/kernel-file.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { nodeletImages } from "../admin/images.js";
 import { nodeletStatus, threadFacts, type StatusDeps } from "../admin/status.js";
 import type { Answer, Route } from "../http/answer.js";
-import { readPageDocument } from "./page-document.js";
-import type { PodList } from "../pods/pod-list.js";
-import { containerLogsRoute } from "../logs/pods/container-logs.js";
-import { PodShares } from "../pods/pod-shares.js";
 import { replyError } from "../http/reply.js";
+import { containerLogsRoute } from "../logs/pods/container-logs.js";
+import type { PodList } from "../pods/pod-list.js";
+import { PodShares } from "../pods/pod-shares.js";
 import type { NodeReadings } from "../stats/readings.js";
 import { Feed, type Entries } from "./feed.js";
 import { hostFacts } from "./host-facts.js";
+import { readPageDocument } from "./page-document.js";
 import { pageRoutes } from "./page-routes.js";
 import { podDetails } from "./pod-details.js";
 import { PodTexts } from "./pod-texts.js";

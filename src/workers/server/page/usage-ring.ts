@@ -3,6 +3,7 @@
 
 import { cpus } from "node:os";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { Loop } from "../../../shared/base/turns/loop.js";
 import {
   SAMPLE_KEY,
   SAMPLE_MS,
@@ -12,7 +13,6 @@ import {
 } from "../../../shared/contracts/status-page.js";
 import type { ReadText } from "../../../shared/node/stats/kernel-file.js";
 import { meminfo, readProcessLimit } from "../../../shared/node/stats/machine.js";
-import { Loop } from "../../../shared/base/turns/loop.js";
 import type { FileSystemFacts } from "../../../shared/node/volume-calls/operations.js";
 import type { Entries } from "./feed.js";
 

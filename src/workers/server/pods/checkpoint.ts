@@ -1,14 +1,14 @@
 // POST /checkpoint/<namespace>/<pod>/<container>: the runtime writes the container's state to an archive on this node.
 
 import { join } from "node:path";
-import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { queryOf } from "../../../shared/io/http/target.js";
+import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { Route } from "../http/answer.js";
+import { replyPlain, replyText } from "../http/reply.js";
 import type { PodList } from "./pod-list.js";
 import { containerSpec, runningContainer } from "./pod-lookup.js";
-import { replyPlain, replyText } from "../http/reply.js";
 import type { ServedRuntime } from "./runtime.js";
 
 export interface CheckpointDeps {

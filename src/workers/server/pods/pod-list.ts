@@ -4,9 +4,9 @@
 // pods of the moment it began.
 
 import type { ServerResponse } from "node:http";
+import type { PodsDelta, PodText } from "../../../shared/contracts/server.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { PodsDelta, PodText } from "../../../shared/contracts/server.js";
 import { writeChunks } from "../http/reply.js";
 
 interface Entry {

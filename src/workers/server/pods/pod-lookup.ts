@@ -1,8 +1,8 @@
 // Finds the pod and the container that a path names. Pods come from main, containers from the runtime.
 
+import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { ApiContainerStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { PodList } from "./pod-list.js";
 import type { ServedRuntime } from "./runtime.js";
 

@@ -2,9 +2,9 @@
 
 import { queryOf } from "../../../shared/io/http/target.js";
 import type { Answer, Route } from "../http/answer.js";
+import { replyPlain } from "../http/reply.js";
 import type { PodList } from "./pod-list.js";
 import { UnknownPodError, podOf, runningContainer, type MirrorUid } from "./pod-lookup.js";
-import { replyPlain } from "../http/reply.js";
 import type { ServedRuntime } from "./runtime.js";
 
 export interface RunDeps {

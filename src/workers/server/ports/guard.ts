@@ -7,7 +7,6 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
-import type { Call } from "../http/answer.js";
 import { authorisedPath, isManifestPath, subresourcesOf, verbOf } from "../auth/attributes.js";
 import { authenticate, type AuthenticatorOptions } from "../auth/authenticator.js";
 import type { Authorizer } from "../auth/authorizer.js";
@@ -17,13 +16,14 @@ import type { Peers } from "../auth/peers.js";
 import type { Refusals } from "../auth/refusals.js";
 import { TooManyReviewsError } from "../auth/review-turns.js";
 import { ANONYMOUS } from "../auth/user.js";
-import type { Entered } from "../http/entry.js";
-import type { HttpMetrics } from "../metrics/http-metrics.js";
 import { networkOf } from "../clients/network.js";
 import { HandlerError } from "../clients/owned.js";
+import type { Call } from "../http/answer.js";
+import type { Entered } from "../http/entry.js";
 import { isServedByNone } from "../http/paths.js";
 import { replyError, replyPlain } from "../http/reply.js";
 import type { Router } from "../http/router.js";
+import type { HttpMetrics } from "../metrics/http-metrics.js";
 
 /** More than any route reads but the manifest API, which has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;

@@ -11,18 +11,18 @@ import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
-import { MAX_HEAD_BYTES } from "../../../shared/io/http/server/request-reader.js";
 import { lazily } from "../../../shared/base/turns/lazily.js";
+import { MAX_HEAD_BYTES } from "../../../shared/io/http/server/request-reader.js";
 import { ConnectionBudget, type BudgetLimits } from "../clients/budget.js";
 import { ClientGates } from "../clients/client-gates.js";
 import { HandshakeQueue, type QueueLimits } from "../clients/handshake-queue.js";
 import { HandshakeRate, type HandshakeLimits } from "../clients/handshake-rate.js";
 import { Http2Connection, http2ConnectionOf } from "../clients/http2-connection.js";
+import { HandlerError, ownedBy, ownedByFirst } from "../clients/owned.js";
 import type { Lookup } from "../http/entry.js";
 import { Http1Connections } from "../http/http1/connections.js";
 import { HeadMemory } from "../http/http1/head-memory.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
-import { HandlerError, ownedBy, ownedByFirst } from "../clients/owned.js";
 
 /** Limits for the time and size of a client's requests (docs/adr/0039); times in milliseconds. */
 export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLimits {

@@ -8,10 +8,10 @@ import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { ListenAddress } from "../../../shared/contracts/server.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ConnectionBudget, type BudgetLimits } from "../clients/budget.js";
+import { HandlerError } from "../clients/owned.js";
 import type { Lookup } from "../http/entry.js";
 import { Http1Connections, HTTP1_OPTIONS } from "../http/http1/connections.js";
 import { HeadMemory } from "../http/http1/head-memory.js";
-import { HandlerError } from "../clients/owned.js";
 
 export const LISTEN_RETRY_MS = 5000;
 export const HEADERS_TIMEOUT_MS = 10_000;

@@ -2,24 +2,24 @@
 // runs, as the first pods must not wait for it. Invariant: the port is open only while there is a serving certificate
 // and, if client certificates are verified, a CA. An invalid new file leaves the last good one in force.
 
-import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { ListenAddress, SecureInit } from "../../../shared/contracts/server.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { ListenAddress, SecureInit } from "../../../shared/contracts/server.js";
+import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import type { Route } from "../http/answer.js";
 import { Authorizer } from "../auth/authorizer.js";
 import { serverAuthMetrics } from "../auth/metrics.js";
 import { Peers } from "../auth/peers.js";
 import { Refusals } from "../auth/refusals.js";
 import { Tokens } from "../auth/tokens.js";
+import type { Route } from "../http/answer.js";
 import { entry } from "../http/entry.js";
-import { Guard } from "./guard.js";
+import { Router } from "../http/router.js";
 import { httpMetrics } from "../metrics/http-metrics.js";
+import { Guard } from "./guard.js";
 import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { Listener } from "./listener.js";
-import { Router } from "../http/router.js";
 import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
 import { clientTrustAnchors } from "./tls/trust-anchors.js";
 import { WatchedFiles } from "./tls/watched-files.js";

@@ -3,13 +3,13 @@
 
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
-import { queryOf, type Target } from "../../../shared/io/http/target.js";
 import { Deferred } from "../../../shared/base/turns/deferred.js";
+import { queryOf, type Target } from "../../../shared/io/http/target.js";
 import type { Answer, Route } from "../http/answer.js";
 import { writePage } from "../http/compress.js";
 import { wantBody } from "../http/http1/bodies.js";
-import { EXPOSITION_CONTENT_TYPE } from "../metrics/merge-metrics.js";
 import { replyError, replyText } from "../http/reply.js";
+import { EXPOSITION_CONTENT_TYPE } from "../metrics/merge-metrics.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";

@@ -6,10 +6,10 @@
 import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { startHelperProcess } from "../../../shared/node/volume-calls/helper.js";
 import type { FileSystemFacts } from "../../../shared/node/volume-calls/operations.js";
 import { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
 /** A local disk replies in milliseconds, or hangs. */
 const DEADLINE_MS = 1000;

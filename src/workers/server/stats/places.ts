@@ -2,8 +2,8 @@
 // again if the pod's object changed (its status has changed), or if a cgroup could not be read. It is also searched
 // twice a minute, for a sandbox that main has not reported.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodCgroups, PodPlace } from "../../../shared/node/stats/pod-cgroups.js";
 
 const LIFE_MS = 30_000;

@@ -1,9 +1,14 @@
 // One reading of all cgroups of the node, shared by all requests within its lifetime. Two scrapes in a second read
 // once. CPU rates exist while requests arrive: a sample is taken every ten seconds then.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import type { CgroupPressure, CgroupReader, CpuFigures, MemoryFigures } from "../../../shared/node/stats/cgroup-figures.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type {
+  CgroupPressure,
+  CgroupReader,
+  CpuFigures,
+  MemoryFigures,
+} from "../../../shared/node/stats/cgroup-figures.js";
 import type { ContainerPlace, PodPlace } from "../../../shared/node/stats/pod-cgroups.js";
 import { Breath } from "./breath.js";
 import { CpuRates } from "./cpu-rates.js";

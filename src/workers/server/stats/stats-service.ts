@@ -1,14 +1,12 @@
 // The implementation of the stats routes, created with the first request that needs it. A page is built once for all
 // requests within its validity, and kept as it is sent.
 
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { StatsInit } from "../../../shared/contracts/server.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import type { MetricSnapshot } from "../../../shared/telemetry/metrics/snapshot.js";
+import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
 import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";
@@ -19,7 +17,8 @@ import { PodCgroups } from "../../../shared/node/stats/pod-cgroups.js";
 import { figuresOf } from "../../../shared/node/stats/read-fs-figures.js";
 import { startHelperProcess } from "../../../shared/node/volume-calls/helper.js";
 import { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
-import type { NodeDisks } from "./node-disks.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../../shared/telemetry/metrics/snapshot.js";
 import { addMachine, cadvisorPage } from "./cadvisor-look.js";
 import { CpuRates } from "./cpu-rates.js";
 import { criPodReadings } from "./cri/pod-readings.js";
@@ -32,6 +31,7 @@ import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
 import { KeptFiles } from "./kept-files.js";
 import { Networks } from "./networks.js";
+import type { NodeDisks } from "./node-disks.js";
 import { readFileSystems } from "./node/file-systems.js";
 import { RuntimeProcess } from "./node/runtime-process.js";
 import { systemCgroups } from "./node/system-cgroups.js";

@@ -1,16 +1,23 @@
 // exec, attach and portForward: the runtime returns an address, and the client's connection is connected to it.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { CriNotFoundError, CriResourceExhaustedError } from "../../../shared/kubernetes/cri/errors.js";
 import { queryOf } from "../../../shared/io/http/target.js";
-import type { Answer, Route, Upgrade } from "../http/answer.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { CriNotFoundError, CriResourceExhaustedError } from "../../../shared/kubernetes/cri/errors.js";
 import { withoutToken } from "../auth/bearer.js";
+import type { Answer, Route, Upgrade } from "../http/answer.js";
 import type { RoutePath, TreeName } from "../http/paths.js";
-import type { PodList } from "../pods/pod-list.js";
-import { containerSpec, UnknownPodError, podOf, readySandbox, runningContainer, type MirrorUid } from "../pods/pod-lookup.js";
 import { replyError, replyPlain } from "../http/reply.js";
+import type { PodList } from "../pods/pod-list.js";
+import {
+  containerSpec,
+  UnknownPodError,
+  podOf,
+  readySandbox,
+  runningContainer,
+  type MirrorUid,
+} from "../pods/pod-lookup.js";
 import type { ServedRuntime } from "../pods/runtime.js";
 import type { StreamMetrics } from "./metrics.js";
 import { bytesAsTheyAre, type Passage } from "./passage.js";

@@ -9,10 +9,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import type { Upgrade } from "../http/answer.js";
 import { ownedBy } from "../clients/owned.js";
-import { PodShares } from "../pods/pod-shares.js";
+import type { Upgrade } from "../http/answer.js";
 import { replyError, replyPlain, TEXT } from "../http/reply.js";
+import { PodShares } from "../pods/pod-shares.js";
 import type { Ends, Join, Passage } from "./passage.js";
 import { askRuntime } from "./runtime-answer.js";
 

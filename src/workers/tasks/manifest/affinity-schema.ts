@@ -1,7 +1,13 @@
 // The rules of a pod's affinity and topology spread constraints. The kubelet reads node affinity only; the rest is
 // checked as the API checks it.
 
-import { dnsLabel, dnsSubdomain, labelValue, notEmpty, qualifiedName } from "../../../shared/kubernetes/api/manifest/formats.js";
+import {
+  dnsLabel,
+  dnsSubdomain,
+  labelValue,
+  notEmpty,
+  qualifiedName,
+} from "../../../shared/kubernetes/api/manifest/formats.js";
 import { int, oneOf, str, text } from "./field-types.js";
 import type { Rule, Rules } from "./struct.js";
 

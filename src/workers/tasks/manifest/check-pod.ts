@@ -1,9 +1,9 @@
 // From an untrusted value to a Pod that fits schema and rules: everything wrong with it ends in the report.
 
-import type { FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { KubernetesYaml } from "../../../shared/io/yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../shared/io/yaml/tree.js";
+import type { FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { podSchema } from "./pod-schema.js";
 import type { Report, Finding } from "./report.js";
 import { checkAffinity } from "./rules/affinity-rules.js";

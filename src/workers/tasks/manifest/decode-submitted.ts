@@ -1,8 +1,8 @@
 // Decodes manifests that were sent to the kubelet: every document of a text, with the checks of a manifest file. One
 // invalid document refuses all.
 
-import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { DecodeSubmittedJob, DecodeSubmittedResult } from "../../../shared/contracts/tasks.js";
+import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import { decodeObject, positioned, type CheckedPod } from "./decode.js";
 import { parseTexts } from "./parse-text.js";
 import { Report } from "./report.js";

@@ -1,12 +1,12 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
 
+import { didYouMean } from "../../../shared/base/text/nearest-name.js";
+import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
 import { fieldName, type FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../../shared/kubernetes/api/static-pod-name.js";
-import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
-import { didYouMean } from "../../../shared/base/text/nearest-name.js";
 import { checkPodManifest, locate } from "./check-pod.js";
 import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";

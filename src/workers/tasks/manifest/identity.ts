@@ -3,10 +3,10 @@
 // different for equal pods in two files. A field that the kubelet keeps without acting on it is no part of it: the
 // release that began to keep it restarts nothing.
 
+import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { withoutLaterFields } from "../../../shared/kubernetes/api/later-fields.js";
 import type { Pod, Toleration } from "../../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../../shared/kubernetes/api/static-pod-name.js";
-import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { fnv128 } from "./fnv128.js";
 
 const CONFIG_SOURCE = "kubernetes.io/config.source";

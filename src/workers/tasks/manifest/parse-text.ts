@@ -4,7 +4,11 @@
 // The YAML itself is read by shared/io/yaml; the last of two equal keys wins.
 
 import { parseExactJson } from "../../../shared/io/yaml/json.js";
-import { readKubernetesYaml, readKubernetesYamls, type KubernetesYaml } from "../../../shared/io/yaml/kubernetes-yaml.js";
+import {
+  readKubernetesYaml,
+  readKubernetesYamls,
+  type KubernetesYaml,
+} from "../../../shared/io/yaml/kubernetes-yaml.js";
 import { YamlError } from "../../../shared/io/yaml/yaml-error.js";
 
 const SIZE_LIMIT = 10 * 1024 * 1024;

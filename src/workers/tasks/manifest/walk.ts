@@ -1,11 +1,11 @@
 // Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The
 // result has only known fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
 
+import { didYouMean } from "../../../shared/base/text/nearest-name.js";
 import type { FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import { violationText } from "../../../shared/kubernetes/api/manifest/violation.js";
 import { InvalidQuantityError } from "../../../shared/kubernetes/api/quantity.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
-import { didYouMean } from "../../../shared/base/text/nearest-name.js";
 import { canonicalQuantity } from "./canonical-quantity.js";
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
 import { Report, shown } from "./report.js";

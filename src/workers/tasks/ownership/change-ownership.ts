@@ -16,8 +16,8 @@ import {
   openSync,
 } from "node:fs";
 import { systemClock } from "../../../shared/base/clock/clock.js";
-import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { withGroupBits } from "../../../shared/io/fs/group-mode.js";
 import { entryKind, type DirectoryEntry } from "../../../shared/io/os/directory-stream.js";
 import { inside, unlessMovedOn } from "../below.js";

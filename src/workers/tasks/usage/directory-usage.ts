@@ -6,8 +6,8 @@
 import { lstatSync, statfsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock } from "../../../shared/base/clock/clock.js";
-import type { DirectoryUsageJob, DirectoryUsageResult, UsagePart, UsageTree } from "../../../shared/contracts/tasks.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { DirectoryUsageJob, DirectoryUsageResult, UsagePart, UsageTree } from "../../../shared/contracts/tasks.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
 

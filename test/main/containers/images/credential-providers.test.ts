@@ -7,10 +7,16 @@ import { test, type TestContext } from "node:test";
 import type { CredentialProviderSettings } from "../../../../src/main/containers/images/credential-providers/config.js";
 import { execPlugin } from "../../../../src/main/containers/images/credential-providers/exec-plugin.js";
 import { loadProviders } from "../../../../src/main/containers/images/credential-providers/load-config.js";
-import { CredentialProvider, type RunPlugin } from "../../../../src/main/containers/images/credential-providers/provider.js";
+import {
+  CredentialProvider,
+  type RunPlugin,
+} from "../../../../src/main/containers/images/credential-providers/provider.js";
 import { CredentialProviders } from "../../../../src/main/containers/images/credential-providers/providers.js";
 import { readProviderConfig } from "../../../../src/main/containers/images/credential-providers/read-config.js";
-import { readResponse, type CacheKeyType } from "../../../../src/main/containers/images/credential-providers/response.js";
+import {
+  readResponse,
+  type CacheKeyType,
+} from "../../../../src/main/containers/images/credential-providers/response.js";
 import { startCredentialProviders } from "../../../../src/main/containers/images/credential-providers/start.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";

@@ -18,8 +18,8 @@ import { CredentialProvider } from "../../../../src/main/containers/images/crede
 import { CredentialProviders } from "../../../../src/main/containers/images/credential-providers/providers.js";
 import type { CacheKeyType } from "../../../../src/main/containers/images/credential-providers/response.js";
 import type { ClusterObjects, TokenRequest } from "../../../../src/main/model/cluster-access.js";
-import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod as makePod } from "../../../support/pods.js";

@@ -8,7 +8,12 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { CredentialSource } from "../../../../src/main/containers/images/credentials.js";
 import { pullRecordMetrics } from "../../../../src/main/containers/images/pull-records/metrics.js";
-import { intentText, readRecord, recordName, recordText } from "../../../../src/main/containers/images/pull-records/record.js";
+import {
+  intentText,
+  readRecord,
+  recordName,
+  recordText,
+} from "../../../../src/main/containers/images/pull-records/record.js";
 import { RecordedAccess } from "../../../../src/main/containers/images/pull-records/recorded-access.js";
 import { verificationPolicy } from "../../../../src/main/containers/images/pull-records/verification-policy.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";

@@ -12,10 +12,16 @@ import type { PullCredentials } from "../../../../src/main/containers/images/cre
 import { fullRepository } from "../../../../src/main/containers/images/image-name.js";
 import { DockerConfigError, readDockerConfig } from "../../../../src/main/containers/images/keyring/docker-config.js";
 import { matchesImage } from "../../../../src/main/containers/images/keyring/image-match.js";
-import { KeyringCredentials, type ProviderCredentials } from "../../../../src/main/containers/images/keyring/keyring-credentials.js";
+import {
+  KeyringCredentials,
+  type ProviderCredentials,
+} from "../../../../src/main/containers/images/keyring/keyring-credentials.js";
 import { lookUp } from "../../../../src/main/containers/images/keyring/look-up.js";
 import { NodeCredentialFiles } from "../../../../src/main/containers/images/keyring/node-files.js";
-import { standalonePullSecrets, type PullSecrets } from "../../../../src/main/containers/images/keyring/pull-secrets.js";
+import {
+  standalonePullSecrets,
+  type PullSecrets,
+} from "../../../../src/main/containers/images/keyring/pull-secrets.js";
 import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";

@@ -21,11 +21,14 @@ import {
   withSource,
 } from "../../../../src/main/containers/images/pull-records/record.js";
 import { RecordedAccess } from "../../../../src/main/containers/images/pull-records/recorded-access.js";
-import { verificationPolicy, type NeedsProof } from "../../../../src/main/containers/images/pull-records/verification-policy.js";
+import {
+  verificationPolicy,
+  type NeedsProof,
+} from "../../../../src/main/containers/images/pull-records/verification-policy.js";
+import { KeyedSerializer } from "../../../../src/shared/base/turns/keyed-serializer.js";
 import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import { KeyedSerializer } from "../../../../src/shared/base/turns/keyed-serializer.js";
 import type { FakeCri } from "../../../fake-cri/fake-cri.js";
 import { pair } from "../../../shared/kubernetes/cri/support.js";
 import { pod as makePod } from "../../../support/pods.js";

@@ -9,8 +9,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { waitFor } from "../../../../tools/standalone/wait.js";
 import { keepIptablesChains } from "../../../../src/main/containers/network/iptables-chains.js";
+import { waitFor } from "../../../../tools/standalone/wait.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, readlink, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { PodCgroupError, PodDirectoriesError } from "../../../../src/main/model/environment-errors.js";
 import { DynamicResourcesError } from "../../../../src/main/model/pod-claims.js";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
-import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import {

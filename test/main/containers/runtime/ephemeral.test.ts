@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
+import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { EphemeralContainer } from "../../../../src/shared/kubernetes/api/pod.js";
 import { NamespaceMode, type CreateContainerRequest } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";

@@ -8,9 +8,9 @@ import assert from "node:assert/strict";
 import { access, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ClusterObjects } from "../../../../src/main/model/cluster-access.js";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { knownRuntimeHandler } from "../../../../src/main/containers/runtime/runtime-handlers.js";
+import type { ClusterObjects } from "../../../../src/main/model/cluster-access.js";
 import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import {
   NamespaceMode,

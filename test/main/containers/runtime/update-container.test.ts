@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { Doer } from "../../../../src/main/containers/runtime/doer.js";
+import { resizeContainers } from "../../../../src/main/containers/runtime/update-container.js";
 import type { PodResources } from "../../../../src/main/model/pod-resources.js";
 import { ResizeError } from "../../../../src/main/model/resize-error.js";
 import { podCgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-limits.js";
-import { Doer } from "../../../../src/main/containers/runtime/doer.js";
-import { resizeContainers } from "../../../../src/main/containers/runtime/update-container.js";
 import type { Container, Pod, ResourceRequirements } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import type {

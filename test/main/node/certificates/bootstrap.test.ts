@@ -10,11 +10,11 @@ import { PemConverter, Pkcs10CertificateRequest, X509CertificateGenerator } from
 import { bootstrap, type BootstrapDeps } from "../../../../src/main/node/certificates/bootstrap.js";
 import { CertificateStore } from "../../../../src/main/node/certificates/certificate-store.js";
 import type { CertificateTasks } from "../../../../src/main/node/certificates/certificate-tasks.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import { loadClientConfig } from "../../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import type { CertificateSigningRequest } from "../../../../src/shared/kubernetes/api/objects.js";
-import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import {
   describeCertificate,

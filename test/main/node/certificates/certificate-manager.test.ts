@@ -10,8 +10,8 @@ import {
   serves,
   type CertificateManagerDeps,
 } from "../../../../src/main/node/certificates/certificate-manager.js";
-import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../../src/shared/contracts/tasks.js";
+import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -12,8 +12,8 @@ import { PluginRefusedError, requireDriverName } from "../../../../src/main/mode
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { MOST_SOCKETS, scanSockets } from "../../../../src/main/node/plugins/socket-scan.js";
 import { SocketWatch } from "../../../../src/main/node/plugins/socket-watch.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { FairTurns } from "../../../../src/shared/base/turns/fair-turns.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -14,9 +14,9 @@ import { labelPluginFolders } from "../../../../src/main/node/plugins/plugin-lab
 import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.js";
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { FairTurns } from "../../../../src/shared/base/turns/fair-turns.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import { FairTurns } from "../../../../src/shared/base/turns/fair-turns.js";
 import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { until, keptLog, temporaryFolder } from "../../../support/sources-kit.js";

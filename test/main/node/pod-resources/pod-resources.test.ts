@@ -7,10 +7,10 @@ import { PodResourcesLister, type PodResourcesPorts } from "../../../../src/main
 import { podResourcesMetrics } from "../../../../src/main/node/pod-resources/metrics.js";
 import { servePodResources } from "../../../../src/main/node/pod-resources/server.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
-import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import type { UnaryMethod } from "../../../../src/shared/kubernetes/plugins/connection.js";
 import { PodResourcesListerService as V1 } from "../../../../src/shared/kubernetes/plugins/gen/podresources.v1.js";
 import { PodResourcesListerService as Alpha } from "../../../../src/shared/kubernetes/plugins/gen/podresources.v1alpha1.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container, pod, sidecar } from "../../resources/pods.js";
 

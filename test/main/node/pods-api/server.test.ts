@@ -7,8 +7,12 @@ import { credentials, status, type ServiceError } from "@grpc/grpc-js";
 import type { PodSubscriber } from "../../../../src/main/model/pod-events.js";
 import { servePodsApi } from "../../../../src/main/node/pods-api/server.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import {
+  EventType,
+  PodsClient,
+  type WatchPodsEvent,
+} from "../../../../src/shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import { EventType, PodsClient, type WatchPodsEvent } from "../../../../src/shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 import { pod } from "../../../support/pods.js";
 import { decode } from "../../../support/protobuf-decode.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";

@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import type { Refusal } from "../../../../src/main/model/refusal.js";
+import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";

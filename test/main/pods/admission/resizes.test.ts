@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { PodEventStream } from "../../../../src/main/model/pod-events.js";
+import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resources.js";
 import { AdmissionQueue } from "../../../../src/main/pods/admission/admission-queue.js";
 import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import { Resizes } from "../../../../src/main/pods/admission/resizes.js";
-import { PodEventStream } from "../../../../src/main/model/pod-events.js";
-import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resources.js";
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
 import type { ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";

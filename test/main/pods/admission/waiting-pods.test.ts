@@ -6,9 +6,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Refusal } from "../../../../src/main/model/refusal.js";
 import { AdmissionQueue } from "../../../../src/main/pods/admission/admission-queue.js";
 import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
-import type { Refusal } from "../../../../src/main/model/refusal.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";

@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { EventInput } from "../../../../src/main/model/event-recorder.js";
 import { ContainerCollector } from "../../../../src/main/pods/collection/container-collector.js";
 import { podsWithLogs } from "../../../../src/main/pods/collection/pods-with-logs.js";
-import type { EventInput } from "../../../../src/main/model/event-recorder.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import {
   ContainerState,

@@ -20,7 +20,11 @@ import {
   type Probe,
   type RestartPolicy,
 } from "../../../../src/shared/kubernetes/api/pod.js";
-import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  PodSandboxState,
+  type ContainerStatus,
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { Pilot } from "../../../support/pilot.js";
 import { container, pod } from "../../../support/pods.js";
 

@@ -1,9 +1,9 @@
 // Plans for a pod whose sandbox can't be used, row by row.
-// @promise Pods: Every row of upstream's tables for sandboxes, init containers, sidecars, app and ephemeral
-//   containers, restart policies and rules.
+// @promise Pods: Every row of upstream's tables for sandboxes, init containers, sidecars, app and ephemeral containers,
+//   restart policies and rules.
 // @with test/main/pods/planner/plan-init.test.ts, test/main/pods/planner/plan-regular.test.ts,
-//   test/main/pods/planner/plan-ephemeral.test.ts, test/main/pods/planner/plan-restart-all.test.ts, test/main/pods/status,
-//   test/main/model/restart.test.ts
+//   test/main/pods/planner/plan-ephemeral.test.ts, test/main/pods/planner/plan-restart-all.test.ts,
+//   test/main/pods/status, test/main/model/restart.test.ts
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -9,8 +9,8 @@ import { ProbeCheckpoint } from "../../../../src/main/pods/probes/checkpoint.js"
 import { ProbeKills } from "../../../../src/main/pods/probes/probe-kills.js";
 import { ProbeManager } from "../../../../src/main/pods/probes/probe-manager.js";
 import { Verdicts } from "../../../../src/main/pods/probes/verdicts.js";
-import type { Probe } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { ProbedPod, ProbeRecord } from "../../../../src/shared/contracts/prober.js";
+import type { Probe } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

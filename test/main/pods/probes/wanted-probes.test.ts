@@ -6,8 +6,8 @@ import type { ProbedPodState } from "../../../../src/main/model/probe-port.js";
 import type { ProbeResult } from "../../../../src/main/model/probe-results.js";
 import { resolveAction } from "../../../../src/main/pods/probes/resolve-action.js";
 import { wantedProbes } from "../../../../src/main/pods/probes/wanted-probes.js";
-import type { Container, Probe } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { ProbeAction } from "../../../../src/shared/contracts/prober.js";
+import type { Container, Probe } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { c, criContainer, criSandbox, makePod, observedPod } from "../status/fixtures.js";
 

@@ -12,7 +12,14 @@ import type { PodChange } from "../../../../src/main/pods/sources/merge.js";
 import { makeSources, type SourcesOptions } from "../../../../src/main/pods/sources/start-sources.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../../src/main/threads/tasks-pool.js";
 import { systemClock, type Clock } from "../../../../src/shared/base/clock/clock.js";
-import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until, type LogLine } from "../../../support/sources-kit.js";
+import {
+  keptLog,
+  manifest,
+  NO_EARLIER_PODS,
+  temporaryFolder,
+  until,
+  type LogLine,
+} from "../../../support/sources-kit.js";
 
 const LATE_FACTOR = 4;
 

@@ -12,9 +12,9 @@ import {
 import type { PodSourceName } from "../../../../src/main/pods/sources/merge.js";
 import { manifestMetrics } from "../../../../src/main/pods/sources/metrics.js";
 import { shadowedPods, type NameOwner } from "../../../../src/main/pods/sources/shadowed-pods.js";
+import type { NodeManifests } from "../../../../src/shared/contracts/manifest-facts.js";
 import { ManifestError } from "../../../../src/shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
-import type { NodeManifests } from "../../../../src/shared/contracts/manifest-facts.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod as basePod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";

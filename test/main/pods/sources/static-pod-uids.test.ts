@@ -7,8 +7,8 @@ import { describe, test, type TestContext } from "node:test";
 import { containerHash } from "../../../../src/main/model/container-hash.js";
 import { earlierUid, type RunningPods } from "../../../../src/main/pods/sources/earlier-uid.js";
 import { StaticPodUids } from "../../../../src/main/pods/sources/static-pod-uids.js";
-import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import {
   ContainerState,
   PodSandboxState,

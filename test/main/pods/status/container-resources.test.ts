@@ -4,7 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerResources } from "../../../../src/main/pods/status/container-resources.js";
 import type { ResourceRequirements } from "../../../../src/shared/kubernetes/api/pod.js";
-import { ContainerState, ContainerStatus, LinuxContainerResources } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  ContainerStatus,
+  LinuxContainerResources,
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { container } from "../../../support/pods.js";
 
 const OLD = { limits: { cpu: "100m", memory: "64Mi" }, requests: { cpu: "100m", memory: "64Mi" } };

@@ -4,7 +4,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeResult } from "../../../../src/main/model/probe-results.js";
 import { computePodStatus } from "../../../../src/main/pods/status/compute-pod-status.js";
-import type { ApiContainerStatus, ContainerState, PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
+import type {
+  ApiContainerStatus,
+  ContainerState,
+  PodStatus,
+} from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState as S, type ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { c, criContainer, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";

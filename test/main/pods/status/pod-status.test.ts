@@ -10,10 +10,20 @@ import {
   rejectedPodStatus,
 } from "../../../../src/main/pods/status/compute-pod-status.js";
 import { finalStatus, hadInitialized, reportableStatus } from "../../../../src/main/pods/status/final-status.js";
-import { fallsBackToLog, fileMessage, joinMessages, logMessage } from "../../../../src/main/pods/status/termination-message.js";
+import {
+  fallsBackToLog,
+  fileMessage,
+  joinMessages,
+  logMessage,
+} from "../../../../src/main/pods/status/termination-message.js";
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
-import { ContainerState as S, NamespaceMode, PodSandboxState, Signal } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerState as S,
+  NamespaceMode,
+  PodSandboxState,
+  Signal,
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { c, criContainer, criSandbox, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 
 const RESTARTS = "io.kubernetes.container.restartCount";

@@ -2,18 +2,18 @@
 // thread. Every collaborator that receives events of pods appends them to one list, in order.
 
 import type { TestContext } from "node:test";
-import type { Admission } from "../../../../src/main/pods/admission/node-admission.js";
-import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdict.js";
 import type { PodSubscriber } from "../../../../src/main/model/pod-events.js";
 import { noProbeResults } from "../../../../src/main/model/probe-results.js";
+import type { Admission } from "../../../../src/main/pods/admission/node-admission.js";
+import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdict.js";
 import { ProbeKills } from "../../../../src/main/pods/probes/probe-kills.js";
 import type { ClusterPods } from "../../../../src/main/pods/sync/cluster-pods.js";
 import { PodState } from "../../../../src/main/pods/sync/pod-state.js";
 import { PodSync } from "../../../../src/main/pods/sync/pod-sync.js";
 import type { PodChange } from "../../../../src/main/pods/sync/sync-loop.js";
-import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { perform } from "../../../../src/shared/node/volume-calls/perform.js";
 import { PodInspector } from "../../../../src/workers/pleg/pod-inspector.js";
 import { defaultResizeRules, noResizeCounters } from "../../../support/resize-kit.js";

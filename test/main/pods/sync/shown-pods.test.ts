@@ -5,7 +5,11 @@ import { test } from "node:test";
 import type { PodWorkerState, TerminationRequest } from "../../../../src/main/model/synced-pod.js";
 import { ShownPods } from "../../../../src/main/pods/sync/shown-pods.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
-import { isTerminating, terminationMark, withTerminationMark } from "../../../../src/shared/kubernetes/api/termination-mark.js";
+import {
+  isTerminating,
+  terminationMark,
+  withTerminationMark,
+} from "../../../../src/shared/kubernetes/api/termination-mark.js";
 import { pod } from "../../../support/pods.js";
 
 const clock = { now: () => Date.parse("2026-01-02T03:04:00Z"), steady: () => 1_000 };

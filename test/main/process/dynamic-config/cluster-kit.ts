@@ -7,8 +7,8 @@ import type { ConfigFiles, ConfigText } from "../../../../src/main/process/dynam
 import type { ConfigEvent, DynamicConfig } from "../../../../src/main/process/dynamic-config/dynamic-config.js";
 import { SourceReadError } from "../../../../src/main/process/dynamic-config/errors.js";
 import { prepareConfiguration } from "../../../../src/main/process/dynamic-config/prepare.js";
-import type { ConfigMapReference } from "../../../../src/shared/kubernetes/api/config-source.js";
 import type { ConfigSource } from "../../../../src/shared/contracts/node-status.js";
+import type { ConfigMapReference } from "../../../../src/shared/kubernetes/api/config-source.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { storeFolder, validate } from "./kit.js";

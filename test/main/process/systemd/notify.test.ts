@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { systemdNotifier } from "../../../../src/main/process/systemd/notify.js";
-import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { OsCallError } from "../../../../src/shared/io/os/errors.js";
+import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { DatagramReceiver } from "../../../support/datagram-receiver.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

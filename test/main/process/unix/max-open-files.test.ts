@@ -2,9 +2,9 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { setMaxOpenFiles } from "../../../../src/main/process/unix/process-limits.js";
-import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { OsCallError } from "../../../../src/shared/io/os/errors.js";
 import { openFilesLimit, setOpenFilesLimit, type Rlimit } from "../../../../src/shared/io/os/rlimit.js";
+import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 
 function warnings(): { texts: string[]; log: Pick<Logger, "warn"> } {
   const texts: string[] = [];

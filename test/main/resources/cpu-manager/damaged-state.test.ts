@@ -1,9 +1,10 @@
-// A CPU manager state that is damaged or cannot be written. No CPU is exclusive to two pods, and running containers
-// are moved off the CPUs that others get.
+// A CPU manager state that is damaged or cannot be written. No CPU is exclusive to two pods, and running containers are
+// moved off the CPUs that others get.
 // @promise Resources of the node: CPUs, memory, devices and user ids that cannot be written to disk (full, read-only)
 //   are not allocated; a damaged or unreadable file never leads to allocating twice.
 // @with test/main/resources/memory-manager/damaged-state.test.ts, test/integration/resource-managers.test.ts,
-//   test/main/resources/devices/damaged-checkpoint.test.ts, test/main/containers/user-namespaces/user-namespaces.test.ts
+//   test/main/resources/devices/damaged-checkpoint.test.ts,
+//   test/main/containers/user-namespaces/user-namespaces.test.ts
 
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";

@@ -13,8 +13,8 @@ import {
   PendingRegistrations,
 } from "../../../../src/main/resources/devices/plugin-limits.js";
 import { registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
-import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { PluginCallError, STATUS } from "../../../../src/shared/kubernetes/plugins/call-error.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -10,8 +10,8 @@ import { dialDevicePlugin } from "../../../../src/main/resources/devices/plugin-
 import { preparePluginDirectory } from "../../../../src/main/resources/devices/plugin-directory.js";
 import { devicePluginHandler, registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
 import { serveRegistration } from "../../../../src/main/resources/devices/registration-server.js";
-import { isExtendedResourceName } from "../../../../src/shared/kubernetes/api/extended-resources.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { isExtendedResourceName } from "../../../../src/shared/kubernetes/api/extended-resources.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { TestDevicePlugin, type TestPluginOptions } from "../../../support/device-plugin/plugin.js";
 import { noDeviceMetrics } from "../../../support/silent.js";

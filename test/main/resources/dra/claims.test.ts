@@ -5,10 +5,10 @@ import { beforeEach, describe, test, type TestContext } from "node:test";
 import { ClaimStore } from "../../../../src/main/resources/dra/claim-store.js";
 import { Claims } from "../../../../src/main/resources/dra/claims.js";
 import type { ClaimRef, DriverClient } from "../../../../src/main/resources/dra/driver-port.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { ResourceClaim } from "../../../../src/shared/kubernetes/api/objects.js";
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
-import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 

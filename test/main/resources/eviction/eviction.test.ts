@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { EventInput, EventRecorder } from "../../../../src/main/model/event-recorder.js";
 import { Eviction } from "../../../../src/main/resources/eviction/eviction.js";
 import { evictionMetrics } from "../../../../src/main/resources/eviction/metrics.js";
 import { NodePressures } from "../../../../src/main/resources/eviction/pressures.js";
 import { reportOom } from "../../../../src/main/resources/eviction/report-oom.js";
-import type { EventInput, EventRecorder } from "../../../../src/main/model/event-recorder.js";
-import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { evictionRecordCodec } from "../../../../src/shared/contracts/eviction-codec.js";
 import type { EvictionUpcalls } from "../../../../src/shared/contracts/eviction.js";
+import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";

@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evictionPodOf } from "../../../../src/main/resources/eviction/eviction-pod.js";
 import { RunningPods } from "../../../../src/main/resources/eviction/running-pods.js";
+import type { EvictionAmounts } from "../../../../src/shared/contracts/eviction.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { parseQuantity, printQuantity, type ExactQuantity } from "../../../../src/shared/kubernetes/api/quantity.js";
-import type { EvictionAmounts } from "../../../../src/shared/contracts/eviction.js";
 import { container, pod } from "../../../support/pods.js";
 
 function apiPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod["metadata"]> = {}): Pod {

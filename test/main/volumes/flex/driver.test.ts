@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
-import { waitFor } from "../../../../tools/standalone/wait.js";
 import { FlexNotSupportedError } from "../../../../src/main/volumes/flex/answer.js";
 import { FlexDriver } from "../../../../src/main/volumes/flex/driver.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { waitFor } from "../../../../tools/standalone/wait.js";
 import { flexDriver, NOT_SUPPORTED, SUCCESS } from "../../../support/flex-driver.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { waitFor } from "../../../../tools/standalone/wait.js";
-import type { Volume } from "../../../../src/shared/kubernetes/api/volume.js";
 import { readMounts } from "../../../../src/shared/io/fs/mountinfo.js";
+import type { Volume } from "../../../../src/shared/kubernetes/api/volume.js";
+import { waitFor } from "../../../../tools/standalone/wait.js";
 import { flexDriver, SUCCESS } from "../../../support/flex-driver.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
 import { loopDevice } from "../../../support/loop-device.js";

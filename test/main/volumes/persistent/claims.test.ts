@@ -9,6 +9,7 @@ import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js"
 import { volumeMetrics } from "../../../../src/main/volumes/metrics.js";
 import { PersistentVolumes } from "../../../../src/main/volumes/persistent/persistent-volumes.js";
 import { createVolumeManager, type VolumeManager } from "../../../../src/main/volumes/volume-manager.js";
+import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import {
   CSI_DRIVERS,
@@ -19,7 +20,6 @@ import {
 } from "../../../../src/shared/kubernetes/api/client/kinds.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/shared/kubernetes/api/objects.js";
 import type { Volume } from "../../../../src/shared/kubernetes/api/volume.js";
-import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";

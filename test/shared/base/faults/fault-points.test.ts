@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Server, ServerCredentials, type sendUnaryData, type ServerWritableStream } from "@grpc/grpc-js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
-import { runProgram } from "../../../../src/shared/io/exec/run-program.js";
 import { armFaultPoint, faultPoint } from "../../../../src/shared/base/faults/fault-points.js";
+import { runProgram } from "../../../../src/shared/io/exec/run-program.js";
 import { PluginConnection } from "../../../../src/shared/kubernetes/plugins/connection.js";
 import {
   DevicePluginService,

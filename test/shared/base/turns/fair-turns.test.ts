@@ -1,7 +1,8 @@
 // Turns between owners: limits that hold, no turn that lies idle, and no owner that others can starve.
 // @promise Hostile tenants and clients: Pods take turns at probes, pulls and runtime calls. A pod waits at most one
 //   turn of each other pod, also if commands sleep.
-// @with test/shared/node/probes/prober.test.ts, test/main/containers/images/pull-order.test.ts, test/shared/kubernetes/cri/concurrency.test.ts
+// @with test/shared/node/probes/prober.test.ts, test/main/containers/images/pull-order.test.ts,
+//   test/shared/kubernetes/cri/concurrency.test.ts
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -6,8 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
+import {
+  describeVersion,
+  productVersion,
+  readProductVersion,
+} from "../../../../src/shared/base/version/product-version.js";
 import { run } from "../../../../tools/standalone/exec.js";
-import { describeVersion, productVersion, readProductVersion } from "../../../../src/shared/base/version/product-version.js";
 
 interface Version {
   version: string;

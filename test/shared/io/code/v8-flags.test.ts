@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { KUBELET_NODE_FLAGS } from "../../../../tools/standalone/kubelet-process.js";
 import { CodeLoads } from "../../../../src/shared/io/code/v8-flags.js";
+import { KUBELET_NODE_FLAGS } from "../../../../tools/standalone/kubelet-process.js";
 
 const FLAGS = new URL("../../../../src/shared/io/code/v8-flags.js", import.meta.url).href;
 

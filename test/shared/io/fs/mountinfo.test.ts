@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { mountsWithin, parseMountinfo, parseMountsWithin } from "../../../../src/shared/io/fs/mountinfo.js";
 import { sharedRead } from "../../../../src/shared/base/turns/shared-read.js";
+import { mountsWithin, parseMountinfo, parseMountsWithin } from "../../../../src/shared/io/fs/mountinfo.js";
 
 const line = (id: number, mountPoint: string): string =>
   `${id} 1 0:21 / ${mountPoint.replace(/[ \t\n\\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, "0")}`)} rw - tmpfs none rw`;

@@ -5,7 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { systemClock, type Clock } from "../../../../src/shared/base/clock/clock.js";
-import { createCriClient, type CriClient, type CriClientOptions } from "../../../../src/shared/kubernetes/cri/client.js";
+import {
+  createCriClient,
+  type CriClient,
+  type CriClientOptions,
+} from "../../../../src/shared/kubernetes/cri/client.js";
 import { startFakeCri, type FakeCri, type FakeCriOptions } from "../../../fake-cri/fake-cri.js";
 
 type CallRecord = Parameters<NonNullable<CriClientOptions["onCall"]>>[0];

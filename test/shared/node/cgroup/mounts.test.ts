@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { detectCgroupMounts } from "../../../../src/shared/node/cgroup/mounts.js";
 import { mountsWithin, parseMountinfo } from "../../../../src/shared/io/fs/mountinfo.js";
+import { detectCgroupMounts } from "../../../../src/shared/node/cgroup/mounts.js";
 
 const PROC_CGROUPS = `#subsys_name	hierarchy	num_cgroups	enabled
 cpuset	3	1	1

@@ -5,7 +5,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ProbeRecord, ProbeSpec, ProbedPod } from "../../../../src/shared/contracts/prober.js";
-import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { probeMetrics, scheduleMetrics } from "../../../../src/shared/node/probes/metrics.js";
 import { Prober } from "../../../../src/shared/node/probes/prober.js";
 import {
@@ -15,6 +14,7 @@ import {
   type RunAction,
   type RunResult,
 } from "../../../../src/shared/node/probes/run.js";
+import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

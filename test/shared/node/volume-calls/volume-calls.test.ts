@@ -9,11 +9,11 @@ import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { SubPathError, VolumeNotAnsweringError } from "../../../../src/shared/node/volume-calls/errors.js";
 import { startHelperProcess, type StartHelper } from "../../../../src/shared/node/volume-calls/helper.js";
 import { LIMITS } from "../../../../src/shared/node/volume-calls/schedule.js";
 import { VolumeCalls } from "../../../../src/shared/node/volume-calls/volume-calls.js";
+import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
 
 const skip = canHang ? false : "needs root and /dev/fuse";

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pino } from "pino";
+import { createLogWords, LogWords } from "../../../../src/shared/base/queue/log-words.js";
+import { createRing, RingConsumer, RingProducer } from "../../../../src/shared/base/queue/ring.js";
 import type { LineSink } from "../../../../src/shared/telemetry/log/line-sink.js";
 import {
   createLogger,
@@ -13,8 +15,6 @@ import {
   type Logger,
 } from "../../../../src/shared/telemetry/log/logger.js";
 import { DEFAULT_LOGGING, type LoggingConfig } from "../../../../src/shared/telemetry/log/logging-config.js";
-import { createLogWords, LogWords } from "../../../../src/shared/base/queue/log-words.js";
-import { createRing, RingConsumer, RingProducer } from "../../../../src/shared/base/queue/ring.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 function kept(given: Partial<LoggingConfig> = {}) {

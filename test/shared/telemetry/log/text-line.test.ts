@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { textLine, withPriority } from "../../../../src/shared/telemetry/log/text-line.js";
 import { quote } from "../../../../src/shared/base/text/quote.js";
+import { textLine, withPriority } from "../../../../src/shared/telemetry/log/text-line.js";
 import { assertCpuBelow } from "../../../support/thread-cpu.js";
 
 const AT = new Date(2026, 10, 21, 9, 46, 13).getTime() + 123.456;

@@ -1,13 +1,13 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { recordBuild, recordNode } from "../../../../src/main/node/metrics.js";
-import { cpuManagerMetrics } from "../../../../src/main/resources/cpu-manager/metrics.js";
 import { podMetrics } from "../../../../src/main/pods/sync/metrics.js";
+import { cpuManagerMetrics } from "../../../../src/main/resources/cpu-manager/metrics.js";
+import { goPlatform } from "../../../../src/shared/base/text/go-platform.js";
 import { runtimeOperationsMetrics } from "../../../../src/shared/telemetry/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../../../src/shared/telemetry/metrics/snapshot.js";
 import { exponentialBuckets, ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics, watchQueue } from "../../../../src/shared/telemetry/metrics/threads.js";
-import { goPlatform } from "../../../../src/shared/base/text/go-platform.js";
 import { plegMetrics } from "../../../../src/workers/pleg/metrics.js";
 import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { networkBytes, parseStat, processMetrics } from "../../../../src/workers/server/metrics/process-metrics.js";

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import type { ConfigSource } from "../../../../src/shared/contracts/node-status.js";
 import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type {
   ApiClient,
@@ -14,7 +15,6 @@ import type {
 import { CONFIG_SOURCE_ANNOTATION } from "../../../../src/shared/kubernetes/api/config-source.js";
 import type { Node } from "../../../../src/shared/kubernetes/api/node.js";
 import type { ConfigMap } from "../../../../src/shared/kubernetes/api/objects.js";
-import type { ConfigSource } from "../../../../src/shared/contracts/node-status.js";
 import { ConfigSourceFollower } from "../../../../src/workers/node-status/config-source/follow-config-source.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -10,9 +10,9 @@ import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { traced } from "../../../../src/shared/telemetry/tracing/tracing.js";
 import { entry } from "../../../../src/workers/server/http/entry.js";
-import { plainServer } from "../../../../src/workers/server/ports/listener.js";
 import type { CallerTrace } from "../../../../src/workers/server/http/request-span.js";
 import { Router } from "../../../../src/workers/server/http/router.js";
+import { plainServer } from "../../../../src/workers/server/ports/listener.js";
 import { CALLER, SAMPLED, TRACE, traceThis, UNSAMPLED } from "../../../support/tracing-kit.js";
 import { Certificates, SecurePort } from "../ports/secure-port-kit.js";
 

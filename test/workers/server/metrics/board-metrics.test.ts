@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ThreadSnapshot } from "../../../../src/shared/base/queue/board.js";
 import { pressureBits } from "../../../../src/shared/contracts/eviction.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import type { ThreadSnapshot } from "../../../../src/shared/base/queue/board.js";
 import { boardMetrics } from "../../../../src/workers/server/metrics/board-metrics.js";
 
 const thread = (name: string, fields: Partial<ThreadSnapshot> = {}): ThreadSnapshot => ({

@@ -7,10 +7,10 @@ import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { subresourcesOf } from "../../../../src/workers/server/auth/attributes.js";
-import { plainServer } from "../../../../src/workers/server/ports/listener.js";
 import { Feed } from "../../../../src/workers/server/page/feed.js";
 import { loopbackHandler } from "../../../../src/workers/server/page/loopback-page.js";
 import { pageRoutes } from "../../../../src/workers/server/page/page-routes.js";
+import { plainServer } from "../../../../src/workers/server/ports/listener.js";
 
 const LOG = { error: () => undefined } as unknown as Logger;
 const feed = (key: string): Feed => new Feed([{ everyMs: 1000, read: () => new Map([[key, "true"]]) }], systemClock);

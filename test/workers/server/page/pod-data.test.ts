@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodsDelta } from "../../../../src/shared/contracts/server.js";
-import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
-import type { NodeReadings } from "../../../../src/workers/server/stats/readings.js";
 import { PodTexts } from "../../../../src/workers/server/page/pod-texts.js";
 import { usageEntries } from "../../../../src/workers/server/page/pod-usage.js";
+import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
+import type { NodeReadings } from "../../../../src/workers/server/stats/readings.js";
 import { pod } from "../../../support/pods.js";
 
 function delta(name: string, phase: string, size = 0): PodsDelta {

@@ -8,8 +8,8 @@ import { setImmediate } from "node:timers/promises";
 import type { HandlerInit } from "../../../../src/shared/contracts/server.js";
 import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import type { Call } from "../../../../src/workers/server/http/answer.js";
-import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
 import { StatusPage, type StatusPageDeps } from "../../../../src/workers/server/page/status-page.js";
+import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 /** A response that takes every byte. */

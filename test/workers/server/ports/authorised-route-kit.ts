@@ -3,19 +3,19 @@
 
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { connect as connectTls } from "node:tls";
-import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { SecureInit } from "../../../../src/shared/contracts/server.js";
+import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import type { Call, Route } from "../../../../src/workers/server/http/answer.js";
 import { pingCheck } from "../../../../src/workers/server/health/health.js";
-import { CONNECTION_LIMITS, type ConnectionLimits } from "../../../../src/workers/server/ports/https-server.js";
-import type { NodeRouteDeps } from "../../../../src/workers/server/routes.js";
-import { SecurePort } from "../../../../src/workers/server/ports/secure-port.js";
 import { HealthSlis } from "../../../../src/workers/server/health/slis.js";
-import { Stats } from "../../../../src/workers/server/stats/index.js";
+import type { Call, Route } from "../../../../src/workers/server/http/answer.js";
 import { pageRoutes } from "../../../../src/workers/server/page/page-routes.js";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "../../../../src/workers/server/ports/https-server.js";
+import { SecurePort } from "../../../../src/workers/server/ports/secure-port.js";
+import type { NodeRouteDeps } from "../../../../src/workers/server/routes.js";
+import { Stats } from "../../../../src/workers/server/stats/index.js";
 import { TrustedRoutes, type TrustedDeps } from "../../../../src/workers/server/trusted-routes.js";
 import { freePort } from "../../../support/free-port.js";
 import type { Certificates } from "./secure-port-kit.js";

@@ -4,7 +4,11 @@ import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
-import { MetricType, type ContainerStats, type PodSandboxStats } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  MetricType,
+  type ContainerStats,
+  type PodSandboxStats,
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { NO_PRESSURES } from "../../../../src/shared/node/stats/cgroup/pressure.js";
 import { CpuRates } from "../../../../src/workers/server/stats/cpu-rates.js";
 import { criPodReadings } from "../../../../src/workers/server/stats/cri/pod-readings.js";

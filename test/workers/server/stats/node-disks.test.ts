@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { waitFor } from "../../../../tools/standalone/wait.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { NodeDisks } from "../../../../src/workers/server/stats/node-disks.js";
+import { waitFor } from "../../../../tools/standalone/wait.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

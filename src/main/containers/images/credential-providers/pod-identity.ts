@@ -3,10 +3,10 @@
 // Invariant: a static pod has no service account, even if its manifest names one; no message contains a part of a
 // token.
 
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { SERVICE_ACCOUNTS } from "../../../../shared/kubernetes/api/client/kinds.js";
 import type { ServiceAccount } from "../../../../shared/kubernetes/api/objects.js";
 import { isStaticPod, type Pod } from "../../../../shared/kubernetes/api/pod.js";
-import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { type ClusterAccess } from "../../../model/cluster-access.js";
 import { joined } from "../../../model/joined-cluster.js";
 import type { TokenAttributes } from "./config.js";

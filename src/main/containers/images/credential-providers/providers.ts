@@ -1,11 +1,11 @@
 // All credential providers of the node, called in the order of the configuration. If one fails, the pull continues
 // without its credentials. Other providers may have some, and the registry may need none.
 
-import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { quote } from "../../../../shared/base/text/quote.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { verbose, type Logger } from "../../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../../shared/telemetry/metrics/thread-registry.js";
-import { quote } from "../../../../shared/base/text/quote.js";
 import type { ClusterAccess } from "../../../model/cluster-access.js";
 import type { PullCredentials } from "../credentials.js";
 import type { ProviderCredentials } from "../keyring/keyring-credentials.js";

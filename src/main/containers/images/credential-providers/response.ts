@@ -1,9 +1,9 @@
 // The response of a plugin, a CredentialProviderResponse, validated.
 // Invariant: no message contains a part of the credentials.
 
-import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { quote } from "../../../../shared/base/text/quote.js";
+import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { parseDuration } from "../../../command/duration.js";
 
 export type CacheKeyType = "Image" | "Registry" | "Global";

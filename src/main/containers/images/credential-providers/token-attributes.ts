@@ -1,7 +1,7 @@
 // The rules of a provider's tokenAttributes: which data of a pod's service account the plugin receives.
 
-import { isQualifiedName } from "../../../../shared/kubernetes/api/manifest/formats.js";
 import { quote } from "../../../../shared/base/text/quote.js";
+import { isQualifiedName } from "../../../../shared/kubernetes/api/manifest/formats.js";
 import { TOKEN_CACHE_TYPES, TOKEN_CONFIG_VERSION, TOKEN_PLUGIN_VERSION, type TokenAttributes } from "./config.js";
 import type { FieldReader, Members, Path } from "./field-reader.js";
 

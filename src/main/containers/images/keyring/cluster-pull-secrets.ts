@@ -1,9 +1,9 @@
 // imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. Invariant: no message
 // contains a part of one; a secret that can't be used counts as missing.
 
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import type { Secret } from "../../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
-import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import type { Logger } from "../../../../shared/telemetry/log/thread-log.js";
 import { type ClusterAccess } from "../../../model/cluster-access.js";
 import { joined } from "../../../model/joined-cluster.js";

@@ -2,10 +2,10 @@
 // older .dockercfg (registries at the top; Secret type dockercfg).
 // Invariant: no message ever carries a part of such a text.
 
-import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { nestsDeeper } from "../../../../shared/base/text/nesting.js";
 import { quote } from "../../../../shared/base/text/quote.js";
 import { withoutTrailing } from "../../../../shared/base/text/without-trailing.js";
+import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 /** Docker's own format has four levels; tools add fields. */
 const MAX_DEPTH = 32;

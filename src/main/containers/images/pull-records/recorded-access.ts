@@ -4,12 +4,12 @@
 // pulled by the kubelet. Pods must prove their access to it.
 
 import { join } from "node:path";
-import { apiTime } from "../../../../shared/kubernetes/api/time.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
-import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
-import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { quote } from "../../../../shared/base/text/quote.js";
 import { KeyedSerializer } from "../../../../shared/base/turns/keyed-serializer.js";
+import { apiTime } from "../../../../shared/kubernetes/api/time.js";
+import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import type { CredentialSource, OwnKind } from "../credentials.js";
 import type { ImageAccess, OwnSources } from "../image-access.js";
 import { withoutTagAndDigest } from "../image-name.js";

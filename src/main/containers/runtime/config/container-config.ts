@@ -1,5 +1,6 @@
 // ContainerConfig: everything CreateContainer needs to know of one container of a pod, for every kind of container.
 
+import { bytesOfText } from "../../../../shared/base/text/escaped-bytes.js";
 import type { Container, EphemeralContainer, Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type {
   ContainerConfig,
@@ -10,7 +11,6 @@ import type {
   UserNamespace,
 } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { Signal } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { bytesOfText } from "../../../../shared/base/text/escaped-bytes.js";
 import { expand, ExpansionBudget } from "../../../model/expand.js";
 import { containerAnnotations, containerLabels } from "../../../model/labels.js";
 import { containerLogPath } from "../../../model/paths.js";

@@ -2,9 +2,9 @@
 // does not set. A value may use variables defined before it. Config maps, secrets and files come through the port
 // EnvSources.
 
+import { quote } from "../../../../shared/base/text/quote.js";
 import { isNotFound } from "../../../../shared/kubernetes/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../../shared/kubernetes/api/pod.js";
-import { quote } from "../../../../shared/base/text/quote.js";
 import { CreateContainerConfigError } from "../../../model/container-config-error.js";
 import { type DownwardInput, fieldValue, resourceFieldValue } from "../../../model/downward.js";
 import { missingKey, withFacts } from "../../../model/error-facts.js";

@@ -1,9 +1,9 @@
 // The mounts of a container: its volumes, /etc/hosts and the termination log. Pure: host paths come in resolved.
 
 import { posix } from "node:path";
+import { quote } from "../../../../shared/base/text/quote.js";
 import type { Container, Pod, VolumeMount } from "../../../../shared/kubernetes/api/pod.js";
 import { type Device, type Mount, MountPropagation } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { quote } from "../../../../shared/base/text/quote.js";
 import { CreateContainerConfigError } from "../../../model/container-config-error.js";
 import { type ExpansionBudget, expandStrict } from "../../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../../model/labels.js";

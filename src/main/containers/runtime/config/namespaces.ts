@@ -1,7 +1,11 @@
 // The Linux namespaces of a pod's sandbox and containers, and with which container or node they are shared.
 
 import type { Pod, EphemeralContainer } from "../../../../shared/kubernetes/api/pod.js";
-import { type UserNamespace, NamespaceMode, type NamespaceOption } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  type UserNamespace,
+  NamespaceMode,
+  type NamespaceOption,
+} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { CreateContainerConfigError } from "../../../model/container-config-error.js";
 
 /** The pod's user namespace is the node's unless hostUsers is false and id maps were handed out for it. */

@@ -1,11 +1,15 @@
 // The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations
 // describe it.
 
+import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { containerNamed } from "../../../../shared/kubernetes/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError } from "../../../../shared/kubernetes/cri/errors.js";
-import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { parseJson } from "../../../../shared/base/text/parse-json.js";
+import {
+  ContainerState,
+  PodSandboxState,
+  type ContainerStatus,
+} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { annotationKeys, labelKeys } from "../../../model/labels.js";
 import type { NodeRuntime } from "../node-runtime.js";
 

@@ -1,10 +1,10 @@
 // An HTTP lifecycle hook: any response counts as success. Main resolves host and port; the peers thread sends the
 // request (docs/adr/0075).
 
-import type { Container, HTTPGetAction } from "../../../../shared/kubernetes/api/pod.js";
 import { OperatorError } from "../../../../shared/base/errors/operator-error.js";
 import type { GetAction } from "../../../../shared/io/http/client/get-action.js";
 import { addressOf } from "../../../../shared/io/net/dial.js";
+import type { Container, HTTPGetAction } from "../../../../shared/kubernetes/api/pod.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import type { HookTarget } from "./hook-target.js";
 

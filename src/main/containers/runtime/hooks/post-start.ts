@@ -1,7 +1,7 @@
 // postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
 
-import { type Pod, podDescription } from "../../../../shared/kubernetes/api/pod.js";
 import type { InspectHint } from "../../../../shared/contracts/pleg.js";
+import { type Pod, podDescription } from "../../../../shared/kubernetes/api/pod.js";
 import { graceSeconds } from "../../../model/container-stop.js";
 import { traced } from "../../../model/pod-trace.js";
 import { StartContainerError } from "../../../model/step-errors.js";

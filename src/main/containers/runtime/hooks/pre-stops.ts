@@ -3,10 +3,10 @@
 // callers. It outlives an aborted pass, but not the kubelet.
 
 import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
-import { type LifecycleHandler, podDescription } from "../../../../shared/kubernetes/api/pod.js";
 import type { Timer } from "../../../../shared/base/clock/clock.js";
-import { forgetAllBut, type ObservedPod } from "../../../../shared/kubernetes/cri/observed-pod.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { type LifecycleHandler, podDescription } from "../../../../shared/kubernetes/api/pod.js";
+import { forgetAllBut, type ObservedPod } from "../../../../shared/kubernetes/cri/observed-pod.js";
 import { traced } from "../../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";

@@ -2,10 +2,10 @@
 // continue, until its container exits. A failure of the hook is a HookError with upstream's message, an abort is the
 // signal's reason.
 
-import { podDescription, type LifecycleHandler } from "../../../../shared/kubernetes/api/pod.js";
-import { CriError } from "../../../../shared/kubernetes/cri/errors.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { quote } from "../../../../shared/base/text/quote.js";
+import { podDescription, type LifecycleHandler } from "../../../../shared/kubernetes/api/pod.js";
+import { CriError } from "../../../../shared/kubernetes/cri/errors.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";

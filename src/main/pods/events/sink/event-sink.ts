@@ -2,6 +2,7 @@
 // one. An event that the server refuses is dropped; after a connection error the kubelet retries for two minutes.
 // Invariant: no caller waits for an event; the queue is bounded, the oldest is dropped first and counted.
 
+import type { Clock } from "../../../../shared/base/clock/clock.js";
 import {
   isAlreadyExists,
   ApiConnectionError,
@@ -13,7 +14,6 @@ import {
 import { EVENTS } from "../../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../../shared/kubernetes/api/client/port.js";
 import type { Event } from "../../../../shared/kubernetes/api/event.js";
-import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { errorText } from "../../../../shared/telemetry/log/error-text.js";
 import { verbose, type Logger } from "../../../../shared/telemetry/log/logger.js";
 

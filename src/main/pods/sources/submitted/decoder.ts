@@ -1,9 +1,9 @@
 // Decodes submitted manifests in the tasks pool. Invariant: a text that needs too much time or memory fails its own
 // request and does not delay main.
 
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import type { ManifestRefusal } from "../../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../../shared/contracts/tasks.js";
-import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../../threads/tasks-pool.js";
 import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
 import type { FormerUids } from "../former-uids.js";

@@ -1,8 +1,12 @@
 // Refusals of the manifest API as values, with the reasons of metav1.Status, and the check of a request's conditions.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 
-import { ManifestError, violationText, type ManifestViolation } from "../../../../shared/kubernetes/api/manifest/violation.js";
 import type { ManifestName, ManifestRefusal } from "../../../../shared/contracts/manifests.js";
+import {
+  ManifestError,
+  violationText,
+  type ManifestViolation,
+} from "../../../../shared/kubernetes/api/manifest/violation.js";
 
 const CAUSES: Readonly<Record<ManifestViolation["reason"], string>> = {
   syntax: "FieldValueInvalid",

@@ -4,10 +4,9 @@
 // refused.
 
 import { Scope } from "../../../../shared/base/abort/scope.js";
-import { ManifestError, warningText } from "../../../../shared/kubernetes/api/manifest/violation.js";
-import { podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
-import { staticPodName } from "../../../../shared/kubernetes/api/static-pod-name.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { KeyedSerializer } from "../../../../shared/base/turns/keyed-serializer.js";
 import {
   MANIFESTS_LIMIT,
   type KeptManifest,
@@ -17,10 +16,11 @@ import {
   type ManifestReply,
 } from "../../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../../shared/contracts/tasks.js";
-import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { DiskFullError } from "../../../../shared/io/fs/atomic-write.js";
+import { ManifestError, warningText } from "../../../../shared/kubernetes/api/manifest/violation.js";
+import { podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
+import { staticPodName } from "../../../../shared/kubernetes/api/static-pod-name.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
-import { KeyedSerializer } from "../../../../shared/base/turns/keyed-serializer.js";
 import { refusalOf, unreadable, type ManifestState, type Refusal } from "../manifest-state.js";
 import type { PodChanges } from "../pod-changes.js";
 import { refusedByCondition, refusedWithoutCondition } from "./conditions.js";

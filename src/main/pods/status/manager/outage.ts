@@ -1,9 +1,9 @@
 // While the API server does not respond, one call at a time is tried, with a back-off, until one succeeds.
 
 import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
+import { Backoff } from "../../../../shared/base/turns/backoff.js";
 import { errorText } from "../../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
-import { Backoff } from "../../../../shared/base/turns/backoff.js";
 
 const RETRY = { initialMs: 250, maxMs: 10_000 };
 

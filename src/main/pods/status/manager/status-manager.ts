@@ -6,17 +6,17 @@
 // - While the server does not respond there is one call at a time, with a back-off.
 
 import { setMaxListeners } from "node:events";
+import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { backoffMs } from "../../../../shared/base/turns/backoff.js";
+import { forEachIsolated } from "../../../../shared/base/turns/for-each-isolated.js";
 import { ApiError, isConflict, isNotFound, isRetriable } from "../../../../shared/kubernetes/api/client/errors.js";
 import { PODS } from "../../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, podDescription, podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
-import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
-import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { errorText } from "../../../../shared/telemetry/log/error-text.js";
 import { verbose, type Logger } from "../../../../shared/telemetry/log/logger.js";
-import { backoffMs } from "../../../../shared/base/turns/backoff.js";
-import { forEachIsolated } from "../../../../shared/base/turns/for-each-isolated.js";
 import { isFinalPhase } from "../../../model/phase.js";
 import { podIdentity } from "../../../model/slim-pod.js";
 import { deleteObject } from "../delete-object.js";

@@ -4,14 +4,14 @@
 // known; a deleted mirror pod never terminates the static pod.
 
 import { setMaxListeners } from "node:events";
+import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
+import { backoffMs } from "../../../../shared/base/turns/backoff.js";
 import { isAlreadyExists } from "../../../../shared/kubernetes/api/client/errors.js";
 import { PODS } from "../../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../../shared/kubernetes/api/client/port.js";
 import { podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
-import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
 import { errorText } from "../../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
-import { backoffMs } from "../../../../shared/base/turns/backoff.js";
 import { deleteObject } from "../delete-object.js";
 import { type ApiView } from "../manager/api-view.js";
 import { type MirrorNode, isMirrorOf, mirrorPod } from "./mirror-pod.js";

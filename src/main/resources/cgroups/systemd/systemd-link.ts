@@ -5,8 +5,8 @@
 import { Scope } from "../../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
 import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
-import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { Backoff } from "../../../../shared/base/turns/backoff.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";
 import {
   SystemdConnectionLostError,

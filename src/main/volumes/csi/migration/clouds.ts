@@ -1,7 +1,11 @@
 // Translates each cloud's in-tree volume source for its CSI driver. Pure. Handles, attributes and secrets are a
 // contract with the drivers: they equal upstream's.
 
-import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../../shared/kubernetes/api/objects.js";
+import type {
+  CSIPersistentVolumeSource,
+  PersistentVolume,
+  SecretRef,
+} from "../../../../shared/kubernetes/api/objects.js";
 import { VolumeError } from "../../volume-error.js";
 import type { MigratedField } from "../migrated-plugins.js";
 

@@ -5,11 +5,11 @@ import { createGzip, constants } from "node:zlib";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import type { Answer, Route } from "../../http/answer.js";
+import { replyError, writeChunks } from "../../http/reply.js";
+import { disabledTree } from "../../routes.js";
 import { serveLogs } from "./file-server.js";
 import { serviceLogs } from "./journal.js";
 import { NodeLogInvalidError, NodeLogParseError, nodeLogQuery, type NodeLogQuery } from "./query.js";
-import { replyError, writeChunks } from "../../http/reply.js";
-import { disabledTree } from "../../routes.js";
 
 export interface NodeLogsDeps {
   /** enableSystemLogHandler */

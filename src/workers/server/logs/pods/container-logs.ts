@@ -4,19 +4,19 @@
 
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import type { ApiContainerStatus } from "../../../../shared/kubernetes/api/pod-status.js";
-import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
-import { bareContainerId, LogOnHangableMountError } from "../../../../shared/node/container-logs/own-log-link.js";
 import { NotRegularFileError } from "../../../../shared/io/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../../shared/io/fs/untrusted-folder.js";
 import { queryOf } from "../../../../shared/io/http/target.js";
+import type { ApiContainerStatus } from "../../../../shared/kubernetes/api/pod-status.js";
+import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
+import { bareContainerId, LogOnHangableMountError } from "../../../../shared/node/container-logs/own-log-link.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import type { Route } from "../../http/answer.js";
+import { replyError, replyPlain, TEXT, writeChunks } from "../../http/reply.js";
 import type { PodList } from "../../pods/pod-list.js";
 import { containerSpec, containerStatus } from "../../pods/pod-lookup.js";
 import type { PodShares } from "../../pods/pod-shares.js";
-import { replyError, replyPlain, TEXT, writeChunks } from "../../http/reply.js";
 import { isForeignLog, LogMissingError, LogOptionsError } from "./errors.js";
 import { logQuery, LogQueryError } from "./log-query.js";
 import { checkLogOptions, type PodLogOptions } from "./options.js";

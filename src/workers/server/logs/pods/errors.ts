@@ -1,7 +1,7 @@
 // Why a container's log could not be read: one class per cause.
 
-import { quoteBytes } from "../../../../shared/io/http/bytes.js";
 import { quote } from "../../../../shared/base/text/quote.js";
+import { quoteBytes } from "../../../../shared/io/http/bytes.js";
 
 /** The options contradict each other or are out of range; the caller's fault. */
 export class LogOptionsError extends Error {

@@ -3,8 +3,12 @@
 // Invariant: at most one line is collected, and none beyond the limit; a line that is no record is skipped as a whole
 // and counted.
 
-import { LONGEST_JSON_LINE, parseJsonRecord, type JsonRecord } from "../../../../shared/node/container-logs/json-record.js";
 import { goText } from "../../../../shared/base/text/go-text.js";
+import {
+  LONGEST_JSON_LINE,
+  parseJsonRecord,
+  type JsonRecord,
+} from "../../../../shared/node/container-logs/json-record.js";
 import { LogStreamError } from "./errors.js";
 import { LineTimes } from "./line-time.js";
 import { emptyHead, STDERR, STDOUT, type LogStream, type RecordHead, type RecordSink } from "./record-scanner.js";

@@ -5,12 +5,12 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { currentName, logFileNames, type LogFileName } from "../../../../shared/node/container-logs/file-names.js";
-import { onLogFile } from "../../../../shared/node/container-logs/own-log-link.js";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../../../shared/base/errors/operator-error.js";
 import { openUntrusted, statUntrusted } from "../../../../shared/io/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf as namesIn } from "../../../../shared/io/fs/untrusted-folder.js";
+import { currentName, logFileNames, type LogFileName } from "../../../../shared/node/container-logs/file-names.js";
+import { onLogFile } from "../../../../shared/node/container-logs/own-log-link.js";
 
 export interface OpenLogFile {
   readonly name: LogFileName;

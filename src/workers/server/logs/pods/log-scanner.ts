@@ -2,8 +2,12 @@
 // Invariant: each file is scanned in one format. A file that begins with a line of neither has the format of the file
 // before it; the first file must have one.
 
-import { LONGEST_JSON_LINE, parseJsonRecord, type JsonRecord } from "../../../../shared/node/container-logs/json-record.js";
 import { goText } from "../../../../shared/base/text/go-text.js";
+import {
+  LONGEST_JSON_LINE,
+  parseJsonRecord,
+  type JsonRecord,
+} from "../../../../shared/node/container-logs/json-record.js";
 import { LogFormatError } from "./errors.js";
 import { JsonScanner } from "./json-scanner.js";
 import { LineTimes } from "./line-time.js";

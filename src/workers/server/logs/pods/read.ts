@@ -4,8 +4,8 @@
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
 
 import type { Clock } from "../../../../shared/base/clock/clock.js";
-import type { LogFileName } from "../../../../shared/node/container-logs/file-names.js";
 import { inUntrustedFolder } from "../../../../shared/io/fs/untrusted-folder.js";
+import type { LogFileName } from "../../../../shared/node/container-logs/file-names.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
 import { isForeignLog, LogMissingError } from "./errors.js";
 import { LineWriter } from "./line-writer.js";

@@ -3,8 +3,8 @@
 // Invariant: a line begins exactly where LineWriter begins one. That is a record whose predecessor was complete or of
 // the other stream. Records that are none are passed over, as there.
 
-import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../shared/node/container-logs/json-record.js";
 import { goText } from "../../../../shared/base/text/go-text.js";
+import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../shared/node/container-logs/json-record.js";
 import { chunksOf } from "./chunks.js";
 import { streamOf } from "./json-scanner.js";
 import { linesBackwards, readFully } from "./lines-backwards.js";

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import type {
   Condition,
   KeptManifest,
@@ -9,10 +10,9 @@ import type {
   ManifestName,
   ManifestReply,
 } from "../../../../shared/contracts/manifests.js";
-import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { queryOf, type Target } from "../../../../shared/io/http/target.js";
-import type { PodList } from "../pod-list.js";
 import { replyText, writeChunks } from "../../http/reply.js";
+import type { PodList } from "../pod-list.js";
 import { Bodies, BodyError } from "./body.js";
 import { replyJson, replyStatus, replySuccess } from "./status.js";
 import { listTexts, plainTable, podText, table, type ShownManifest } from "./view.js";

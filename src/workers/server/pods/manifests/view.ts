@@ -2,9 +2,9 @@
 // text is joined, not parsed: a manifest may have 10 MiB. Source of the table's format:
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
 
+import type { KeptManifest } from "../../../../shared/contracts/manifests.js";
 import type { ApiContainerStatus } from "../../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
-import type { KeptManifest } from "../../../../shared/contracts/manifests.js";
 
 export interface ShownManifest {
   manifest: KeptManifest;

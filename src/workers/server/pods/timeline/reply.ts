@@ -2,10 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
-import type { ServerUpcalls } from "../../../../shared/contracts/server.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
-import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import { quote } from "../../../../shared/base/text/quote.js";
+import type { ServerUpcalls } from "../../../../shared/contracts/server.js";
+import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import { replyError, replyText } from "../../http/reply.js";
 import { timelineSvg } from "./timeline-svg.js";
 

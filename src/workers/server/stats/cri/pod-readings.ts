@@ -14,7 +14,12 @@ import type {
   SwapUsage,
   UInt64Value,
 } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { CgroupPressure, MemoryFigures, Pressure, PressureData } from "../../../../shared/node/stats/cgroup-figures.js";
+import type {
+  CgroupPressure,
+  MemoryFigures,
+  Pressure,
+  PressureData,
+} from "../../../../shared/node/stats/cgroup-figures.js";
 import { runningContainers } from "../../../../shared/node/stats/pod-cgroups.js";
 import type { CpuRates } from "../cpu-rates.js";
 import type { ContainerReading, PodReading, Reading, RuntimeInterface, RuntimeNetwork } from "../readings.js";

@@ -1,8 +1,8 @@
 // Figures of claims from main's own metrics: main measures them for kubelet_volume_stats_*, and only main has their
 // paths.
 
-import type { MetricSnapshot } from "../../../../shared/telemetry/metrics/snapshot.js";
 import type { FsFigures } from "../../../../shared/node/stats/fs-figures.js";
+import type { MetricSnapshot } from "../../../../shared/telemetry/metrics/snapshot.js";
 
 type Member = "capacityBytes" | "availableBytes" | "usedBytes" | "inodes" | "inodesFree" | "inodesUsed" | "abnormal";
 

@@ -2,16 +2,16 @@
 // thread reads main's newest figures. This thread reads volumes that are separate file systems; main reads the claims.
 // Invariant: a removed pod has no figures.
 
+import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
 import { volumePath } from "../../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../../shared/kubernetes/api/volume.js";
-import type { Clock } from "../../../../shared/base/clock/clock.js";
-import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
-import type { Logger } from "../../../../shared/telemetry/log/logger.js";
-import type { MetricSnapshot } from "../../../../shared/telemetry/metrics/snapshot.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/node/stats/fs-figures.js";
 import { figuresOf } from "../../../../shared/node/stats/read-fs-figures.js";
 import type { VolumeCalls } from "../../../../shared/node/volume-calls/volume-calls.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
+import type { MetricSnapshot } from "../../../../shared/telemetry/metrics/snapshot.js";
 import { type ClaimFigures, claimFigures } from "./claim-figures.js";
 
 /** Minimum interval of upcalls to main; once a second while there are pods without figures. */

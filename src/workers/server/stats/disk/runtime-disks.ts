@@ -5,8 +5,8 @@
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
 import type { ContainerStats, FilesystemUsage } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { partOf, type FsFigures, type WritableLayer } from "../../../../shared/node/stats/fs-figures.js";
+import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 
 const LIFE_MS = 10_000;
 const FRESH_MS = 30_000;

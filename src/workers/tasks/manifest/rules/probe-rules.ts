@@ -3,7 +3,13 @@
 import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
 import { portName } from "../../../../shared/kubernetes/api/manifest/formats.js";
 import type { IntOrString } from "../../../../shared/kubernetes/api/meta.js";
-import { isSidecar, type Container, type LifecycleHandler, type Pod, type Probe } from "../../../../shared/kubernetes/api/pod.js";
+import {
+  isSidecar,
+  type Container,
+  type LifecycleHandler,
+  type Pod,
+  type Probe,
+} from "../../../../shared/kubernetes/api/pod.js";
 import type { Report } from "../report.js";
 import { exactlyOne } from "./container-rules.js";
 import { containersOf } from "./visit.js";

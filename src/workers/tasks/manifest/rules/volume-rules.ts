@@ -1,5 +1,6 @@
 // Rules of volumes and of what containers mount of them.
 
+import { didYouMean } from "../../../../shared/base/text/nearest-name.js";
 import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
 import type { Container, Pod, VolumeMount } from "../../../../shared/kubernetes/api/pod.js";
 import type {
@@ -8,7 +9,6 @@ import type {
   FCVolumeSource,
   Volume,
 } from "../../../../shared/kubernetes/api/volume.js";
-import { didYouMean } from "../../../../shared/base/text/nearest-name.js";
 import { shown, type Report } from "../report.js";
 import { volumeSourceNames } from "../volume-schema.js";
 import { checkResource, exactlyOne } from "./container-rules.js";

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CreateContainerConfigError } from "../../../../../src/main/model/container-config-error.js";
-import { type ContainerInput, containerConfig } from "../../../../../src/main/containers/runtime/config/container-config.js";
+import {
+  type ContainerInput,
+  containerConfig,
+} from "../../../../../src/main/containers/runtime/config/container-config.js";
 import { containerEnv, type EnvSources } from "../../../../../src/main/containers/runtime/config/env.js";
-import { containerMounts, volumeSubPath, type MountsInput } from "../../../../../src/main/containers/runtime/config/mounts.js";
+import {
+  containerMounts,
+  volumeSubPath,
+  type MountsInput,
+} from "../../../../../src/main/containers/runtime/config/mounts.js";
 import { sandboxConfig } from "../../../../../src/main/containers/runtime/config/sandbox-config.js";
+import { CreateContainerConfigError } from "../../../../../src/main/model/container-config-error.js";
 import type { Container, PodSpec } from "../../../../../src/shared/kubernetes/api/pod.js";
 import {
   LinuxContainerResources,

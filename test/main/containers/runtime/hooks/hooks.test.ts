@@ -4,13 +4,13 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { StartContainerError } from "../../../../../src/main/model/step-errors.js";
-import type { KillContainerStep } from "../../../../../src/main/model/step.js";
 import { Doer } from "../../../../../src/main/containers/runtime/doer.js";
 import { noMemory, type PreStopMemory } from "../../../../../src/main/containers/runtime/hooks/pre-stops.js";
 import { killMessage } from "../../../../../src/main/containers/runtime/kill-container.js";
-import type { Lifecycle, LifecycleHandler, Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
+import { StartContainerError } from "../../../../../src/main/model/step-errors.js";
+import type { KillContainerStep } from "../../../../../src/main/model/step.js";
 import type { InspectHint } from "../../../../../src/shared/contracts/pleg.js";
+import type { Lifecycle, LifecycleHandler, Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
 import type { FakeCriOptions } from "../../../../fake-cri/fake-cri.js";
 import { until } from "../../../../support/sources-kit.js";
 import { settle } from "../../../../support/sync-kit.js";

@@ -6,7 +6,11 @@ import fc from "fast-check";
 import { shownStatus } from "../../../../../src/main/pods/status/manager/shown-status.js";
 import { statusPatch } from "../../../../../src/main/pods/status/manager/status-patch.js";
 import { PODS } from "../../../../../src/shared/kubernetes/api/client/kinds.js";
-import type { ApiContainerStatus, PodCondition, PodStatus } from "../../../../../src/shared/kubernetes/api/pod-status.js";
+import type {
+  ApiContainerStatus,
+  PodCondition,
+  PodStatus,
+} from "../../../../../src/shared/kubernetes/api/pod-status.js";
 import { MemoryApi } from "../../../../support/memory-api.js";
 import { pod } from "../../../../support/pods.js";
 

@@ -1,9 +1,9 @@
 // Helpers for tests of the client: a log that is kept, a configuration for a test server, pods.
 
+import { systemClock, type Clock } from "../../../../../src/shared/base/clock/clock.js";
 import { createApiClient, type ConnectedClient } from "../../../../../src/shared/kubernetes/api/client/client.js";
 import type { ClientConfig } from "../../../../../src/shared/kubernetes/api/client/config.js";
 import type { ClientLog } from "../../../../../src/shared/kubernetes/api/client/credentials/identity.js";
-import { systemClock, type Clock } from "../../../../../src/shared/base/clock/clock.js";
 import type { RestClientMetrics } from "../../../../../src/shared/telemetry/metrics/rest-client.js";
 import { startApiServer, type ServerOptions, type TestApiServer } from "../../../../support/api-server.js";
 

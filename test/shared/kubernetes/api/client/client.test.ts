@@ -1,7 +1,12 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
-import { ApiError, ApiConnectionError, isConflict, isGone } from "../../../../../src/shared/kubernetes/api/client/errors.js";
+import {
+  ApiError,
+  ApiConnectionError,
+  isConflict,
+  isGone,
+} from "../../../../../src/shared/kubernetes/api/client/errors.js";
 import { LEASES, NODES, PODS } from "../../../../../src/shared/kubernetes/api/client/kinds.js";
 import type { WatchEvent } from "../../../../../src/shared/kubernetes/api/client/port.js";
 import type { Pod } from "../../../../../src/shared/kubernetes/api/pod.js";

@@ -2,14 +2,20 @@
 
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, it } from "node:test";
+import { systemClock } from "../../../../../src/shared/base/clock/clock.js";
 import { createApiClient, type ConnectedClient } from "../../../../../src/shared/kubernetes/api/client/client.js";
 import { isAlreadyExists, isGone, isNotFound } from "../../../../../src/shared/kubernetes/api/client/errors.js";
-import { CONFIG_MAPS, LEASES, NODES, PODS, SERVICE_ACCOUNTS } from "../../../../../src/shared/kubernetes/api/client/kinds.js";
+import {
+  CONFIG_MAPS,
+  LEASES,
+  NODES,
+  PODS,
+  SERVICE_ACCOUNTS,
+} from "../../../../../src/shared/kubernetes/api/client/kinds.js";
 import { loadClientConfig } from "../../../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
 import type { WatchEvent } from "../../../../../src/shared/kubernetes/api/client/port.js";
 import type { ConfigMap } from "../../../../../src/shared/kubernetes/api/objects.js";
 import { enveloped } from "../../../../../src/shared/kubernetes/api/protobuf/objects.js";
-import { systemClock } from "../../../../../src/shared/base/clock/clock.js";
 import { FakeApi } from "../../../../fake-api/fake-api.js";
 import { sendJson, sendStatus, type Answer } from "../../../../support/api-server.js";
 import { keptLog, startRig } from "./client-kit.js";

@@ -2,13 +2,19 @@
 // an error.
 // @promise Cluster: An object of each kind is the same object in protobuf and in JSON; fields of a later version come
 //   back with a PUT; cut, changed or endless bytes are a broken answer.
-// @with test/shared/kubernetes/api/client/decode/frames.test.ts, test/shared/kubernetes/api/client/decode/protobuf-list-cutter.test.ts
+// @with test/shared/kubernetes/api/client/decode/frames.test.ts,
+//   test/shared/kubernetes/api/client/decode/protobuf-list-cutter.test.ts
 
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Decoder } from "../../../../../src/shared/kubernetes/api/protobuf/decode.js";
-import { decodeObject, encodeObject, enveloped, versionOf } from "../../../../../src/shared/kubernetes/api/protobuf/objects.js";
+import {
+  decodeObject,
+  encodeObject,
+  enveloped,
+  versionOf,
+} from "../../../../../src/shared/kubernetes/api/protobuf/objects.js";
 import { ProtobufDecodeError } from "../../../../../src/shared/kubernetes/api/protobuf/reader.js";
 import { POD_SCHEMA } from "../../../../../src/shared/kubernetes/api/protobuf/schema.js";
 import { KINDS, objectOf } from "../../../../support/protobuf-objects.js";

@@ -5,9 +5,9 @@ import { appendFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promi
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../../src/shared/node/container-logs/json-record.js";
 import { NotRegularFileError } from "../../../../../src/shared/io/fs/untrusted-file.js";
 import { NotFolderError } from "../../../../../src/shared/io/fs/untrusted-folder.js";
+import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../../src/shared/node/container-logs/json-record.js";
 import { LogMissingError, LogFormatError } from "../../../../../src/workers/server/logs/pods/errors.js";
 import type { PodLogOptions } from "../../../../../src/workers/server/logs/pods/options.js";
 import {

@@ -1,7 +1,8 @@
 // Callers that wait for a server are notified of its return once. They are not notified of every success of a server
 // that fails sometimes.
 // @promise Cluster: A returning API server is called at once; one that fails occasionally is not called more often.
-// @with test/shared/kubernetes/api/client/reflect/reflector.test.ts, test/shared/kubernetes/api/client/reflect/pace.test.ts
+// @with test/shared/kubernetes/api/client/reflect/reflector.test.ts,
+//   test/shared/kubernetes/api/client/reflect/pace.test.ts
 
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { Readable } from "node:stream";

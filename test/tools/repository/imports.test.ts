@@ -1,14 +1,12 @@
-// The imports of src/ as a graph, types and import() included: rooms of src/main stand on floors (eslint.floors.js),
-// and no files form a circle.
+// The imports of src/ as a graph, types and import() included: no files form a circle. DEPS.list holds the folders.
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { globSync } from "../../harness/glob.js";
 
 const ROOT = join(import.meta.dirname, "../../../..");
-const { FLOORS } = (await import(join(ROOT, "eslint.floors.js"))) as { FLOORS: string[][] };
 
 type Imports = ReadonlyMap<string, readonly string[]>;
 
@@ -43,27 +41,6 @@ function circleOf(imports: Imports): string[] | undefined {
   }
   return undefined;
 }
-
-test("every room of src/main is on one floor", () => {
-  const rooms = readdirSync(join(ROOT, "src/main"), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
-  assert.deepEqual(FLOORS.flat().sort(), rooms.sort());
-});
-
-test("a room of src/main imports only rooms below its own floor", () => {
-  const floorOf = (file: string): number => {
-    const [side, room = ""] = file.split("/");
-    return side === "main" ? FLOORS.findIndex((rooms) => rooms.includes(room)) : FLOORS.length;
-  };
-  const upwards = [...importsOf()].flatMap(([file, targets]) =>
-    targets
-      .filter((to) => file.split("/")[1] !== to.split("/")[1] && floorOf(file) !== -1 && floorOf(to) <= floorOf(file))
-      .filter(() => file.startsWith("main/"))
-      .map((to) => `${file} → ${to}`),
-  );
-  assert.deepEqual(upwards, []);
-});
 
 test("no files import each other in a circle, types and import() included", () => {
   assert.equal(circleOf(importsOf())?.join(" → "), undefined);
