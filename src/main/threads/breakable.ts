@@ -1,4 +1,4 @@
-// A thread's interface for the fault hook (agent/fault-hook.ts): tests break threads on command.
+// A thread's interface for the fault hook (kubelet/fault-hook.ts): tests break threads on command.
 
 import type { ThreadFault } from "../../shared/base/faults/thread-fault.js";
 

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import ts from "typescript";
 
 /** Texts that the operator writes and a start reads once: flags, configuration files, kubeconfig. */
-const OPERATOR = /^src\/(main\/(command|startup|agent)|shared\/api\/client\/kubeconfig|shared\/yaml)\//;
+const OPERATOR = /^src\/(main\/(command|process|kubelet)|shared\/kubernetes\/api\/client\/kubeconfig|shared\/io\/yaml)\//;
 const TEXT = /^(string|Buffer|Uint8Array|readonly string\[\])( \| undefined)?$/;
 const SEARCHES = new Set(["split", "match", "matchAll", "replace", "search", "exec", "test", "charCodeAt"]);
 

@@ -49,7 +49,7 @@ const PACKAGE: Readonly<Record<string, string>> = {
   "dist/tools/install/main.js": "",
   "dist/tools/standalone/exec.js": "",
 };
-const PACKAGING = [
+const DEPLOYED = [
   "systemd/kubelet.service",
   "systemd/10-standalone.conf",
   "systemd/kubelet.yaml",
@@ -77,7 +77,7 @@ async function stage(t: TestContext): Promise<Stage> {
     await writeFile(path, text);
   };
   for (const [path, text] of Object.entries(PACKAGE)) await put(join(root, path), text);
-  for (const name of PACKAGING) {
+  for (const name of DEPLOYED) {
     await put(join(root, "tools/deploy", name), await readFile(join(ROOT, "tools/deploy", name), "utf8"));
   }
   await mkdir(destdir);
