@@ -19,7 +19,7 @@ export interface OptionRow {
 export interface CommandRow {
   readonly name: string;
   readonly help: string;
-  /** Of its own; those of the commands above hold, too. */
+  /** Options of this command only; those of the commands above hold, too. */
   readonly options: readonly OptionRow[];
   /** Arguments as the usage shows them: ["<pod>", "[command...]"]. */
   readonly args: readonly string[];
@@ -65,7 +65,7 @@ export function commandTable(command: Command): CommandRow {
   };
 }
 
-/** Of "-n, --namespace <name>": name. */
+/** Returns the name of the value in the flags: "name" from "-n, --namespace <name>". */
 function placeholder(flags: string): string {
   const begin = flags.search(/[<[]/);
   return begin < 0 ? "value" : flags.slice(begin + 1, -1);

@@ -43,7 +43,7 @@ export interface Machine {
   node: string;
   uid: number;
   cgroupVersion: 1 | 2 | undefined;
-  /** Of cgroup v2, cgroup.controllers; of v1 the enabled ones of /proc/cgroups. */
+  /** Enabled controllers: cgroup.controllers on cgroup v2, /proc/cgroups on v1. */
   controllers: readonly string[];
   /** /proc/swaps without its head line. */
   swaps: readonly string[];
@@ -74,7 +74,7 @@ export interface Machine {
   nameServers: readonly string[];
   /** By path. */
   disks: readonly Disk[];
-  /** Of 10250, 10255 and 10248: ports on which something listens. */
+  /** Those of the ports 10250, 10255 and 10248 on which something listens. */
   ports: readonly number[];
   /** Whether the clock follows a time server; undefined: unknown. */
   clockSynchronised: boolean | undefined;

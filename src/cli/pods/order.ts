@@ -11,7 +11,7 @@ export function brokenFirst(pods: readonly Pod[], stateOf: StateOf = podState): 
   return inOrder(pods.map((pod) => ({ pod, state: stateOf(pod) }))).map(({ pod }) => pod);
 }
 
-/** The same order for pods whose state is known. */
+/** Sorts pods whose state is known already. */
 export function inOrder<T extends { pod: Pod; state: PodState }>(shown: readonly T[]): T[] {
   const nameOf = ({ pod: { metadata } }: T): string => `${metadata.namespace}/${metadata.name}`;
   return shown.toSorted((a, b) => rankOf(a.state) - rankOf(b.state) || (nameOf(a) < nameOf(b) ? -1 : 1));

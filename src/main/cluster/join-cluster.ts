@@ -55,7 +55,7 @@ export interface JoinDeps {
   startedAtMs: number;
   resources: NodeResourcesHolder;
   hostIPs: HostIPs;
-  /** Of plugins other than CSI drivers. */
+  /** Handlers for sockets of all plugins except CSI drivers. */
   plugins: PluginHandlers;
   threads: NodeThreads;
   state: PodState;

@@ -19,7 +19,7 @@ export interface JoinedCluster {
   /** undefined: there are no credentials yet. */
   apiAccess(): ApiAccessFacts | undefined;
   setShuttingDown(shuttingDown: boolean): void;
-  /** Of the static pod of that name. */
+  /** UID of the mirror pod of the static pod with this name; undefined: it has none. */
   mirrorUid(namespace: string, name: string): string | undefined;
   stop(): Promise<void>;
 }

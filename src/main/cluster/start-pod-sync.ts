@@ -60,7 +60,7 @@ interface Reflecting {
 }
 
 export interface ApiPods {
-  /** Of the static pod of that name; undefined: it has none. */
+  /** UID of the mirror pod of the static pod with this name; undefined: it has none. */
   mirrorUid(namespace: string, name: string): string | undefined;
   /** Pods keep running. The next kubelet process sends the statuses that the server has not received. */
   stop(): Promise<void>;

@@ -46,7 +46,7 @@ export const ACCEPTED: Readonly<Record<ValueType, string>> = {
   vmodule: "a list of objects with filePattern and verbosity",
 };
 
-/** The same where text is expected, for types that are written differently there. */
+/** What a value must be where it is written as text, for types that are written differently there. */
 export const ACCEPTED_AS_TEXT: Readonly<Partial<Record<ValueType, string>>> = {
   durationOrNanos: ACCEPTED.duration,
   strings: "a list separated by commas (put an item with a comma in double quotes)",

@@ -36,7 +36,10 @@ export interface PodClaims {
   unprepare(podUid: string, signal: AbortSignal): Promise<void>;
   /** Fully qualified names of the container's CDI devices. @throws DynamicResourcesError */
   cdiDevices(pod: Pod, container: Container): string[];
-  /** Of the devices of the container's claims: containerStatuses[].allocatedResourcesStatus. Empty without claims. */
+  /**
+   * Health of the devices of the container's claims: containerStatuses[].allocatedResourcesStatus. Empty without
+   * claims.
+   */
   health(pod: Pod, container: Container): ResourceStatus[];
   /** Prepared claims of the container. */
   listed(pod: Pod, container: Container): ListedClaim[];

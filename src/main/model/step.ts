@@ -9,7 +9,7 @@ export type ContainerKind = "init" | "app" | "ephemeral";
 
 /** The step is one of a crashing container's back-off: after it the next restart waits longer. */
 export interface BackoffStep {
-  /** Of CrashBackoff. */
+  /** The container's key in CrashBackoff. */
   key: string;
   /** Finish time of the previous container, milliseconds since the epoch, as reported by the runtime. */
   finishedAt: number;
@@ -38,7 +38,7 @@ export interface StartContainerStep {
   podIPs: string[];
   /** undefined: the doer derives it from the log files, because no status of the container is left. */
   restartCount: number | undefined;
-  /** Of an ephemeral container: id of the running container whose processes it joins. */
+  /** Only for an ephemeral container: id of the running container whose processes it joins. */
   targetContainerId?: string;
   /** Absent for a container that follows none. */
   backoff?: BackoffStep;

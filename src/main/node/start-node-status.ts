@@ -49,7 +49,7 @@ export interface NodeStatusLink {
   setShuttingDown(shuttingDown: boolean): void;
   /** Why volumes can't be had: "" when they can. */
   setStorageProblem(problem: string): void;
-  /** Of dynamic configuration. */
+  /** Reports the state of dynamic configuration in the Node's conditions. */
   setConfig(report: NodeConfigReport): void;
   setResources(capacity: NodeResources, allocatable: NodeResources): void;
   /** The latest known Node; undefined: not read yet, or deleted. */

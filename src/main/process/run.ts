@@ -19,7 +19,10 @@ import { logStart } from "./unix/start-lines.js";
 const UMASK = 0o022;
 /** Time limit for writing the last lines before the process exits. */
 const LAST_LINES_MS = 2000;
-/** The same after a failed start. On a slow machine main may find the error before the log thread has started. */
+/**
+ * Time limit for the last lines of a failed start. On a slow machine main may find the error before the log thread has
+ * started.
+ */
 const ERROR_LINES_MS = 20_000;
 
 /**
@@ -65,7 +68,9 @@ async function startFailed(error: unknown, log: Logger, dynamic: DynamicConfig |
   return { exitCode: 1 };
 }
 
-/** The same command line, its first word included, in this process's place; the pid stays, and the pods run on. */
+/**
+ * Replaces this process by one with the same command line, its first word included; the pid stays, and the pods run on.
+ */
 async function restart(reason: string, logging: Logging): Promise<Outcome> {
   const { log } = logging;
   log.info(`restarting in place: ${reason}`);

@@ -14,7 +14,7 @@ export interface MemoryQos {
   reserve: boolean;
   /** The node's value, for containers without a limit. */
   allocatableBytes: bigint;
-  /** Of the kernel, bytes. */
+  /** Page size of the kernel, in bytes. */
   pageSize: bigint;
 }
 

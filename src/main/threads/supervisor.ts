@@ -31,7 +31,7 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   ringCapacities?: { inbox?: number; outbox?: number };
   /** Limit of the worker's old generation. */
   heapMiB: number;
-  /** Of the first start; doubled, up to eight times, while starts in a row miss it. */
+  /** Deadline of the first start; doubled, up to eight times, while starts in a row miss it. */
   readyDeadlineMs: number;
   /** A board stamp older than this ends the thread. At least a few STAMP_PERIOD_MS. */
   stallAfterMs: number;

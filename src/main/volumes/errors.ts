@@ -57,7 +57,7 @@ export class VolumeRefusedError extends VolumeSetUpError {
   constructor(
     pod: Pod,
     volume: string,
-    /** Of the pod's status: "VolumeAttachmentLimitExceeded". */
+    /** `reason` of the pod's status: "VolumeAttachmentLimitExceeded". */
     readonly reason: EventReason,
     problem: string,
     options?: ErrorOptions,

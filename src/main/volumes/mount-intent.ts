@@ -15,9 +15,9 @@ export interface MountIntent {
   version: 1;
   kind: OwnFsType;
   target: string;
-  /** Of tmpfs. */
+  /** Only for tmpfs: size limit, as a mount option. */
   sizeBytes?: string;
-  /** Of hugetlbfs. */
+  /** Only for hugetlbfs: page size, as a mount option. */
   pageSizeBytes?: string;
 }
 

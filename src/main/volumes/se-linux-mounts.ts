@@ -17,7 +17,7 @@ export interface LabelledVolume {
   plugin: string;
   /** The plugin mounts with a context: a CSI driver with `seLinuxMount: true`, or an in-tree block device. */
   supported: boolean;
-  /** Of the persistent volume; empty for a volume that the pod names itself. */
+  /** Access modes of the persistent volume; empty for a volume that the pod names itself. */
   accessModes: readonly string[];
   pod: Pod;
   /** As the pod names it; undefined: any of its containers may have it. */
@@ -87,7 +87,7 @@ export class SELinuxMounts {
   }
 }
 
-/** Of a persistent volume, that no other pod may use, or any with the gate. */
+/** Whether a persistent volume is mounted with its label: if no other pod may use it, or in any mode with the gate. */
 function modeApplies(accessModes: readonly string[], everyMode: boolean): boolean {
   if (accessModes.length === 0) return false;
   return everyMode || (accessModes.length === 1 && accessModes[0] === "ReadWriteOncePod");

@@ -61,7 +61,7 @@ export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<
 /** Plugin directories that a volume has. */
 interface FoundVolume {
   mounts: string[];
-  /** Of a volume that the pod has as a device. */
+  /** Paths of a volume that the pod has as a block device. */
   devices: string[];
   subPaths: boolean;
 }

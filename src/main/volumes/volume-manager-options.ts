@@ -31,7 +31,7 @@ export interface VolumeManagerOptions {
   changeOwnership: OwnershipDeps["changeOwnership"];
   /** For calls on files of a mount that may not respond. */
   calls: VolumeCalls;
-  /** Of emptyDir volumes. */
+  /** Project quotas of emptyDir volumes. */
   quotas: Pick<ProjectQuotas, "assign" | "adopt" | "clear">;
   /** Volumes that outlive pods, on a node with a cluster. */
   persistent?: Pick<PersistentVolumes, "plugins">;

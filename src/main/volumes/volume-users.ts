@@ -7,7 +7,7 @@ import type { Container, PodSpec } from "../../shared/kubernetes/api/pod.js";
 export interface VolumeUsers {
   /** Containers with volumeMounts of the volume: ordinary ones, then init and ephemeral ones. */
   mounts: Container[];
-  /** The same for volumeDevices. */
+  /** Containers with volumeDevices of the volume, in that order. */
   devices: Container[];
 }
 

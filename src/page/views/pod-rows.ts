@@ -36,7 +36,10 @@ interface Known {
 
 const known = new WeakMap<Pod, Known>();
 
-/** The same row for the same values. `startedAt`: since when the pod is on this node; without it its status counts. */
+/**
+ * Returns the previous row while its values are unchanged. `startedAt`: since when the pod is on this node; without it
+ * its status counts.
+ */
 export function podRow(
   { pod, state }: ShownPod,
   usage: Usage | undefined,

@@ -45,7 +45,7 @@ export function pendingRequest(request: string, key: string, createdAt: number, 
   return { request, key, abandonAt: createdAt + ABANDON_MS + random * JITTER_MS };
 }
 
-/** The same with this request under way, or with none; a refusal stays one. */
+/** Returns the state with `pending` as its open request, or without one; a refusal stays a refusal. */
 export function withPending(state: CredentialState, pending?: PendingRequest): CredentialState {
   if (state.phase === "refused") return state;
   const rest: CredentialState = state.phase === "held" ? { phase: "held", held: state.held } : { phase: "none" };

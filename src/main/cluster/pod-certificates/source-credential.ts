@@ -51,7 +51,7 @@ const PATIENCE_MS = 2000;
 export class SourceCredential {
   private state: CredentialState = { phase: "none" };
   private reported = { overdue: false, expired: false };
-  /** Of a request that could not be made: the next has the same key. */
+  /** Key of a request that could not be created: the next request uses it, too. */
   private key: PodKey | undefined;
   /** Requests that went amiss since a credential last came. */
   private failures = 0;

@@ -18,7 +18,7 @@ export function nodeObjectSettings(read: ConfigReader) {
     /** Negative: no limit. */
     nodeStatusMaxImages: read.config.get("nodeStatusMaxImages") ?? -1,
     nodeLeaseDurationSeconds: read.number("nodeLeaseDurationSeconds"),
-    /** Of requests to the API server. */
+    /** Media type of the bodies of requests to the API server. */
     contentType: read.text("contentType"),
     kubeAPIQPS: read.number("kubeAPIQPS"),
     kubeAPIBurst: read.number("kubeAPIBurst"),

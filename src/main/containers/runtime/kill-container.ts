@@ -49,7 +49,7 @@ export interface Kill {
   graceSeconds: number;
   /** The end of the grace period, by the steady clock. */
   deadline: number;
-  /** Of the Killing event. */
+  /** Text of the Killing event. */
   message: string;
   withoutPreStop?: true;
 }

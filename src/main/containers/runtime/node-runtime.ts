@@ -75,7 +75,7 @@ export interface NodeRuntime {
   images: ImageProvider;
   cgroups: CgroupManager;
   volumes: VolumeManager;
-  /** Of all pods together. */
+  /** One limit for the sandboxes of all pods together. */
   sandboxesAhead: SandboxesAhead;
   /** CPUs, memory and devices of containers. */
   managers: Pick<ResourceManagers, "ensure" | "grant" | "preStart" | "started">;

@@ -27,7 +27,7 @@ export async function runtimeHandler(
   return found.handler;
 }
 
-/** The same without waiting; undefined: its class is not read yet. */
+/** Returns the handler without waiting; undefined: the pod's RuntimeClass is not read yet. */
 export function knownRuntimeHandler(
   { cluster }: { cluster?: () => Pick<ClusterObjects, "knownRuntimeClass"> | undefined },
   { spec }: Pod,

@@ -261,7 +261,10 @@ async function configure(
   }
 }
 
-/** Of all of the pod's volumes, also of those that this container does not mount, as upstream. */
+/**
+ * Returns the supplementary groups of all the pod's volumes, also of those that this container does not mount, as
+ * upstream.
+ */
 function groupsOf(volumes: ReadonlyMap<string, VolumePlace>): number[] {
   return [...volumes.values()].flatMap((place) =>
     isImagePlace(place) || place.group === undefined ? [] : [place.group],

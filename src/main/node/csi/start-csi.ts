@@ -29,7 +29,7 @@ export interface CsiDeps {
   nodeStatus: Pick<NodeStatusLink, "setVolumesInUse" | "setStorageProblem">;
   /** Settles when the API server has a Node for this machine. */
   ready: Promise<void>;
-  /** Of plugins other than CSI drivers. */
+  /** Handlers for sockets of all plugins except CSI drivers. */
   plugins: PluginHandlers;
   registry: ThreadRegistry;
   clock: Clock;

@@ -49,7 +49,7 @@ const AFTER_RESOURCES: readonly AdmissionHandler[] = [
   shutdownHandler,
 ];
 
-/** Of all handlers. */
+/** Returns the first refusal of any handler; undefined: the pod may run. */
 export function firstRefusal(context: AdmissionContext): Refusal | undefined {
   return refusalBeforeResources(context) ?? refusalAfterResources(context);
 }

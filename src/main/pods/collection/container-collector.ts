@@ -26,7 +26,7 @@ export interface ContainerCollectorDeps {
   policy: DeadContainerPolicy;
   /** Observed pods that the sources still have, running or terminated; undefined while that is not known. */
   livingPods(): ObservedPod[] | undefined;
-  /** Of those, the terminated pods. */
+  /** Whether the pod, one of `livingPods`, is terminated. */
   isTerminated: (uid: string) => boolean;
   /** The pod was changed. */
   changed(uid: string, hints: InspectHint[]): void;

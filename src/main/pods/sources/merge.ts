@@ -18,7 +18,7 @@ export interface PodChange {
   pod: Pod;
 }
 
-/** The same UID twice: only the first pod counts. */
+/** Two sources have a pod with one UID: only the first pod counts. */
 interface UidConflict {
   uid: string;
   source: PodSourceName;
@@ -59,7 +59,7 @@ export class PodMerger {
     return this.unseen.size === 0;
   }
 
-  /** The same of the sources of static pods. */
+  /** Whether the sources of static pods (files, URL, manifest API) have delivered once. */
   staticSourcesSeen(): boolean {
     return !this.unseen.has("file") && !this.unseen.has("http") && !this.unseen.has("submitted");
   }

@@ -16,7 +16,7 @@ const AGAIN_MS = 1000;
 const VERSION = 1;
 
 export interface StaticPodUidsOptions {
-  /** Of the state file. */
+  /** State file with the decided UIDs. */
   path: string;
   /** UIDs of the pods that have a directory on this node. */
   uidsOnDisk: () => Promise<readonly string[]>;

@@ -29,7 +29,7 @@ import type { TerminationReader } from "./termination-reader.js";
 export interface PodStatusesDeps {
   clock: Clock;
   log: Logger;
-  /** Of the node, the primary first. */
+  /** Addresses of the node, the primary one first. */
   nodeIPs: () => readonly string[];
   /** Name of the runtime, "" until it has responded. */
   runtimeName: () => string;
@@ -49,7 +49,7 @@ export interface PodStatusesDeps {
   volumesSetUp?: (pod: Pod) => boolean;
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
-  /** Of the devices that a container has; absent: not shown. */
+  /** Health of the devices that a container has; absent: not shown. */
   resourceHealth?: (pod: Pod, container: string) => ResourceStatus[];
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   /** The status of the pod in the API server; absent: there is no server. */

@@ -39,7 +39,7 @@ export interface PodWorkerDeps {
   /** The last status of the runtime. */
   runtime(): RuntimeState | undefined;
   clock: Clock;
-  /** Of the passes of all pods. */
+  /** Shares the event loop between the passes of all pods. */
   loop: Pick<LoopShare, "turn">;
   /**
    * Passes of pods that ended before this kubelet started: thousands of them must not fill the thread pool that the

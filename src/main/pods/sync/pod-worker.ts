@@ -88,7 +88,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     return { retry, startFailures: steps?.failures, stops: steps?.memory.stops, termination: this.ending.request };
   }
 
-  /** The same pod with new content: only what changed is restarted. */
+  /** Takes the pod's new content under its UID: only what changed is restarted. */
   setPod(pod: Pod): void {
     const again = runsAgain(this.pod, pod);
     this.parts?.steps.onDefinition(this.pod, pod);

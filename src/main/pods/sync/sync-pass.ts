@@ -26,7 +26,7 @@ interface SyncResult {
    * fail.
    */
   kind: "changed" | "completed" | "expired" | "idle";
-  /** Of an idle pod: the next pass, by the steady clock; undefined: at the next resync. */
+  /** Only for an idle pod: time of the next pass, by the steady clock; undefined: at the next resync. */
   wakeAt?: number | undefined;
 }
 

@@ -36,7 +36,7 @@ export class LocalSource implements ConfigurationSource {
     return readLocal(this.paths);
   }
 
-  /** Of --config-dir. Rejects with SourceReadError. */
+  /** Reads the drop-in files of --config-dir. Rejects with SourceReadError. */
   readDropIns(): Promise<ConfigText[]> {
     return readDropIns(this.paths);
   }

@@ -31,7 +31,7 @@ export interface BadMark extends Pointer {
 }
 
 interface Announcement {
-  /** Of the configuration that was changed to. */
+  /** Digest of the configuration that is now active. */
   readonly digest: string;
   readonly message: string;
   /** The API server has it. */

@@ -123,7 +123,7 @@ async function announce(
   await dynamic.attempt("record the event of the change", () => meta.set("announcement", announcement));
 }
 
-/** Of a configuration that was found, else as it is recorded. */
+/** Returns the reference of the ConfigMap with this configuration: of the source just read, else as recorded. */
 function configMapOf(
   { meta }: DynamicConfig,
   digest: string,

@@ -10,9 +10,9 @@ import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
 
 export interface LocalPaths {
-  /** Of --config; absolute. */
+  /** Absolute path of the file that --config names. */
   readonly config?: string;
-  /** Of --config-dir; absolute. */
+  /** Absolute path of the folder that --config-dir names. */
   readonly dropIns?: string;
 }
 

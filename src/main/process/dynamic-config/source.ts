@@ -7,7 +7,7 @@ import type { ConfigFiles } from "./config-files.js";
 
 /** What earlier processes left in the store. */
 export interface StoredConfigurations {
-  /** Of the configuration that is recorded as assigned; undefined: the node's own files. */
+  /** Reference of the configuration that is recorded as assigned; undefined: the node's own files. */
   assignedConfigMap(): ConfigMapReference | undefined;
   /** The newest checkpoint of a ConfigMap that matches, the assigned one first. */
   find(matches: (reference: ConfigMapReference) => boolean): Promise<ConfigFiles | undefined>;

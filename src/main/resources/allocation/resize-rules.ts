@@ -26,7 +26,7 @@ export interface ResizeRules {
 
 export interface Infeasible {
   message: string;
-  /** Of kubelet_pod_infeasible_resizes_total. */
+  /** Label value of kubelet_pod_infeasible_resizes_total. */
   detail: string;
 }
 

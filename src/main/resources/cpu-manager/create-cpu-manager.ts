@@ -20,7 +20,7 @@ import { StaticCpuManager } from "./static-cpu-manager.js";
 
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** Of NodeSettings; names are KubeletConfiguration's. */
+/** The part of NodeSettings that the CPU manager reads; names are KubeletConfiguration's. */
 export interface CpuManagerSettings extends PodLevelSettings {
   rootDir: string;
   cpuManagerPolicyOptions: Readonly<Record<string, string>>;

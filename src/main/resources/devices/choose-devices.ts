@@ -69,7 +69,7 @@ interface Groups {
   near: string[];
   /** Near other nodes. */
   far: string[];
-  /** Of no node. */
+  /** Devices without a NUMA node. */
   anywhere: string[];
 }
 

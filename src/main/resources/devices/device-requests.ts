@@ -11,7 +11,7 @@ export function containerRequests(container: Pick<Container, "resources">): Map<
   return counts(Object.entries(container.resources?.limits ?? {}).map(([name, limit]) => [name, value(limit)]));
 }
 
-/** Of the pod's containers together, as they run one after the other and at the same time. */
+/** Requested count by resource name for the whole pod: init containers run one after the other, the others together. */
 export function podDeviceRequests({ spec }: Pick<Pod, "spec">): Map<string, number> {
   const sums = aggregate(spec, (container) => container.resources?.limits);
   return counts([...sums].map(([name, sum]) => [name, value(sum)]));

@@ -54,7 +54,7 @@ export class GrantedDevices {
     return granted && idsOf(granted);
   }
 
-  /** Of all containers of the pod. */
+  /** Returns the ids of the devices of all the pod's containers. */
   podIds(podUid: string, resource: string): Set<string> {
     const containers = [...(this.pods.get(podUid)?.keys() ?? [])];
     return new Set(containers.flatMap((container) => [...(this.ids(podUid, container, resource) ?? [])]));

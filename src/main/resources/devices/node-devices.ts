@@ -43,7 +43,7 @@ export interface NodeDevicesOptions {
 export class NodeDevices {
   readonly kind = "devices";
   readonly wanted: (pod: Pod) => boolean = wantsDevices;
-  /** Of sockets below plugins_registry. */
+  /** Handles sockets below plugins_registry. */
   readonly handler: PluginHandler;
   private loaded: DeviceManager | undefined;
   private server: RegistrationServer | undefined;
@@ -130,7 +130,7 @@ export class NodeDevices {
     return raisedTo(raised, new Map([...podDeviceRequests(pod).keys()].map((name) => [name, NO_LIMIT])));
   }
 
-  /** Of each device that the container has: containerStatuses[].allocatedResourcesStatus. */
+  /** Health of each device that the container has: containerStatuses[].allocatedResourcesStatus. */
   health(podUid: string, container: string): ResourceStatus[] {
     const manager = this.loaded;
     if (manager === undefined) return [];

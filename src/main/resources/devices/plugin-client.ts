@@ -16,7 +16,7 @@ import type { DevicePluginClient } from "./plugin-port.js";
 const CONNECT_MS = 10_000;
 /** Upstream waits for ever; pods that need the plugin's devices wait for each other's calls. */
 const ALLOCATE_MS = 120_000;
-/** The same for a plugin whose last such call had no response in time, until it responds. */
+/** Deadline of the call to a plugin that missed the last one, until it responds. */
 const SUSPECT_MS = 2_000;
 /** Timeouts of https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/ */
 const PRE_START_MS = 30_000;

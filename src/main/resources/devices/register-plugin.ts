@@ -52,7 +52,7 @@ export async function registerPlugin(
   }
 }
 
-/** Of sockets below plugins_registry. */
+/** Returns the handler for device plugin sockets below plugins_registry. */
 export function devicePluginHandler(endpoints: Pick<Endpoints, "register" | "deregister">): PluginHandler {
   return {
     validate({ name, versions }) {

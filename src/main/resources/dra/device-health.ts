@@ -27,7 +27,7 @@ export interface DeviceReport extends DeviceRef {
 
 /** A report, and when it came. */
 export interface KnownHealth extends DeviceReport {
-  /** Of the clock that is never set; ms since the epoch. */
+  /** Time of the report in ms since the epoch, by a clock that is never set. */
   reportedAt: number;
 }
 

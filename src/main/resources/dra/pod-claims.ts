@@ -13,7 +13,7 @@ export type ClaimStatuses = Pick<PodStatus, "resourceClaimStatuses" | "extendedR
 export interface PodClaim {
   /** As containers refer to it; undefined for the claim of extended resources. */
   podName: string | undefined;
-  /** Of the ResourceClaim object in the pod's namespace. */
+  /** Name of the ResourceClaim object in the pod's namespace. */
   claim: string;
   /** It was made for this pod from a template: another pod's is refused. */
   owned: boolean;
@@ -80,7 +80,7 @@ export function requireUsable(
 
 const SCHEDULING = "scheduling.k8s.io";
 
-/** Of any version of the API. */
+/** Whether the owner is the PodGroup of that name, in any version of its API. */
 function isPodGroup(owner: OwnerReference | undefined, name: string | undefined): boolean {
   return (
     owner !== undefined &&
@@ -98,7 +98,7 @@ export function driversOf(claim: ResourceClaim): string[] {
 
 export interface ContainerRequest {
   claim: string;
-  /** Of the claim; "": all of its requests. */
+  /** Name of one request of the claim; "": all of its requests. */
   request: string;
 }
 

@@ -18,7 +18,7 @@ import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 export type ManagerSettings = Pick<AgentFlags, "rootDir" | "allocatableIgnoresEviction"> &
   Pick<EvictionSettings, "evictionHard"> &
   ResourceSettings & {
-    /** Of the machine. */
+    /** Memory of the machine, in bytes. */
     readonly memoryBytes: bigint;
   };
 

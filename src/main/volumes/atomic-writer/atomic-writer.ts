@@ -20,7 +20,7 @@ import { keptByUmask } from "./umask.js";
 const DATA = "..data";
 const NEW_DATA = "..data_tmp";
 const DIRECTORY_MODE = 0o755;
-/** Of an owner, to chown(2). */
+/** Tells chown(2) to keep the owner. */
 const UNCHANGED = 2 ** 32 - 1;
 const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 

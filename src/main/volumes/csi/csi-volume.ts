@@ -8,7 +8,7 @@ import { VolumeError } from "../volume-error.js";
 import { CSI_PLUGIN, ephemeralHandle, specName, uniqueVolumeName } from "./paths.js";
 import type { VolumeLifecycle } from "./vol-data.js";
 
-/** Of a file, in bytes. */
+/** Longest file name that the kernel allows, in bytes. */
 const NAME_MAX = 255;
 
 export interface CsiVolume {
@@ -17,7 +17,7 @@ export interface CsiVolume {
   lifecycle: VolumeLifecycle;
   /** Name of the PV, or of the pod's volume. */
   name: string;
-  /** The same as part of a path. */
+  /** The name, escaped as part of a path. */
   spec: string;
   fsType: string;
   attributes: Readonly<Record<string, string>>;

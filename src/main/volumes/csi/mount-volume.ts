@@ -38,7 +38,7 @@ export interface MountRequest {
   signal: AbortSignal;
 }
 
-/** Of a mount or a device: what there is to undo is read from disk. */
+/** Names the mount or device of one volume of one pod; what there is to undo is read from disk. */
 export interface UndoRequest {
   uid: string;
   spec: string;

@@ -19,7 +19,7 @@ export function specName(name: string): string {
   return name.replaceAll("/", "~");
 }
 
-/** Of the VolumeAttachment object. */
+/** Returns the name of the VolumeAttachment object. */
 export function attachmentName(handle: string, driver: string, nodeName: string): string {
   return `csi-${sha256(handle + driver + nodeName)}`;
 }
@@ -37,7 +37,7 @@ export function csiRoot(rootDir: string): string {
   return `${rootDir}/plugins/${CSI_PLUGIN}`;
 }
 
-/** Of a staged file system: globalmount and vol_data.json are in it. */
+/** Returns the directory of a staged file system: globalmount and vol_data.json are in it. */
 export function stagingDirectory(rootDir: string, driver: string, handle: string): string {
   return `${csiRoot(rootDir)}/${driver}/${sha256(handle)}`;
 }

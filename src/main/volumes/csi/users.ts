@@ -11,7 +11,7 @@ import { readVolData } from "./vol-data.js";
 export interface Device {
   driver: string;
   handle: string;
-  /** Of a block volume: the name that its places have. */
+  /** Only for a block volume: the name that its directories have. */
   block: string | undefined;
   /** Keys of pods' volumes. */
   users: Set<string>;

@@ -48,7 +48,7 @@ async function attempt(log: Logger, device: string, work: () => Promise<void>): 
   }
 }
 
-/** Of a directory of the system; empty when there is none. */
+/** Lists a directory of sysfs or procfs; empty when there is none. */
 export async function names(directory: string): Promise<string[]> {
   return readdir(directory).catch((error: unknown) => {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return [];

@@ -46,7 +46,7 @@ export interface DiskKind {
   plugin: string;
   /** Depth of the directories below plugins/<plugin>. */
   depth: 1 | 2;
-  /** Of a place that an earlier kubelet left; undefined: not a place of this plugin. */
+  /** Returns the volume's unique name from a mount point that an earlier kubelet left; undefined: not this plugin's. */
   uniqueNameOf(place: string): string | undefined;
   /** Makes the device disappear after its last use, and empties the directory; idempotent. */
   detach(gone: GoneDisk): Promise<void>;
@@ -54,13 +54,13 @@ export interface DiskKind {
 
 export interface DiskRequest {
   pod: Pod;
-  /** Of the directory: the persistent volume's name, or the pod's volume's. */
+  /** Name of the directory: the persistent volume's, or that of the pod's volume. */
   name: string;
   disk: Disk;
   fsType: string | undefined;
   readOnly: boolean;
   mountOptions: readonly string[];
-  /** Of the persistent volume; empty for a volume that the pod names itself. */
+  /** Access modes of the persistent volume; empty for a volume that the pod names itself. */
   accessModes: readonly string[];
   /** The volume as the pod names it. */
   podVolume: string;

@@ -11,12 +11,12 @@ import type { Disk, DiskKind } from "./disk.js";
 
 export interface NetworkDiskRequest<Source> {
   pod: Pod;
-  /** Of the persistent volume, or the pod's own volume. */
+  /** Name of the persistent volume, or of the pod's own volume. */
   name: string;
   source: Source;
   readOnly: boolean;
   mountOptions: readonly string[];
-  /** Of the persistent volume; empty for a volume that the pod names itself. */
+  /** Access modes of the persistent volume; empty for a volume that the pod names itself. */
   accessModes: readonly string[];
   /** The volume as the pod names it. */
   podVolume: string;

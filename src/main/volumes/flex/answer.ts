@@ -10,13 +10,13 @@ export interface FlexCapabilities {
 }
 
 export interface FlexAnswer {
-  /** Of attach and waitforattach. */
+  /** Device path in answers to attach and waitforattach. */
   device: string;
-  /** Of init. */
+  /** Capabilities in an answer to init. */
   capabilities: FlexCapabilities;
 }
 
-/** Of a driver that names none. */
+/** Capabilities of a driver whose answer names none. */
 const DEFAULTS: FlexCapabilities = {
   attach: true,
   selinuxRelabel: true,
@@ -24,7 +24,7 @@ const DEFAULTS: FlexCapabilities = {
   fsGroup: true,
   requiresFSResize: true,
 };
-/** Of a driver's message, in an event. */
+/** Most characters of a driver's message that an event shows. */
 const SHOWN = 512;
 /** Characters of an answer, and bytes of a driver's output: a usual answer has a few hundred. */
 export const ANSWER_LIMIT = 64 * 1024;

@@ -8,7 +8,7 @@ import { runProgram } from "../../../shared/io/exec/run-program.js";
 import { VolumeError } from "../volume-error.js";
 import { ANSWER_LIMIT, FlexNotSupportedError, readAnswer, type FlexAnswer, type FlexCapabilities } from "./answer.js";
 
-/** Of a command; upstream sets none and waits for ever. */
+/** Deadline of a driver's command; upstream sets none and waits for ever. */
 const DEADLINE_MS = 120_000;
 
 export type FlexCommand =

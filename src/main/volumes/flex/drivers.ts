@@ -30,7 +30,7 @@ export interface FlexDriversOptions {
 }
 
 interface Known {
-  /** Of the file: a program that is replaced is another one. */
+  /** Device, inode, size and modification time of the driver's file: a program that is replaced is another driver. */
   identity: string;
   driver: Promise<FlexDriver>;
 }

@@ -32,7 +32,7 @@ export interface FlexDevicesOptions {
 
 interface ReleaseRequest {
   name: string;
-  /** Of the pod that used it last, or "". */
+  /** UID of the pod that used the volume last, or "". */
   uid: string;
   signal: AbortSignal;
 }

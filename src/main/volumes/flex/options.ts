@@ -11,7 +11,7 @@ import { FlexSpecError } from "./names.js";
 
 export interface FlexRequest {
   pod: Pod;
-  /** Of the persistent volume, or the pod's own volume. */
+  /** Name of the persistent volume, or of the pod's own volume. */
   name: string;
   source: FlexVolumeSource;
   readOnly: boolean;

@@ -162,7 +162,7 @@ export class Iscsiadm {
   }
 }
 
-/** Of "iface.transport_name = tcp" lines. @internal */
+/** Parses lines like "iface.transport_name = tcp". @internal */
 export function readIface(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const line of text.split("\n")) {

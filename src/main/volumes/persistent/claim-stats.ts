@@ -72,7 +72,7 @@ export class ClaimStats {
     this.timer = undefined;
   }
 
-  /** Of the pod's claims, by volume name. */
+  /** Usage of the pod's claims, by volume name. */
   ofPod(uid: string): Map<string, { claim: string; usage: VolumeUsage }> {
     const found = new Map<string, { claim: string; usage: VolumeUsage }>();
     for (const { pod, volume, claim, usage } of this.claims.values()) {

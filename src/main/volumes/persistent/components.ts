@@ -57,7 +57,7 @@ export interface PersistentVolumesOptions {
 export interface PersistentComponents {
   csi: CsiVolumes;
   stats: ClaimStats;
-  /** Of volumes other than CSI. */
+  /** Attachments of volumes of in-tree plugins. */
   attachments: NodeAttachments;
   /** Each adopts the volumes of the previous kubelet process when it is created. */
   flex: () => Promise<FlexVolumes>;

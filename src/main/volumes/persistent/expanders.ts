@@ -26,7 +26,7 @@ interface Sizes {
 }
 
 interface Expander {
-  /** Of the volume, on this node. */
+  /** The volume's key on this node. */
   readonly key: string;
   readonly plugin: string;
   /** Does the kind of volume grow on nodes? */

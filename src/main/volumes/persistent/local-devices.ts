@@ -12,7 +12,7 @@ import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
 
 export interface DeviceMount extends FormatRequest {
-  /** Of the persistent volume. */
+  /** Name of the persistent volume. */
   name: string;
   options: readonly string[];
 }

@@ -35,7 +35,7 @@ interface Lines {
 }
 
 export class ProjectFiles {
-  /** Of this kubelet's own changes. */
+  /** Serialises this kubelet's own changes. */
   private readonly turns = new KeyedSerializer();
 
   constructor(

@@ -18,7 +18,7 @@ interface Entry {
   operation: VolumeOperation;
   /** Settles, never rejects, when the pending operation has ended. */
   running: Promise<void> | undefined;
-  /** Of the operation under way, or of the last one; by the monotonic clock. */
+  /** Start of the pending operation, or of the last one; by the monotonic clock. */
   startedAt: number;
   backoff: Backoff;
   notBefore: number;

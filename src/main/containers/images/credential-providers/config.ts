@@ -39,7 +39,7 @@ export interface CredentialProviderSettings {
   name: string;
   matchImages: string[];
   defaultCacheDurationMs: number;
-  /** Of the request and the response. */
+  /** Version of the credential provider API in which request and response are written. */
   apiVersion: string;
   args: string[];
   env: { name: string; value: string }[];

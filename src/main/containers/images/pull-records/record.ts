@@ -8,7 +8,10 @@ import type { CredentialSource } from "../credentials.js";
 
 const WRITTEN_VERSION = "kubelet.config.k8s.io/v1beta1";
 const READ_VERSIONS: readonly unknown[] = [WRITTEN_VERSION, "kubelet.config.k8s.io/v1alpha1"];
-/** Of each list: a secret or an account that is made ever again must not grow its record without end. */
+/**
+ * Most entries of each list: a secret or an account that is created again and again must not grow its record without
+ * end.
+ */
 const KEPT = 100;
 
 export interface ImagePullIntent {

@@ -33,7 +33,7 @@ const RETRY_MS = 20_000;
 const PATIENCE_MS = 90_000;
 
 export interface SubmittedSourceOptions extends DecoderOptions {
-  /** Of the files; made with the first manifest. */
+  /** Folder of the manifest files; made with the first manifest. */
   folder: string;
   clock: Clock;
   log: Logger;

@@ -46,7 +46,7 @@ export class ApiView {
     return this.mirrorUids.size;
   }
 
-  /** Of all objects that the watch has shown, or we have made. */
+  /** UIDs of all objects that the watch has shown or this kubelet has created. */
   uids(): string[] {
     return [...this.pods.keys(), ...this.buried];
   }

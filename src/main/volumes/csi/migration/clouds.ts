@@ -25,7 +25,7 @@ export interface Cloud {
 
 interface Whose {
   pv?: PersistentVolume;
-  /** Of the pod's own volume: its name, and its pod's namespace. */
+  /** Name of the pod's volume; the next line has the pod's namespace. */
   volume: string;
   namespace: string;
 }
