@@ -62,7 +62,7 @@ export interface EvictionPod {
   critical: boolean;
   /** terminationGracePeriodSeconds of the pod. */
   graceSeconds: number;
-  /** Of the pod as a whole, by upstream's rules: overhead included. */
+  /** Requests of the pod as a whole, by upstream's rules: overhead included. */
   requests: EvictionAmounts;
   /** The pod's own memory request (spec.resources), where it has one: messages show it. */
   podLevelMemory?: ExactQuantity;
@@ -136,11 +136,11 @@ export type EvictionRecord =
       generation: number;
       /** The cause, for metrics: a signal, or one of the local limits. */
       signal: EvictionSignal | LocalLimit;
-      /** Of the grace, seconds. */
+      /** Grace period that the pod gets, in seconds. */
       graceSeconds: number;
       /** Status message and event text. */
       message: string;
-      /** Of the Evicted event. */
+      /** Annotations of the Evicted event. */
       annotations: Record<string, string>;
       /** Age of the sample it was judged by, ms. */
       sampleAgeMs: number;

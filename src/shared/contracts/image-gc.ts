@@ -35,7 +35,7 @@ export interface ImageNames {
 }
 
 export interface ImageProposal {
-  /** Of the thread. Main grants nothing to another one than that which runs. */
+  /** Generation of the image-gc thread. Main grants only proposals of the thread that runs. */
   generation: number;
   images: ImageNames[];
 }

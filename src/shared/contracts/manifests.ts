@@ -67,5 +67,5 @@ export interface ManifestRefusal {
 export const MANIFEST_CALL_MS = 120_000;
 /** As for manifest files and URLs. */
 export const MANIFEST_BODY_LIMIT = 10 * 1024 * 1024;
-/** Of one node. */
+/** Most submitted manifests of one node. */
 export const MANIFESTS_LIMIT = 1000;

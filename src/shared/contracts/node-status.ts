@@ -34,7 +34,7 @@ export interface NodeStatusInit {
   localStorageCapacityIsolation: boolean;
   /** --node-ip: none, one, or one of each family; "0.0.0.0" and "::" request a default of that family. */
   nodeIPs: string[];
-  /** Of the authenticated server. */
+  /** TCP port of the authenticated server. */
   port: number;
   kubeletVersion: string;
   userAgent: string;

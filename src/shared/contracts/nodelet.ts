@@ -150,7 +150,7 @@ export interface NodeFacts {
   hungMounts: HungMount[];
   /** Every source has delivered once, and the runtime has been listed. */
   settled: boolean;
-  /** Of the Node object as the API server has it; absent on a stand-alone node and before the first. */
+  /** Conditions of the Node object as the API server has it; absent on a stand-alone node and before the first. */
   conditions?: NodeCondition[];
   /**
    * The API server as main's own client sees it. Absent: on a stand-alone node, before the node has its credentials,

@@ -62,7 +62,7 @@ export interface PodText {
 export interface Listening {
   /** Absent, too, while there is no serving certificate yet. */
   secure?: ListenAddress;
-  /** Of --status-page-port. */
+  /** Address of the status page (--status-page-port). */
   page?: ListenAddress;
   readOnly?: ListenAddress;
   healthz?: ListenAddress;
@@ -166,7 +166,7 @@ export interface AdminInit {
 
 interface RuntimeInit {
   endpoint: string;
-  /** The same, where the runtime serves its images, too. */
+  /** Endpoint of the image service; equals `endpoint` where the runtime serves its images, too. */
   imageEndpoint: string;
   requestTimeoutMs: number;
   /** Gate CRIListStreaming. */
@@ -238,7 +238,7 @@ export interface SecureInit extends HandlerInit {
   authorization: AuthorizationInit;
   /** For the reviews of tokens and access; absent: stand-alone, there are none. */
   api?: NodeConfigFiles;
-  /** Of reviews of one kind: kubeAPIQPS and kubeAPIBurst. */
+  /** Rate limit for reviews of one kind: kubeAPIQPS and kubeAPIBurst. */
   reviews: ReviewLimits;
 }
 

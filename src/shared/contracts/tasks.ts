@@ -38,7 +38,7 @@ export interface DecodeSubmittedJob {
   text: Uint8Array;
   nodeName: string;
   preventAPIReferences: boolean;
-  /** Of pods that name none. */
+  /** Namespace of pods that name none. */
   namespace: string;
 }
 

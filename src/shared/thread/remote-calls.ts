@@ -57,7 +57,7 @@ export class RemoteCalls<T extends object> {
     for (const { method, reject } of calls) reject(new ThreadExitedError(this.thread, method, reason));
   }
 
-  /** The same methods with another deadline, ms. */
+  /** Returns the methods with another deadline, ms. */
   within(deadlineMs: number): Remote<T> {
     return new Proxy(Object.create(null) as Remote<T>, {
       get: (_target, method) => {

@@ -41,7 +41,7 @@ export class UncaughtErrors {
     this.report(error, origin, now);
   }
 
-  /** The same error once a minute. */
+  /** Logs an error, at most once a minute for one stack. */
   private report(error: unknown, origin: UncaughtOrigin, now: number): void {
     const key = error instanceof Error ? (error.stack ?? error.message) : String(error);
     for (const [known, at] of this.logged) if (now - at >= MINUTE_MS) this.logged.delete(known);

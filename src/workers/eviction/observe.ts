@@ -23,10 +23,10 @@ export interface MemoryRoom {
 
 /** undefined: could not be read. */
 export interface Sample {
-  /** Of memory and processes, monotonic ms. */
+  /** Time of the memory and process samples, monotonic ms. */
   at: number;
   memory: MemoryRoom | undefined;
-  /** Of the cgroup of all pods; undefined also while it has no limit. */
+  /** Memory of the cgroup of all pods; undefined also while it has no limit. */
   allocatable: MemoryRoom | undefined;
   processes: ProcessLimit;
   /** Each with its own time, monotonic ms. */

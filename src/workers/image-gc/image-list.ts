@@ -3,7 +3,7 @@
 import type { ContainerImage } from "../../shared/kubernetes/api/node.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 
-/** Of each image; upstream's figure. */
+/** Most names of each image; upstream's figure. */
 const MAX_NAMES = 5;
 
 /** Biggest first; a negative `max` means all of them. */

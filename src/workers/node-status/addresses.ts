@@ -16,7 +16,7 @@ export interface AddressRules {
 /** The machine's present network. */
 export interface HostNetwork {
   interfaces: Interfaces;
-  /** Of the default route. */
+  /** Name of the interface with the default route. */
   defaultInterface: string | undefined;
   /** Addresses that the node's name resolves to; [] if it does not resolve. */
   resolved: readonly string[];

@@ -12,7 +12,7 @@ import type { Node, NodeCondition } from "../../shared/kubernetes/api/node.js";
 import { without } from "./registration.js";
 
 const TYPE = "KubeletConfigOk";
-/** Of a report with every problem of a file. The kubelet's log has the whole. */
+/** Most characters of an error in the condition. The kubelet's log has the whole text. */
 const MAX_ERROR_CHARACTERS = 4096;
 
 /**

@@ -16,7 +16,7 @@ import { LastingErrorLog } from "./lasting-error-log.js";
 import type { LeaseMetrics } from "./metrics.js";
 
 const LEASE_NAMESPACE = "kube-node-lease";
-/** Of the duration, from one renewal to the next. */
+/** Part of the lease's duration between two renewals. */
 const RENEW_FRACTION = 0.25;
 const JITTER = 0.04;
 const UPDATE_TRIES = 5;
@@ -34,7 +34,7 @@ export interface LeaseKeeperOptions {
   random: () => number;
   /** Why the lease must run out; [] when it may be renewed. */
   stalls: () => readonly string[];
-  /** Of the Node; undefined while there is none. */
+  /** Returns the UID of the Node; undefined while there is none. */
   nodeUid: (signal: AbortSignal) => Promise<string | undefined>;
   /** The server took a renewal. */
   onRenewed: () => void;

@@ -23,7 +23,7 @@ export interface NodeStartup {
 }
 
 export interface NodeStatusMetrics extends LeaseMetrics, StatusMetrics {
-  /** Of a Node that this kubelet made. */
+  /** Records the start-up times of a Node that this kubelet created. */
   startedUp(times: NodeStartup): void;
 }
 

@@ -14,7 +14,7 @@ const CLOUD_TAINT: Taint = {
   effect: "NoSchedule",
 };
 
-/** Of an existing Node these labels follow the kubelet's settings; all others are the cluster's. */
+/** Labels of an existing Node that follow the kubelet's settings; all others are the cluster's. */
 const DEFAULT_LABELS = [
   "kubernetes.io/hostname",
   "topology.kubernetes.io/zone",

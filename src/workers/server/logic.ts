@@ -66,16 +66,16 @@ export class ServerLogic implements ServerControl {
   private readonly pods = new PodList();
   private readonly stats: Stats;
   private readonly runtime: Deferred<CriClient>;
-  /** The same connection, unless images have a separate endpoint. */
+  /** Client of the image service; shares the runtime's connection unless images have a separate endpoint. */
   private readonly images: Deferred<CriClient>;
   private readonly readOnly: Listener | undefined;
   private readonly healthz: Listener | undefined;
   private readonly node: NodeRouteDeps;
   /** From the first snapshot of pods on. */
   private secure: Promise<SecureServer | undefined> | undefined;
-  /** The same. */
+  /** Opened with the first snapshot of pods. */
   private admin: Promise<AdminServer | undefined> | undefined;
-  /** The same. */
+  /** Opened with the first snapshot of pods. */
   private page: Promise<OpenPage | undefined> | undefined;
   private readonly manifests: Deferred<ManifestAnswers>;
   private readonly disks: Deferred<NodeDisks>;

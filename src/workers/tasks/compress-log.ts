@@ -71,7 +71,10 @@ function compress(path: string): CompressLogResult {
   }
 }
 
-/** Of this thread, made by its first job: a log that floods makes many jobs, and V8 frees a dead block late. */
+/**
+ * Output buffer of this thread, made by its first job: a log that floods makes many jobs, and V8 frees a dead block
+ * late.
+ */
 let ownBlock: Buffer | undefined;
 
 /** Returns how many bytes were written. */

@@ -31,7 +31,7 @@ class FaultPointError extends Error {
   }
 }
 
-/** Of this thread; at most one at a time. */
+/** The fault point that is armed in this thread; at most one at a time. */
 let armed: { point: FaultPoint; onThrow: () => void } | undefined;
 
 /** The next pass through the point throws, once; `onThrow` is called just before. */

@@ -51,7 +51,7 @@ export class QueueReader<T> {
   private received = 0;
   private failed = 0;
   private yields = 0;
-  /** Of the records that this slice has taken. */
+  /** Bytes of the records that this slice has taken. */
   private sliceBytes = 0;
 
   /**

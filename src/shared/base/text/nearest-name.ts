@@ -1,6 +1,9 @@
 // "Did you mean": the known name closest to a misspelt one.
 
-/** Of a shorter name every short name is near; a longer one is no misspelling. */
+/**
+ * Shortest name that is compared, in characters. Every short name is near a shorter one; a longer one is no
+ * misspelling.
+ */
 const SHORTEST = 3;
 const LONGEST = 64;
 

@@ -8,7 +8,7 @@ export interface BackoffOptions {
   initialMs: number;
   /** Longest wait before it is spread, ms. Absent: no limit. */
   maxMs?: number;
-  /** Of two waits in a row. Default 2. */
+  /** Ratio of two waits in a row. Default 2. */
   factor?: number;
   /** The wait is a random share of its length between these two. Default [1, 1]: exact. */
   spread?: readonly [number, number];

@@ -5,12 +5,12 @@
 import type { Clock } from "../clock/clock.js";
 import { LoopYield } from "../queue/loop-yield.js";
 
-/** Of work in one round; the piece that exceeds it is completed. */
+/** Time for pieces of work in one round of the loop, ms; the piece that exceeds it is completed. */
 const SHARE_MS = 5;
 
 export class LoopShare {
   private readonly loop = new LoopYield();
-  /** Of this round's share; undefined: nothing has begun in it. */
+  /** End of this round's share, by the monotonic clock; undefined: nothing has begun in this round. */
   private end: number | undefined;
   private last: Promise<void> = Promise.resolve();
 

@@ -13,7 +13,7 @@ import { ProgramFailedError } from "./program-errors.js";
 /** Upstream's deadline for credential provider plugins; client-go sets none, and would wait for ever. */
 const DEADLINE_MS = 60_000;
 export const OUTPUT_LIMIT = 1024 * 1024;
-/** Of standard error, for the message. */
+/** Most characters of standard error that an error's message shows. */
 const STDERR_SHOWN = 1024;
 
 export interface ProgramRun {
@@ -25,9 +25,9 @@ export interface ProgramRun {
   /** Absent: standard input is empty. */
   input?: string;
   clock: Pick<Clock, "after">;
-  /** Of the run. */
+  /** Deadline of the run. */
   deadlineMs?: number;
-  /** Of standard output, in bytes. */
+  /** Most bytes of standard output. */
   outputLimit?: number;
   signal?: AbortSignal;
 }

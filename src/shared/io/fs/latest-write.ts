@@ -24,7 +24,7 @@ export class LatestWrite {
     return this.writing;
   }
 
-  /** The same, but rejects with the error of the write. */
+  /** Requests a write and waits for it. Rejects with the error of the write. */
   async written(): Promise<void> {
     await this.request();
     if (this.failure !== undefined) throw this.failure.error;

@@ -19,7 +19,7 @@ export interface Target {
   readonly segments: readonly string[];
   /** Without "?". Its escapes are as the client wrote them. */
   readonly query: string;
-  /** The same two as the client wrote them, byte strings; the path may be empty. */
+  /** Path and query as the client wrote them, byte strings; the path may be empty. */
   readonly raw: { readonly path: string; readonly query: string };
   /** The authority, if the target is a whole URL. */
   readonly authority: Host | undefined;

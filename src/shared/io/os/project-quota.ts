@@ -5,7 +5,7 @@
 
 import { libcOnPool } from "./libc.js";
 
-/** The same on x64 and arm64. */
+/** Number of the system call quotactl_fd, equal on x64 and arm64. */
 const SYS_QUOTACTL_FD = 443;
 /** QCMD(command, PRJQUOTA). */
 const projectCommand = (command: number): number => ((command << 8) | 2) >>> 0;

@@ -36,7 +36,7 @@ function labelIn(contexts: string | undefined): FileLabel {
   return { user, role, type };
 }
 
-/** Of the last line "key = value" or "key=value". */
+/** Returns the value of the last line "key = value" or "key=value". */
 function value(text: string | undefined, key: string): string | undefined {
   for (const line of (text ?? "").split("\n").reverse()) {
     const equals = line.indexOf("=");

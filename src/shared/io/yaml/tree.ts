@@ -16,7 +16,7 @@ export interface YamlList {
   kind: "list";
   offset: number;
   items: YamlValue[];
-  /** The same as plain values. */
+  /** All items as plain values. */
   value: unknown[];
 }
 
@@ -24,7 +24,7 @@ export interface YamlMap {
   kind: "map";
   offset: number;
   members: Map<string, YamlMember>;
-  /** The same as plain values. */
+  /** All members as plain values. */
   value: Record<string, unknown>;
 }
 

@@ -15,7 +15,7 @@ type Lists =
   | "listPodSandboxMetrics"
   | "listImages";
 
-/** Of one list. More than any node has; a stream must end. */
+/** Most items of one list. No node has as many; a stream must end. */
 export const MAX_ITEMS = 200_000;
 
 export function streamedLists(calls: CriCalls): Pick<CriCalls, Lists> {

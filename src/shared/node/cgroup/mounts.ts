@@ -112,7 +112,7 @@ function isController(option: string, enabled: Set<string> | undefined): boolean
   return enabled?.has(option) ?? true;
 }
 
-/** Of several mounts of one hierarchy, the one at the usual place. */
+/** Chooses the mount at the usual place from several mounts of one hierarchy. */
 function preferred(mounts: Mount[]): Mount | undefined {
   return mounts.find(({ mountPoint }) => mountPoint === HOME || mountPoint.startsWith(`${HOME}/`)) ?? mounts[0];
 }

@@ -113,7 +113,7 @@ function bareId(containerID: string): string {
   return containerID.slice(containerID.indexOf("://") + 3);
 }
 
-/** Of a pod's status, by id. */
+/** Returns the running containers that the pod's status names, by id. */
 export function runningContainers(pod: Pod): Map<string, Omit<ContainerPlace, "path" | "id">> {
   const running = new Map<string, Omit<ContainerPlace, "path" | "id">>();
   for (const { name, image, containerID = "", state } of statuses(pod)) {
@@ -124,7 +124,7 @@ export function runningContainers(pod: Pod): Map<string, Omit<ContainerPlace, "p
   return running;
 }
 
-/** Of containers that run and ran: a directory that is still there is no sandbox's. */
+/** Returns the ids of containers that run or ran: a directory that still has such a name is no sandbox's. */
 function knownIds(pod: Pod): string[] {
   return statuses(pod).flatMap(({ containerID = "", state, lastState }) =>
     [containerID, state.terminated?.containerID ?? "", lastState.terminated?.containerID ?? ""]

@@ -3,7 +3,7 @@
 
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../contracts/tasks.js";
 
-/** Of stat(2). */
+/** Result of stat(2). */
 export interface FileFacts {
   mode: number;
   uid: number;
@@ -12,7 +12,7 @@ export interface FileFacts {
   ino: number;
 }
 
-/** Of statfs(2). */
+/** Result of statfs(2). */
 export interface FileSystemFacts {
   bsize: number;
   blocks: number;
@@ -42,7 +42,7 @@ interface Operations {
   /** An existing file stays unchanged. */
   touch: { request: { path: string; mode: number }; result: undefined };
   isEmpty: { request: { path: string }; result: boolean };
-  /** Of a regular file. @throws NotRegularFileError, without its type where a helper reads */
+  /** Reads the last bytes of a regular file. @throws NotRegularFileError, without its type where a helper reads */
   readTail: { request: { path: string; maxBytes: number }; result: { bytes: Uint8Array; whole: boolean } };
   /** chown, then chmod: the former may clear setgid. */
   give: { request: { path: string; uid: number; gid: number; mode: number }; result: undefined };
@@ -72,7 +72,7 @@ export type HelperAnswer = { result: ResultOf<OperationName> } | { error: Helper
 
 export interface HelperError {
   message: string;
-  /** Of the system: "ENOENT". */
+  /** The system's error code: "ENOENT". */
   code?: string;
   /** The sub path of a SubPathError, with its problem. */
   subPath?: { path: string; problem: string };

@@ -10,7 +10,7 @@ export interface ScheduleLimits {
   reserved: number;
   /** A call is abandoned after this time. */
   deadlineMs: number;
-  /** The same for calls that do much, of which one is under way at a time. */
+  /** Deadline of calls that do much; one such call is under way at a time. */
   longDeadlineMs: number;
   /** While others wait, a call is abandoned after this time. */
   slowMs: number;
@@ -48,7 +48,7 @@ interface Running extends Call {
 }
 
 interface MountState {
-  /** Of the last call. */
+  /** Whether the last call had a response; undefined: no call yet. */
   answered: boolean | undefined;
   /** Start of the first call without a response. */
   since: number;

@@ -32,7 +32,7 @@ export function openOutput(fd: number): LogOutput {
   return new FdOutput(fd, () => undefined);
 }
 
-/** The same pipe or terminal, with separate flags: other processes that hold it keep theirs. */
+/** Opens the pipe or terminal again, with separate flags: other processes that hold it keep theirs. */
 function reopen(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -18,7 +18,7 @@ export interface TextLine {
   message: string;
   /** undefined values are left out; `err` comes first. */
   fields: Readonly<Record<string, unknown>>;
-  /** Of `err`; "" to leave it out. */
+  /** Stack of `err`; "" to leave it out. */
   stack: string;
 }
 

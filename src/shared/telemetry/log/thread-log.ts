@@ -80,7 +80,7 @@ export class ThreadLog {
   private readonly wall: WallMicros;
   /** A child's own fields, as text lines need them. */
   private readonly bindings = new WeakMap<Logger, Record<string, unknown>>();
-  /** Of the line that pino makes just now. */
+  /** Whether the line that pino writes now is a warning or an error. */
   private severe = false;
 
   constructor(private readonly options: LoggerOptions) {

@@ -14,7 +14,7 @@ export interface MetricFamily {
   help: string;
   type: MetricType;
   samples: MetricSample[];
-  /** Of a histogram that counts in native buckets too; series without an observation are left out. */
+  /** Only for a histogram that counts in native buckets, too; series without an observation are left out. */
   native?: NativeSample[];
 }
 

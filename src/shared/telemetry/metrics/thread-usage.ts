@@ -36,7 +36,7 @@ export function watchThreadUsage(registry: ThreadRegistry): void {
   });
 }
 
-/** Of a thread's stat file (proc_pid_stat(5)): user and system time, seconds. @internal */
+/** Returns user and system time from a thread's stat file (proc_pid_stat(5)), in seconds. @internal */
 export function cpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;

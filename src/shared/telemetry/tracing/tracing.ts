@@ -35,7 +35,7 @@ export interface Tracer {
   start(name: string, settings?: SpanSettings): OpenSpan;
 }
 
-/** Of this thread; set once, before the thread's work begins. */
+/** The tracer of this thread; set once, before the thread's work begins. */
 let installed: Tracer | undefined;
 
 export function installTracer(tracer: Tracer | undefined): void {

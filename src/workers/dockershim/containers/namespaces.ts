@@ -37,7 +37,7 @@ export function containerModes(options: NamespaceOption | undefined, sandboxId: 
   };
 }
 
-/** Of a sandbox as the Engine describes it. */
+/** Reads a sandbox's namespaces from the Engine's HostConfig. */
 export function namespaceOption(host: {
   NetworkMode?: string | undefined;
   IpcMode?: string | undefined;

@@ -21,7 +21,7 @@ type ApiVersion = readonly [major: number, minor: number];
 export interface EngineOptions {
   /** "unix:///path" or "tcp://host:port". */
   endpoint: string;
-  /** Of one call without a limit of its own, ms. */
+  /** Deadline of a call without a limit of its own, ms. */
   timeoutMs: number;
   clock: Pick<Clock, "after">;
 }

@@ -89,7 +89,7 @@ function sandboxIdOf({ id, labels }: EngineEvent): string {
   return labels[TYPE_LABEL] === "podsandbox" ? id : (labels[SANDBOX_ID_LABEL] ?? "");
 }
 
-/** Of a sandbox that is not there any more: the labels of its event, which name the pod. */
+/** Describes a removed sandbox from the labels of its event, which name the pod. */
 function lastKnown(event: EngineEvent): PodSandboxStatus | undefined {
   const { labels, name, type } = event;
   const isSandbox = labels[TYPE_LABEL] === "podsandbox";

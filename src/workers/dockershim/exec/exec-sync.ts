@@ -13,7 +13,7 @@ import { FrameReader } from "../logs/frames.js";
 import type { Shim } from "../shim.js";
 import { exitCodeOf, makeExec, pidOf } from "./engine-exec.js";
 
-/** Of standard output and standard error each; the rest is read and dropped, as containerd does. */
+/** Most bytes of standard output and of standard error each; the rest is read and dropped, as containerd does. */
 const MAX_OUTPUT = 16 * 1024 * 1024 - 4096;
 
 export function execVerbs(shim: Shim): Verbs<"execSync"> {

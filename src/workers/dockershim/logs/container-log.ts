@@ -45,7 +45,7 @@ export class ContainerLog {
   readonly done: Promise<void>;
   private readonly end = new AbortController();
   private file: FileHandle | undefined;
-  /** Of opening it: a rotation may come at any time. */
+  /** Serialises openings of the file: a rotation may come at any time. */
   private readonly turns = new KeyedSerializer();
   private last = "";
   /** Where the file begins while it is empty. */

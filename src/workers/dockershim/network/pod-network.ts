@@ -6,7 +6,7 @@ import type { CheckpointPort } from "../sandboxes/checkpoints.js";
 export interface PodInNetwork {
   sandboxId: string;
   metadata: PodSandboxMetadata;
-  /** Of the container that holds the namespaces; 0: it does not run. */
+  /** Process id of the container that holds the namespaces; 0: it does not run. */
   pid: number;
   ports: readonly CheckpointPort[];
 }

@@ -24,7 +24,7 @@ export interface SandboxPlace {
   /** The Engine's CgroupParent. */
   parent: string;
   driver: CgroupDriverName;
-  /** Of the sandbox's process. */
+  /** Process id of the sandbox's container. */
   pid: number;
   hostNetwork: boolean;
 }

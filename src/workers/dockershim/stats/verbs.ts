@@ -76,7 +76,7 @@ class Usage {
     this.layerSizes = new LayerSizes({ clock, log, directoryOf: (id, signal) => layerDirectory(shim, id, signal) });
   }
 
-  /** Of the running containers of Kubernetes that docker's filters leave. */
+  /** Samples the running containers of Kubernetes that match docker's filters. */
   async containers(filters: Record<string, string[]>, signal: AbortSignal): Promise<SampledContainer[]> {
     const { shim } = this;
     const wanted = { ...filters, label: [...(filters["label"] ?? []), `${TYPE_LABEL}=container`] };
@@ -103,7 +103,7 @@ class Usage {
     });
   }
 
-  /** Of writable layers, by container. */
+  /** Returns the sizes of writable layers in bytes, by container. */
   private async sizes(ids: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
     const sizes = await this.layerSizes.of(ids, signal);
     const others = ids.filter((id) => !sizes.has(id));
@@ -123,7 +123,7 @@ class Usage {
     return answered("containers", found);
   }
 
-  /** Of the sandboxes that run. */
+  /** Returns statistics of the running sandboxes. */
   async pods({ id, labelSelector }: PodSandboxStatsFilter, signal: AbortSignal): Promise<PodSandboxStats[]> {
     const { shim } = this;
     const sandboxes = (await listed(shim.engine, signal, { type: "podsandbox", labels: labelSelector })).filter(

@@ -9,7 +9,7 @@ import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { ClientStream, type Carrier } from "./client-stream.js";
 
 const MAX_MESSAGE = 1024 * 1024;
-/** Of the base64 protocols: channels are digits there. */
+/** First byte of a frame of the base64 protocols, whose channels are digits. */
 const ZERO = 0x30;
 
 const OPTIONS: ServerOptions = {

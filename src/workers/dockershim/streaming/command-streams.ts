@@ -22,7 +22,7 @@ export interface CommandStreams {
   readonly resize?: ClientStream | undefined;
   /** The result of the command. */
   readonly error: ClientStream;
-  /** Of the protocol: from 4 on, the result is a Status, and a success is written, too. */
+  /** Version of the protocol: from 4 on, the result is a Status, and a success is written, too. */
   readonly version: number;
   /** Ends the connection after all that was written. */
   close(): void;

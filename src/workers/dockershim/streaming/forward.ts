@@ -22,7 +22,7 @@ interface Pair {
   error: ClientStream;
 }
 
-/** Of one pair, as in upstream. */
+/** Time for both streams of a port to arrive, as in upstream. */
 const PAIR_MS = 30_000;
 
 /** The client names ports stream by stream. */

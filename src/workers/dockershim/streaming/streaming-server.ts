@@ -33,7 +33,7 @@ const HEADERS_MS = 30_000;
 const REFUSED_MS = 1000;
 /** Upstream's default for a connection without data. */
 const IDLE_MS = 4 * 60 * 60 * 1000;
-/** Of the protocols over SPDY: exec and attach, by falling version. */
+/** Protocols of exec and attach over SPDY, newest first. */
 const COMMAND_VERSIONS: Readonly<Record<string, number>> = {
   "v4.channel.k8s.io": 4,
   "v3.channel.k8s.io": 3,

@@ -12,7 +12,7 @@ export interface OomCountersDeps {
 }
 
 export class OomCounters {
-  /** Of the whole machine; undefined: not looked at yet. */
+  /** Number of OOM kills of the whole machine; undefined: not read yet. */
   private kills: number | undefined;
   private counts = new Map<string, number>();
 

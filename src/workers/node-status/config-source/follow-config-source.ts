@@ -137,7 +137,10 @@ export class ConfigSourceFollower {
   }
 }
 
-/** The same for states that mean the same to main. A resourceVersion counts only where the assignment names it. */
+/**
+ * Returns one key for all states that mean the same to main. A resourceVersion counts only where the assignment names
+ * it.
+ */
 function keyOf(state: ConfigSource): string {
   if (state.kind !== "config-map") return JSON.stringify(state);
   const { namespace, name, kubeletConfigKey, uid } = state.reference;

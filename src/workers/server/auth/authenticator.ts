@@ -10,7 +10,7 @@ import { ANONYMOUS, authenticated, type User } from "./user.js";
 export interface Credentials {
   certificate: CertificateClaim;
   token: string | undefined;
-  /** Of the client, for fair turns. */
+  /** The client's network, for fair turns. */
   network: string;
 }
 

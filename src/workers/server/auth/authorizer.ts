@@ -24,7 +24,7 @@ export interface Access {
   verb: string;
   /** Any one of them suffices. */
   subresources: readonly string[];
-  /** Of the client, for fair turns. */
+  /** The client's network, for fair turns. */
   network: string;
 }
 

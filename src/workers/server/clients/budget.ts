@@ -11,9 +11,9 @@ export interface BudgetLimits {
   connections: number;
   /** Connections without an authorised request. */
   strangers: number;
-  /** The same, from one IPv4 address or one IPv6 /64 network. */
+  /** Unauthorised connections from one IPv4 address or one IPv6 /64 network. */
   strangersPerAddress: number;
-  /** Of the strangers, those whose certificate is verified: their own budget. */
+  /** Unauthorised connections with a verified certificate, which have a budget of their own. */
   identified: number;
   /** A stranger ends after this time, milliseconds; Infinity: never. */
   strangerMs: number;

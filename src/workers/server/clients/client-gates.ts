@@ -17,7 +17,10 @@ const SECRET = /^CLIENT_HANDSHAKE_TRAFFIC_SECRET [0-9a-f]+ ([0-9a-f]+)/;
 export interface ClientGatesOptions {
   /** Processor time of a connection until one of its requests is authorised, milliseconds. */
   limitMs: number;
-  /** The same, of all together, until the other work of the thread gets as much time. */
+  /**
+   * Processor time of all these connections together until the other work of the thread gets as much time,
+   * milliseconds.
+   */
   batchMs: number;
   rate: Pick<HandshakeRate, "hasCredit" | "charge">;
   chargeSpare: (handshakes: number) => void;

@@ -13,7 +13,7 @@ import { networkOf } from "./network.js";
 export interface QueueLimits {
   /** Connections of one network that wait. */
   handshakesWaitingPerAddress: number;
-  /** The same, of all networks. */
+  /** Waiting connections of all networks together. */
   handshakesWaiting: number;
   /** Handshakes per second of networks that have used up their rate, together; they take turns. */
   spareHandshakesPerSecond: number;

@@ -27,7 +27,10 @@ export async function replyPage(
   replyText(response, Buffer.concat(body), contentType);
 }
 
-/** The same for a page that comes piece by piece. Rejects with an error of `chunks`; the response is then left open. */
+/**
+ * Writes a page that comes piece by piece, compressed if the client accepts it. Rejects with an error of `chunks`; the
+ * response is then left open.
+ */
 export async function writePage(
   request: IncomingMessage,
   response: ServerResponse,

@@ -53,7 +53,7 @@ export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
   });
 }
 
-/** Of /proc/PID/net/netstat: a line of names, and one of figures, for each group. @internal */
+/** Sums the bytes in /proc/PID/net/netstat: each group has a line of names and one of figures. @internal */
 export function networkBytes(text: string): { received: number; sent: number } {
   const [names = [], figures = []] = text
     .split("\n")

@@ -8,7 +8,7 @@ import type { MetricFamily } from "../../../shared/telemetry/metrics/snapshot.js
 const NAME = "registered_metrics_total";
 const HELP = "The count of registered metrics broken by stability level and deprecation version";
 
-/** Of /metrics/slis. */
+/** Metrics of level STABLE: those of /metrics/slis. */
 const STABLE = new Set(["kubernetes_healthcheck", "kubernetes_healthchecks_total"]);
 /** Metrics and prefixes of level BETA; all others of upstream's are ALPHA. */
 const BETA = new Set([
@@ -26,7 +26,7 @@ const BETA_PREFIX = "workqueue_";
 /** For developers of the kubelet; other readers must not rely on them. */
 const INTERNAL = new Set(["kubelet_first_network_pod_start_sli_duration_seconds"]);
 const INTERNAL_PREFIX = "nodelet_";
-/** Of the process and the language's runtime: no level. */
+/** Metrics of the process and the language's runtime: no level. */
 const WITHOUT_LEVEL = /^(?:go|process|nodejs)_/;
 
 /** The family for a page with these families. */

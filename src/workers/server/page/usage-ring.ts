@@ -20,7 +20,7 @@ export interface UsageDeps {
   read: ReadText;
   /** Resident bytes of this process. */
   residentBytes: () => number;
-  /** Of the root directory. Settles within the period of the samples. */
+  /** Reads the file system of the root directory. Settles within the period of the samples. */
   disk: () => Promise<Pick<FileSystemFacts, "blocks" | "bfree" | "bsize">>;
   clock: Clock;
 }

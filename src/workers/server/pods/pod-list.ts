@@ -74,7 +74,7 @@ export class PodList {
     return () => this.listeners.delete(listener);
   }
 
-  /** Of several of that name the one that is not on its way out, else the newest. */
+  /** Returns the pod of that name: of several the one that is not terminating, else the newest. */
   find(namespace: string, name: string): Pod | undefined {
     let found: Entry | undefined;
     for (const entry of this.entries.values()) {

@@ -35,7 +35,7 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLi
   lingerMs: number;
   /** Processor time of a connection until one of its requests is authorised; then it is closed. */
   unauthorisedProcessorMs: number;
-  /** The same, of all together, until the other work of the thread gets as much time. */
+  /** Processor time of all unauthorised connections together until the other work of the thread gets as much time. */
   unauthorisedBatchMs: number;
   /** Exec, attach and port-forward at once: more than people and their tools open. */
   streams: number;

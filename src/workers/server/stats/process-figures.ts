@@ -5,7 +5,7 @@ import { listOpenFiles, type ReadText } from "../../../shared/node/stats/kernel-
 export interface ProcessFigures {
   files: number;
   sockets: number;
-  /** Of the first process; Infinity: none. */
+  /** RLIMIT_NOFILE of the first process; Infinity: none. */
   openFilesLimit?: number;
 }
 

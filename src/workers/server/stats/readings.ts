@@ -16,7 +16,7 @@ import type { SystemCgroup } from "./node/system-cgroups.js";
 import type { Places } from "./places.js";
 import { Shared } from "./shared-answer.js";
 
-/** Of one cgroup, at one moment. */
+/** Figures of one cgroup at one moment. */
 export interface Reading {
   path: string;
   /** Milliseconds since the epoch. */

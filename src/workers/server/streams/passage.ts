@@ -17,7 +17,7 @@ export interface Heads {
 }
 
 export interface Passage {
-  /** Of the request to the runtime. */
+  /** HTTP method of the request to the runtime. */
   readonly method: string;
   readonly headers: OutgoingHttpHeaders;
   /** Checks the runtime's switch of protocols. @throws Error if it has not switched to the requested one */

@@ -22,7 +22,7 @@ export function claimedIn(value: unknown): string[] {
   return names.slice(0, MAX_NAMES);
 }
 
-/** The same of a text that cannot be parsed: the first "name" below the first "metadata". */
+/** Finds the names in a text that cannot be parsed: the first "name" below the first "metadata". */
 export function claimedInText(text: string | Uint8Array): string[] {
   const whole = typeof text === "string" ? text.slice(0, READ_BYTES) : decoder.decode(text.subarray(0, READ_BYTES));
   const start = /(?:^|[{,])[ \t]{0,40}"?metadata"?[ \t]{0,40}:/m.exec(whole);

@@ -30,7 +30,7 @@ const MAX_FINDINGS = 100;
 
 /** What decoding a document's pods depends on. */
 export interface PodsJob extends Pick<DecodeManifestJob, "origin" | "nodeName" | "preventAPIReferences"> {
-  /** Of pods that name none; absent: such pods keep their definition, and run in "default". */
+  /** Namespace of pods that name none; absent: such pods keep their definition, and run in "default". */
   namespace?: string;
 }
 

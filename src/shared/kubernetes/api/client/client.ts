@@ -51,7 +51,7 @@ interface ClientLimits {
   qps?: number;
   /** 0: client-go's 10. */
   burst?: number;
-  /** Of each call that names none; default 30,000. */
+  /** Deadline of each call that names none; default 30,000. */
   timeoutMs?: number;
   userAgent?: string;
 }

@@ -31,7 +31,7 @@ export interface ClientConfig {
   /** Absent: HTTPS_PROXY, HTTP_PROXY and NO_PROXY decide. */
   proxyUrl?: string;
   disableCompression?: boolean;
-  /** Of objects in requests and responses; "application/vnd.kubernetes.protobuf", or JSON. */
+  /** Media type of objects in requests and responses: "application/vnd.kubernetes.protobuf", or JSON. */
   contentType?: string;
   /** PEM; both may be the same file. */
   clientCertificate?: { certificate: Source; key: Source };

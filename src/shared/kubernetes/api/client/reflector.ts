@@ -69,7 +69,7 @@ export class Reflector<T extends ApiObject> {
   private resting: Scope | undefined;
   private endPresence: (() => void) | undefined;
 
-  /** Of the last list, event or bookmark. Undefined: none yet; "": unknown to the server. */
+  /** resourceVersion of the last list, event or bookmark. Undefined: none yet; "": unknown to the server. */
   private version: string | undefined;
   private needsSet = true;
   /** The server can send the set as a stream. */

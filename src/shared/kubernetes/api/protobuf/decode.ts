@@ -14,7 +14,7 @@ interface Slot {
   kind: "one" | "repeated" | "map" | "inline";
   type: "s" | "b" | "i" | "y" | "message" | "special" | "skipped";
   dropsEmpty: boolean;
-  /** Of messages: their slots by number, made at the first use. */
+  /** Type of a message field; `slots` is filled at the first use. */
   message: string;
   slots: Slots | undefined;
   special: ReadSpecial | undefined;

@@ -19,7 +19,7 @@ export class LogWatch implements Disposable {
   closed = false;
   private inotify: Inotify | undefined;
   private file: number | undefined;
-  /** Of the file followed now. */
+  /** inotify's watch descriptor of the file that is read now. */
   private descriptor = -1;
   /** Whether growth is reported. */
   private listening = false;

@@ -28,7 +28,7 @@ export interface ReadLogsOptions extends PodLogOptions {
   /** PODLOGSDIR/NAMESPACE_NAME_UID. */
   podLogDirectory: string;
   container: string;
-  /** Of the newest run; `previous` reads the one before. */
+  /** Restart count of the newest run; `previous` reads the one before. */
   restartCount: number;
   /** Ids of the container's runs, without the runtime's name: whose file of Docker the log may be a link to. */
   containerIds?: readonly string[] | undefined;

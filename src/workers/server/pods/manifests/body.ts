@@ -5,7 +5,7 @@ import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { MANIFEST_BODY_LIMIT, type ManifestRefusal } from "../../../../shared/contracts/manifests.js";
 import { wantBody } from "../../http/http1/bodies.js";
 
-/** Of one body, ms: 10 MiB at 350 KiB/s. */
+/** Time to receive one body, ms: 10 MiB at 350 KiB/s. */
 const DEADLINE_MS = 30_000;
 /** Bodies in memory at once. */
 const AT_ONCE = 4;

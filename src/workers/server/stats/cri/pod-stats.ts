@@ -49,7 +49,7 @@ export class CriPodStats {
     }
   }
 
-  /** Of all containers; undefined: the runtime does not report them. */
+  /** Returns the statistics of all containers; undefined: the runtime does not report them. */
   async containers(): Promise<ContainerStats[] | undefined> {
     return (await this.now())?.flatMap(({ linux }) => linux?.containers ?? []);
   }

@@ -35,7 +35,7 @@ export interface CadvisorCgroup {
 
 export interface DeviceFigures {
   device: string;
-  /** Of the root's file systems on disks. */
+  /** Kernel's counters of the disk below a file system of the root cgroup. */
   disk?: DiskCounters;
   used: number;
   limit?: number;

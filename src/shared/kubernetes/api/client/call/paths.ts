@@ -9,7 +9,7 @@ export function apiVersionOf({ group, version }: Pick<ResourceKind<ApiObject>, "
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** Of all objects of a kind; with a namespace, of those in it. */
+/** Returns the path of all objects of a kind; with a namespace, of those in it. */
 export function collectionPath(kind: ResourceKind<ApiObject>, namespace: string | undefined): string {
   const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
   const within = kind.namespaced && namespace !== undefined && namespace !== "";

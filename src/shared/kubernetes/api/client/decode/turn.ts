@@ -5,7 +5,10 @@
 import type { Clock } from "../../../../base/clock/clock.js";
 import { LoopYield } from "../../../../base/queue/loop-yield.js";
 
-/** Of work on end. One object may come on top: 1.5 MiB, the most that etcd holds, parses in some milliseconds. */
+/**
+ * Longest time of decoding without a pause. One object may come on top: 1.5 MiB, the most that etcd holds, parses in
+ * some milliseconds.
+ */
 const TURN_MS = 2;
 
 export class Turn {

@@ -92,7 +92,7 @@ export class KubeconfigDocument {
     return new KubeconfigError(this.file, field.replace(/^\./, ""), this.lineOf(path), problem, options);
   }
 
-  /** Of the node at the path, or of the nearest one above it. */
+  /** Returns the line of the node at the path, or of the nearest one above it. */
   private lineOf(path: Path): number | undefined {
     if (this.yaml?.root.kind !== "map" || !this.yaml.root.members.has(String(path[0]))) return undefined;
     return this.yaml.lines.at(offsetAt(this.yaml.root, path)).line;

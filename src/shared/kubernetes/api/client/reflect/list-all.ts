@@ -4,7 +4,7 @@ import { isGone } from "../errors.js";
 import type { ApiClient, ApiObject, ListOptions, ResourceKind } from "../port.js";
 
 const PAGE = 500;
-/** Of each page: a large cluster's list may come slowly. */
+/** Deadline of each page: a large cluster's list may come slowly. */
 const TIMEOUT_MS = 120_000;
 
 export interface Listed<T> {
