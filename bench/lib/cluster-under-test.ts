@@ -130,7 +130,7 @@ export async function nodeReady(api: ApiKit, name: string, timeoutMs = 60_000): 
   await api.waitFor("nodes", "", name, holds, { what: `node ${name} to be Ready`, timeoutMs });
 }
 
-/** Of a pod or a node. */
+/** Whether a pod or a node has the condition Ready with status True. */
 function isReady({ status }: ApiObject): boolean {
   const conditions = status?.["conditions"] as { type: string; status: string }[] | undefined;
   return conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;

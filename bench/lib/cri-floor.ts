@@ -29,7 +29,7 @@ const GRACE_SECONDS = 10n;
 interface Prepared {
   pod: Pod;
   sandbox: PodSandboxConfig;
-  /** Of each container, by its name. */
+  /** Mounts of each container, by the container's name. */
   mounts: Map<string, ReturnType<typeof containerMounts>>;
 }
 

@@ -119,7 +119,7 @@ export class InspectedProcess implements Disposable {
     return { heapMiB: heap / MIB, externalMiB: external / MIB };
   }
 
-  /** Of main with session "". */
+  /** Sends one inspector command; session "" addresses the main thread. */
   private ask(session: string, method: string, params: object = {}): Promise<Record<string, unknown>> {
     const id = ++this.serial;
     const text = JSON.stringify({ id, method, params });

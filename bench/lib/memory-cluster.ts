@@ -31,7 +31,7 @@ export interface MemoryCluster {
 interface Settings {
   /** Folder of the node; the cgroup of the pods has its name. */
   base: string;
-  /** Of the read-only port; the next two are the kubelet's too. */
+  /** TCP port of the read-only server; the next two are the kubelet's too. */
   port: number;
   entry?: string;
   config?: Readonly<Record<string, unknown>>;

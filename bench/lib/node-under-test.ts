@@ -40,7 +40,7 @@ export interface NodeUnderTest {
 export interface NodeOptions {
   /** More arguments of the command line. */
   flags?: readonly string[];
-  /** Of the authenticated port; without it there is none. */
+  /** TCP port of the authenticated server; without it there is none. */
   port?: number;
   /** The kubelet's executable; default ours. */
   entry?: string;

@@ -15,7 +15,7 @@ import type { Section } from "../lib/section.js";
 import { round, summarize, type Summary } from "../lib/stats.js";
 
 const MIB = 2 ** 20;
-/** Of all pods together; pods go when less than half of it is left. */
+/** Memory that all pods may use together; pods are evicted when less than half of it is left. */
 const MEMORY_LIMIT = 4096 * MIB;
 const MEMORY_THRESHOLD = 2048 * MIB;
 /** All the node has on disk is on a file system of this size. */
@@ -245,7 +245,7 @@ async function limitPods(node: NodeUnderTest): Promise<void> {
   await writeFile(join(folder, "memory.limit_in_bytes"), String(MEMORY_LIMIT));
 }
 
-/** Of the pod's container: the pause process has another name. */
+/** Returns the pid of the pod's container; the pause process stands in a cgroup with another name. */
 async function firstProcess({ containerd }: NodeUnderTest, uid: string): Promise<number> {
   const folders = await cgroupFolders(`${containerd.cgroup}/k`);
   for (const folder of folders.filter((one) => one.includes(`/memory/`) && one.includes(`/pod${uid}/`))) {

@@ -18,7 +18,7 @@ import { round } from "../lib/stats.js";
 
 interface FleetRow {
   nodes: number;
-  /** Of all nodes, per minute at rest. */
+  /** Requests per minute of all nodes together, at rest. */
   requests: number;
   kib: number;
   /** Most requests in one second: at rest, and after the server's return. */

@@ -28,7 +28,7 @@ interface ProbesRow {
   lateMs: { p50: number; p99: number };
   skipped: number;
   falseFailures: number;
-  /** Of this process, for one run. */
+  /** Processor time of this process for one probe run, ms. */
   cpuMsPerRun: number;
 }
 

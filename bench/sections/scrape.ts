@@ -11,7 +11,7 @@ interface ScrapeRow {
   /** Percent of one core, as are the others. */
   rest: number;
   extra: { resource: number; summary: number; cadvisor: number; all: number };
-  /** Of the three pages. */
+  /** Size of the three pages together, KiB. */
   kib: number;
 }
 

@@ -17,7 +17,7 @@ export interface SoakSample extends Usage {
   foundMiB: number;
   /** The attack before it, if there was one: each leaves a level of its own. */
   attack?: string;
-  /** Of each thread, by its name. */
+  /** Memory of each thread, by the thread's name. */
   memory: Record<string, ThreadMemory>;
 }
 
@@ -100,7 +100,7 @@ export function verdict(
   return { from, perTenMinutes, errors, flat };
 }
 
-/** Of the process, then of each thread that lived all the time. */
+/** Returns the curves of the process, then those of each thread that lived all the time. */
 function curvesOf(samples: readonly SoakSample[]): Curve[] {
   const curve = (title: string, value: (sample: SoakSample) => number): Curve => ({
     title,

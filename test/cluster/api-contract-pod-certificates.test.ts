@@ -15,7 +15,7 @@ let cluster: Cluster;
 let kit: ApiKit;
 let agent: ApiKit;
 let served: boolean;
-/** Of a request that is right. */
+/** Spec of a PodCertificateRequest that the server accepts. */
 let spec: Fields;
 
 before(async () => {

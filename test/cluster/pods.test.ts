@@ -18,7 +18,7 @@ import type { ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, isReady, NODE_NAME, startClusterNode, statusOf, type ClusterNode } from "../support/cluster-node.js";
 import { IDLE, manifest, shell } from "../support/static-pods.js";
 
-/** Of pods that must exit by themselves. */
+/** Grace period of pods that must exit by themselves. */
 const LONG_GRACE = { terminationGracePeriodSeconds: 60 };
 let cluster: ClusterNode;
 

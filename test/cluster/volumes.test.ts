@@ -23,7 +23,7 @@ import { isPodSignerServed, PodSigner } from "../support/pod-signer.js";
 const PATIENCE_MS = 60_000;
 let cluster: ClusterNode;
 let api: ApiKit;
-/** Of this file alone. */
+/** Namespace of this file's objects. */
 const namespace = `volumes-${process.pid}`;
 
 before(async () => {

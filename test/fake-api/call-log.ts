@@ -16,15 +16,15 @@ export interface ApiCall {
   code: number;
   /** Milliseconds until it was answered; for a watch until it ended. */
   durationMs: number;
-  /** Of the body that the client sent. */
+  /** Bytes of the body that the client sent. */
   requestBytes: number;
   /** Media type of that body; "" without one. */
   requestType: string;
   /** Content-Type of the answer; "" while it runs. */
   answerType: string;
-  /** Of the answer's body before it is compressed; of a watch, of all its events so far. */
+  /** Bytes of the answer's body before it is compressed; for a watch those of all events so far. */
   answerBytes: number;
-  /** Of a watch so far, bookmarks too. */
+  /** Number of events of a watch so far, bookmarks included. */
   events: number;
 }
 

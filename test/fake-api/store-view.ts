@@ -18,7 +18,7 @@ export class StoreView {
     private readonly furnish: () => void,
   ) {}
 
-  /** Of anything. */
+  /** Newest resourceVersion of any object. */
   get revision(): number {
     return this.world.store.revision;
   }

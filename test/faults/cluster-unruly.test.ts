@@ -26,7 +26,7 @@ import { IDLE, manifest, shell } from "../support/static-pods.js";
 const NAMES = Array.from({ length: 10 }, (_, index) => `u${index}`);
 const MIRROR = `static-${NODE_NAME}`;
 const CUT_MS = 3000;
-/** Of one kind of object: what each cut costs, at most, and the first calls. */
+/** Most calls for one kind of object: after each cut, and the first ones. */
 const FOLLOWING = { perCut: 4, first: 6 };
 /** Calls a second while the server refuses all of them at once: each has a back-off of its own. */
 const REFUSED_PER_SECOND = 12;

@@ -208,7 +208,7 @@ test("an operator is served during attacks of strangers, and no server thread re
   assert.deepEqual([statusOf(shown, "app")?.ready, statusOf(shown, "app")?.restartCount], [true, 0]);
 });
 
-/** Of one operator, per request: with 5,000 connections per second beside it, far more than it needs. */
+/** Most tries of one operator per request: with 5,000 connections per second beside it, far more than it needs. */
 const MOST_TRIES = 1000;
 
 test("an operator that retries is served while its own address floods handshakes", async () => {

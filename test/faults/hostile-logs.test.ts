@@ -32,7 +32,7 @@ const CONFIG = {
 };
 const SECRET = "a line of another program";
 const LINKS = "/var/log/containers";
-/** Of containers whose logs are replaced: what stands in the place of each. */
+/** Kinds of entries that stand in the place of containers' logs. */
 const PLANTED = ["link", "fifo", "device", "folder"];
 /** As if of containers that are gone. */
 const ID = "0".repeat(63);

@@ -31,7 +31,7 @@ const PROBED = "probed";
 /** Probes of each kind, and renewals of the lease, that a test waits for. */
 const ROUNDS = 5;
 const LIMIT_MS = 300_000;
-/** Of pods that wait for their volumes. Pods that start meanwhile come before all others. */
+/** Most sandboxes of pods that wait for their volumes. Pods that start meanwhile come before all others. */
 const MOST_SANDBOXES = COUNT / 4;
 
 describe(`${COUNT} volumes that never respond`, { skip: canHang ? false : "needs root and /dev/fuse" }, () => {

@@ -19,7 +19,7 @@ import { keptLog } from "../support/sources-kit.js";
 interface Load {
   /** All stores at the same time, or one after the other. */
   together: boolean;
-  /** Of giving and taking back, for each store. */
+  /** Number of allocations and releases, for each store. */
   steps: number;
   /** Probability that a step takes back. */
   takeBack: number;

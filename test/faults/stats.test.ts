@@ -35,7 +35,7 @@ async function get(path: string): Promise<string> {
   return text;
 }
 
-/** Of the pod that stays: its container's working set. */
+/** Returns the working set of the container of the pod that stays. */
 async function workingSet(): Promise<number | undefined> {
   const { pods } = JSON.parse(await get("/stats/summary")) as Summary;
   return pods.find(({ podRef }) => podRef.name.startsWith("stays"))?.containers[0]?.memory?.workingSetBytes;

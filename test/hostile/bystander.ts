@@ -72,7 +72,10 @@ export async function worstLateness(stamps: string, from: number, to: number): P
   return worst;
 }
 
-/** Of stamps in seconds; a probe that never came is as late as the window is long. */
+/**
+ * Returns the longest gap between stamps minus the period, in seconds; a probe that never came is as late as the window
+ * is long.
+ */
 export function latenessOf(stamps: readonly number[], from: number, to: number): number {
   const inside = stamps.filter((at) => at > 0 && at <= to);
   const before = inside.filter((at) => at <= from).at(-1) ?? from;

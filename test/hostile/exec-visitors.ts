@@ -6,7 +6,7 @@ import { ChannelSocket } from "../support/websocket.js";
 import type { HostileBench } from "./bench.js";
 import { BYSTANDER } from "./bystander.js";
 
-/** Of one exec; one that hangs is left. */
+/** Deadline of one exec; one that hangs is left. */
 const DEADLINE_MS = 3_000;
 
 export class ExecVisitors {

@@ -18,7 +18,7 @@ import { nodeForTests } from "../support/node-for-tests.js";
 import { IDLE, manifest, PATIENCE_MS, shell, statusOf, waitForPod, waitGone } from "../support/static-pods.js";
 
 const UNUSED = ["nodelet.local/unused-a:1", "nodelet.local/unused-b:1"];
-/** Of a pod that cannot start yet. */
+/** Image of a pod that cannot start yet. */
 const WAITING = "nodelet.local/waiting:1";
 const ORPHAN = "default_gone_5f0c1e6a-0000-4000-8000-000000000000";
 

@@ -43,7 +43,7 @@ async function cgroup(ending: string): Promise<(file: string) => Promise<string 
 interface Limits {
   /** v1 shares; v2 weight is only checked to be there. */
   shares: number;
-  /** Of a period of 100 ms; -1: none. */
+  /** CPU quota of a period of 100 ms; -1: none. */
   quota: number;
   /** Bytes; undefined: none. */
   memory: number | undefined;

@@ -19,7 +19,7 @@ const REMOTE = "registry.test/tool:2";
 const UNUSED = "registry.test/unused:1";
 const FEATURES = { recursiveReadOnlyMounts: false, userNamespaces: false };
 
-/** Of the image that each call names. */
+/** Returns the runtime handlers that calls for this image name. */
 function handlers({ calls }: FakeCri, verb: string, image: string): (string | undefined)[] {
   const specs = calls
     .filter((call) => call.verb === verb)

@@ -90,7 +90,7 @@ export class ApiKit implements Disposable {
     return new ApiKit(await readKubeconfig(await readFile(path, "utf8")));
   }
 
-  /** The same server, asked with other credentials; none at all with `{}`. */
+  /** Returns a client with other credentials for this server; with none at all for `{}`. */
   as(user: { token?: string; cert?: string; key?: string }): ApiKit {
     const { server, ca } = this.credentials;
     return new ApiKit({ server, ...(ca === undefined ? {} : { ca }), ...user });
@@ -142,7 +142,7 @@ export class ApiKit implements Disposable {
     }
   }
 
-  /** Of all namespaces when `namespace` is "". */
+  /** Lists the objects of a namespace; of all namespaces when `namespace` is "". */
   async list(resource: string, namespace: string, query: Query = {}): Promise<ObjectList> {
     return (await this.#good("GET", pathOf(resource, namespace), { query })) as ObjectList;
   }

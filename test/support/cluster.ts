@@ -6,7 +6,7 @@ import { randomSuffix } from "../fake-api/strategies/names.js";
 import { ApiKit, pathOf, type ApiObject, type Fields } from "./api-kit.js";
 import { nodeCertificate } from "./node-certificate.js";
 
-/** Of test pods: no scheduler takes them. */
+/** Scheduler name of test pods: no scheduler binds them. */
 const NO_SCHEDULER = "nobody";
 
 export class Cluster implements AsyncDisposable {

@@ -59,7 +59,7 @@ export interface Shown {
   output: readonly string[];
 }
 
-/** Of a block with lines "$ command" and output. */
+/** Reads the commands and outputs of a block with lines "$ command" and output. */
 export function shownIn(text: string): Shown[] {
   const shown: { command: string; output: string[] }[] = [];
   for (const line of text.split("\n")) {

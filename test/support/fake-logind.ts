@@ -67,7 +67,7 @@ export class FakeLogind {
     this.signal(LOGIND, "PrepareForShutdown", MANAGER, "b", [preparing]);
   }
 
-  /** The same signal from another sender than logind. */
+  /** Emits the signal from another sender than logind. */
   forge(preparing: boolean): void {
     this.signal(":1.66", "PrepareForShutdown", MANAGER, "b", [preparing]);
   }

@@ -33,7 +33,7 @@ const same = (bytes: Buffer): Buffer => bytes;
 /** Made for each message of a stream that never ends. */
 type Flood = (index: number) => unknown;
 
-/** Of one such stream. */
+/** Most messages of one endless stream. */
 const MOST_MESSAGES = 200_000;
 const MESSAGES_PER_TURN = 50;
 

@@ -18,7 +18,7 @@ export interface SeenSpan {
   /** STATUS_CODE_*: 0 unset, 2 error. */
   status: { code: number; message: string };
   links: { traceId: string; spanId: string }[];
-  /** Of the resource. */
+  /** Attributes of the resource. */
   resource: Record<string, string | number | boolean>;
   scope: string;
 }

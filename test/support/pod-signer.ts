@@ -10,7 +10,7 @@ import { pathOf, type ApiKit } from "./api-kit.js";
 export const POD_REQUESTS = "podcertificaterequests";
 const MINUTE_MS = 60_000;
 
-/** Of a real server it is an option. */
+/** Whether the server serves PodCertificateRequests, which are optional on a real one. */
 export async function isPodSignerServed(api: ApiKit): Promise<boolean> {
   return (await api.raw("GET", pathOf(POD_REQUESTS, ""), { query: { limit: 1 } })).code === 200;
 }

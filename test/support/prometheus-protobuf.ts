@@ -4,7 +4,7 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 interface ReadMetric {
   labels: Record<string, string>;
-  /** Of a counter or gauge. */
+  /** Value of a counter or gauge. */
   value?: number;
   count?: number;
   sum?: number;

@@ -96,7 +96,7 @@ export class SpdyPeer {
     this.out.write(controlFrame(2, Buffer.concat([word(id), Buffer.alloc(4)])));
   }
 
-  /** Of the newest block: all blocks are one zlib stream. */
+  /** Decodes the newest block of headers: all blocks are one zlib stream. */
   private headers(): Record<string, string> {
     const all = inflateSync(Buffer.concat(this.blocks), { dictionary, finishFlush: constants.Z_SYNC_FLUSH });
     let at = this.inflated;

@@ -156,7 +156,7 @@ export class SyncWorld {
     };
   }
 
-  /** Of PodWorkers: every pod may use what it asks for, and no earlier kubelet terminated one. */
+  /** Makes the intake of PodWorkers: every pod may use what it asks for, and no earlier kubelet terminated one. */
   intake(accept: (pod: Pod) => unknown = ignore, redefine: (pod: Pod) => unknown = ignore): PodWorkersDeps["intake"] {
     return {
       accept: (pod) => void accept(pod),

@@ -40,13 +40,13 @@ export async function runtimeTraces(cri: CriConnection): Promise<RuntimeTraces> 
 
 /** UIDs that pods should have left traces of. */
 export interface ExpectedTraces {
-  /** Of every pod there is. */
+  /** UIDs of all pods. */
   pods: readonly string[];
-  /** Of those that are not over: one ready sandbox and a cgroup each. */
+  /** UIDs of pods that are not terminated: one ready sandbox and a cgroup each. */
   alive: readonly string[];
-  /** Of those with a volume that is a mount: all that are alive, unless it is given. */
+  /** UIDs of pods with a volume that is a mount: all of `alive`, unless it is given. */
   mounted?: readonly string[];
-  /** Of every container that should run: its pod's. */
+  /** The pod's UID, once for each container that should run. */
   containers: readonly string[];
 }
 

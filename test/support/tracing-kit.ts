@@ -25,7 +25,7 @@ export interface TracingKitOptions {
 export const ALL = 1_000_000;
 export const TRACE = "0af7651916cd43dd8448eb211c80319c";
 export const CALLER = "b7ad6b7169203331";
-/** Of a caller that samples its trace. */
+/** Headers of a caller that samples its trace. */
 export const SAMPLED = { traceparent: `00-${TRACE}-${CALLER}-01` };
 export const UNSAMPLED = { traceparent: `00-${TRACE}-${CALLER}-00` };
 

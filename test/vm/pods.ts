@@ -69,7 +69,10 @@ export function portPod(name: string, hostPort: number) {
   };
 }
 
-/** Of the pod's cgroup: 64 MiB; half of a period of 100 ms; 250m as a weight; podPidsLimit of the installed example. */
+/**
+ * Values of the pod's cgroup: 64 MiB; half of a period of 100 ms; 250m as a weight; podPidsLimit of the installed
+ * example.
+ */
 export const LIMITS: Readonly<Record<string, string>> = {
   "memory.max": String(64 * 1024 * 1024),
   "cpu.max": "50000 100000",
@@ -99,12 +102,12 @@ featureGates: {MemoryQoS: true}
 `;
 export const RESERVED_BYTES = 300 * 1024 * 1024;
 
-/** Of the pod, of its container and of all pods, when the limited pod is the only one. */
+/** Values of the cgroups of the pod, of its container and of all pods, when the limited pod is the only one. */
 export const PROTECTED: Readonly<Record<string, string>> = {
   "memory.min": "0",
   "memory.low": String(32 * 1024 * 1024),
 };
-/** Of its container: nine tenths of the way from 32 to 64 MiB, in whole pages. */
+/** Values of the container's cgroup: nine tenths of the way from 32 to 64 MiB, in whole pages. */
 export const THROTTLED: Readonly<Record<string, string>> = { "memory.high": "63750144" };
 
 /** A pod with a volume in memory: a mount below /var/lib/kubelet as long as it is there. */

@@ -71,7 +71,7 @@ test("the .rpm has the same files as the .deb, requires nothing of npm, and its 
   assert.ok(kib < 160_000, `${kib} KiB: Node's symbols or sources of native code are inside (docs/adr/0090)`);
 });
 
-/** Of the integration suite, run on Debian 13 if asked for: they take longer than CI has. */
+/** Integration tests that run on Debian 13 if asked for: they take longer than CI has. */
 const TESTS = process.env["NODELET_VM_TESTS"] === "1" ? ["pod-lifecycle"] : [];
 /** Node of the tests, out of the path of the packages. */
 const NODE = "/root/node-of-the-tests";

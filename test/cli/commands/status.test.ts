@@ -19,7 +19,7 @@ const late = { name: "pleg", state: "running", starts: 2, lastTickMs: 61_000, lo
 const DAY = 24 * 3_600_000;
 const certificate = (days: number) => [{ use: "serving" as const, file: "/pki/k.crt", notAfter: NOW + days * DAY }];
 
-/** Of 100 MiB and 100 inodes. */
+/** A file system of 100 MiB with 100 inodes. */
 const disk = (freeMiB: number, inodesFree: number) => ({
   ...{ path: "/r", capacityBytes: 100 * 2 ** 20, availableBytes: freeMiB * 2 ** 20 },
   ...{ inodes: 100, inodesFree },

@@ -12,7 +12,7 @@ export interface Attributes {
   subresource: string;
   namespace: string;
   name: string;
-  /** Of requests that are about no resource. */
+  /** Path of requests that are about no resource. */
   path: string;
   isResource: boolean;
   fieldSelector: string;

@@ -30,7 +30,7 @@ export function admitResize(
   }
 }
 
-/** Of all containers together. */
+/** Returns the sum of the requests of all containers. */
 function requested(pod: ApiObject, amount: string): bigint {
   return listAt(pod.spec, "containers")
     .map((container) => fieldsAt(fieldsAt(container, "resources"), "requests")[amount])

@@ -24,7 +24,7 @@ export interface Call {
   user: User;
   info: RequestInfo;
   query: URLSearchParams;
-  /** Of the body. */
+  /** Media type of the request's body. */
   mediaType: string;
   /** JSON of the body; undefined without one. */
   body: unknown;

@@ -17,7 +17,7 @@ import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 const SECONDS = size(8, 25);
 const MIB = 1024 * 1024;
 const WATCH_PODS: CallMatch = { ...AGENT, resource: "pods", verb: "watch" };
-/** Of one answer that never ends. */
+/** Most bytes of one endless answer. */
 const MOST_BYTES = 256 * MIB;
 
 /** One evil pod runs meanwhile; `lie` sets faults at the fixture. */
@@ -66,7 +66,7 @@ function open(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/json" });
 }
 
-/** The same piece again and again, as fast as the client reads, up to the bound. */
+/** Writes one piece again and again, as fast as the client reads, up to the bound. */
 async function endless(response: ServerResponse, piece: Buffer, gone: AbortSignal): Promise<void> {
   for (let written = 0; written < MOST_BYTES && !gone.aborted; written += piece.length) {
     if (!response.write(piece)) await sleep(10);

@@ -135,7 +135,7 @@ interface Expression {
   regexp: RegExp;
 }
 
-/** Of main and of shared code. */
+/** Returns the regular expressions of main and of shared code. */
 function expressions(): Expression[] {
   const found: Expression[] = [];
   for (const file of sourceFiles()) {

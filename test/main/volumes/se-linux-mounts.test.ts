@@ -40,7 +40,7 @@ function mounts(everyMode = false, files = FILES) {
   };
   return { made, counted };
 }
-/** Of a volume that no other pod has. */
+/** Returns the mount context of a volume that no other pod has. */
 const context = (more: Partial<LabelledVolume>, everyMode = false): string | undefined =>
   mounts(everyMode).made.claim("v", "u/v", { ...asked, pod: withLevel("s0:c1,c2"), ...more });
 

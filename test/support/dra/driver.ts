@@ -36,7 +36,7 @@ export interface TestDraDriverOptions {
    */
   cdiDir?: string;
   name: string;
-  /** Of the kubelet. */
+  /** Root directory of the kubelet. */
   rootDir: string;
   /** Tells instances of one driver apart. */
   instance?: string;

@@ -34,7 +34,7 @@ export interface PullerOptions {
   burst?: number;
   credentials?: ImageCredentials;
   access?: ImageAccess;
-  /** Of every pod. */
+  /** Runtime handler of every pod. */
   handler?: string;
 }
 

@@ -25,7 +25,7 @@ import { admissionNode } from "./kit.js";
 const RETRY_MS = 180_000;
 const FIRST_RETRY_MS = 30_000;
 
-/** Of a node with 2000. */
+/** Makes a pod that requests this many millicores of a node with 2000. */
 const asking = (name: string, milli: number): Pod =>
   pod({ containers: [container("app", { resources: { requests: { cpu: `${milli}m` } } })] }, name);
 

@@ -59,7 +59,7 @@ function build(names: readonly string[] = ["a", "b", "c"]) {
   return { usage, world, clock, pods, kept };
 }
 
-/** Of which pods the jobs were, in order. */
+/** Returns the UIDs of the pods whose directories the jobs measured, in order. */
 function walked(jobs: readonly DirectoryUsageJob[]): string[] {
   return jobs.map(({ trees }) => /^\/r\/pods\/([^/]+)\//.exec(trees[0]?.root ?? "")?.[1] ?? "?");
 }

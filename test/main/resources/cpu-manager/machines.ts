@@ -6,9 +6,9 @@ import type { MachineTopology, TopologyCpu } from "../../../../src/main/resource
 
 export interface MachineShape {
   sockets: number;
-  /** Of each socket. */
+  /** Number of NUMA nodes of each socket. */
   numaNodes: number;
-  /** Of each NUMA node. */
+  /** Number of cores of each NUMA node. */
   coresPerNode: number;
   threads: number;
   /** Cores that share a last-level cache; default: those of a NUMA node. */

@@ -15,7 +15,7 @@ export interface DiskKit {
   system: DiskSystem;
   attachments: NodeAttachments;
   disks: DiskVolumesOptions;
-  /** Of another kubelet process. */
+  /** Makes the attachments of another kubelet process. */
   newAttachments: () => NodeAttachments;
   device: (name: string) => string | undefined;
 }

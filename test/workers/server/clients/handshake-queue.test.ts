@@ -24,7 +24,7 @@ const LIMITS: QueueLimits = {
 class Wire extends EventEmitter {
   destroyed = false;
   started = false;
-  /** Of bytes that the server has not read: the beginning of a handshake. */
+  /** Bytes that the server has not read: the beginning of a handshake. */
   readableLength = 200;
   constructor(readonly remoteAddress: string) {
     super();

@@ -74,7 +74,7 @@ export class SecurePort {
   readonly registry = new ThreadRegistry("server");
   readonly lines: { fields: Record<string, unknown>; line: string }[] = [];
   readonly verbosities: number[] = [];
-  /** Of mirror pods, by "namespace/name". */
+  /** UIDs of mirror pods, by "namespace/name". */
   readonly mirrorUids: Partial<Record<string, string>> = {};
   server!: SecureServer;
   port = 0;

@@ -256,7 +256,7 @@ describe("a command over WebSocket v5", () => {
 });
 
 describe("the end of a command over WebSocket v5", () => {
-  /** Of a message that goes on. */
+  /** Makes one frame of a message that goes on. */
   const part = (opcode: number, length: number): Buffer => clientFrame(opcode, Buffer.alloc(length), { fin: false });
   const finished = async (client: ChannelSocket): Promise<Record<string, unknown>> => {
     await client.until(() => client.closed);

@@ -61,7 +61,7 @@ const POD = {
   },
 };
 
-/** The same pod; buf, with the public definitions of 1.36, reads these bytes as it. */
+/** Bytes that buf, with the public definitions of 1.36, reads as the pod above. */
 const BYTES = [
   "CkkKA3dlYhoHZGVmYXVsdCoDdS0xQggIoMCV2AYQAFoKCgNhcHASA3dlYloICgR0aWVyEgBqFAoETm9kZRoCbjEiAm4xKgJ2MTABEv8BCgkKA3",
   "RtcBICEgAKGwoDY2ZnEhSaAREKBAoCY20SBgoBYRIBYhikAxKLAQoDYXBwEgdidXN5Ym94GgJzaBoCLWMaBHRydWU6EgoBQRoNGgsKBAoCY20S",
