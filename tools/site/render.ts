@@ -19,7 +19,7 @@ const LONGEST_NAME = 36;
 
 export interface Rendered {
   html: string;
-  /** Of the headings below the title: level 2 only. */
+  /** Headings of level 2. */
   sections: { title: string; anchor: string }[];
   /** Files of the repository that the page links to or shows, by their path in the site. */
   files: Map<string, string>;

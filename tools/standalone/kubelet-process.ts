@@ -40,7 +40,7 @@ export interface KubeletOptions {
   /** false: the read-only port serves no pods. */
   readOnlyPods?: boolean;
   healthzPort: number;
-  /** Of the authenticated port; without it there is none. */
+  /** TCP port of the authenticated server; without it there is none. */
   port?: number;
   netns?: string;
   nodeName?: string;
@@ -67,7 +67,7 @@ export interface KubeletProcess {
   readonly pid: number | undefined;
   readonly identity: ProcessIdentity | undefined;
   readonly configFile: string;
-  /** Of the last run; undefined while it goes on, or when a signal ended it. */
+  /** Exit code of the last run; undefined while it goes on, or when a signal ended it. */
   readonly exitCode: number | undefined;
   /** How the last run ended, with the end of its log. */
   ending(): Promise<string>;

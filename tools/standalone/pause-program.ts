@@ -90,5 +90,5 @@ export function pauseProgram(): Buffer {
   return file;
 }
 
-/** The same for other architectures, run by busybox `sh`: it ends on TERM and INT, and waits for its children. */
+/** Pause program for other architectures, run by busybox `sh`: it ends on TERM and INT, and waits for its children. */
 export const PAUSE_SCRIPT = "trap 'exit 0' TERM INT; while :; do sleep 2147483647 & wait $!; done";
