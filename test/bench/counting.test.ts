@@ -39,7 +39,7 @@ describe("the counting proxy before a runtime", () => {
     assert.equal(proxy.calls.get("ListPodSandbox"), 2);
   });
 
-  it("passes errors on", async () => {
+  it("the proxy passes errors on to the client", async () => {
     await assert.rejects(cri.podSandboxStatus({ podSandboxId: "absent", verbose: false }), /not found/i);
     assert.equal(proxy.calls.get("PodSandboxStatus"), 1);
   });

@@ -281,7 +281,7 @@ describe("leases", () => {
     await assert.rejects(blind, /metadata\.resourceVersion: Invalid value: 0: must be specified for an update/);
   });
 
-  it("and no other", async () => {
+  it("an agent uses no other node's lease", async () => {
     const message = /can only access node lease with the same name as the requesting node/;
     await forbidden(agent.create("leases", lease("other")), message);
     await forbidden(agent.get("leases", LEASES, "other"), message);

@@ -103,7 +103,7 @@ describe("objects", () => {
     assert.deepEqual([cause?.field, cause?.reason], ["metadata.name", "FieldValueInvalid"]);
   });
 
-  it("dryRun keeps nothing", async () => {
+  it("a dry run keeps no object", async () => {
     await kit.create(MAP, { metadata: { name: "dry", namespace } }, { query: { dryRun: "All" } });
     assert.equal(await kit.find(MAP, namespace, "dry"), undefined);
   });

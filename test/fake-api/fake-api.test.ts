@@ -190,7 +190,7 @@ describe("the server's life", () => {
     await once(session, "close");
   });
 
-  it("leaves nothing behind", async () => {
+  it("a stopped server leaves no file behind", async () => {
     const other = await FakeApi.start();
     const path = await other.kubeconfig(ADMIN);
     await other[Symbol.asyncDispose]();

@@ -124,7 +124,7 @@ describe("an AppArmor annotation of a static pod", () => {
     if (enforced) assert.match(statusOf(shown, "app")?.state.waiting?.message ?? "", /apparmor/i);
     else assert.deepEqual([reason, /AppArmor is not enabled/.test(message)], ["AppArmor", true]);
   });
-  test("unconfined runs everywhere", async () => {
+  test("an unconfined pod runs with and without AppArmor", async () => {
     await node.writeManifest("armored", annotated("unconfined"));
     await waitForPod(node, "armored", ({ status }) => status?.phase === "Running", "Running");
     await node.removeManifest("armored");

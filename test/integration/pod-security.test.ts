@@ -129,7 +129,7 @@ describe("security context", { concurrency: 6 }, () => {
     assert.equal(seen["KMSG"], "/dev/kmsg");
   });
 
-  test("no new privileges", async () => {
+  test("allowPrivilegeEscalation false sets no new privileges", async () => {
     assert.equal((await facts("no-new", STATUS, { allowPrivilegeEscalation: false }))["NoNewPrivs"], "1");
   });
 

@@ -353,7 +353,7 @@ describe("termination messages", { concurrency: 6 }, () => {
   }
   const fallback = { terminationMessagePolicy: "FallbackToLogsOnError" } as const;
 
-  test("from the file", async () => {
+  test("the message is read from the termination log", async () => {
     assert.equal(await message("said", "echo why > /dev/termination-log; exit 1"), "why\n");
   });
   test("from a file of another path, also after success", async () => {

@@ -38,7 +38,7 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     assert.match(await node.vm.ok("kubelet --version"), /^Kubernetes v1\.36\./);
   });
 
-  test("the unit starts", async () => {
+  test("systemd starts the unit of the package", async () => {
     await node.vm.ok("systemctl enable --now kubelet", 90_000);
     await node.waitHealthy();
     const unit = await node.unit("ActiveState", "SubState", "NRestarts", "UnitFileState");

@@ -76,7 +76,7 @@ describe("secrets in text", () => {
     test(`what is no secret stays: ${text.slice(0, 40)}`, () => equal(maskText(text), text));
   }
 
-  test("JSON stays JSON", () => {
+  test("masking leaves valid JSON valid JSON", () => {
     const text = JSON.stringify({ token: "a b", list: [{ "x-password": 'q"q' }], n: 1 });
     const masked = JSON.parse(maskText(text)) as unknown;
     equal(JSON.stringify(masked), '{"token":"***","list":[{"x-password":"***"}],"n":1}');

@@ -90,7 +90,7 @@ describe("problems of a node", () => {
       match(problems[0]?.help ?? "", /\w/);
     });
   }
-  test("nothing", () => {
+  test("a node that is well has no problem", () => {
     const fine = { certificates: certificate(300), apiServer: { tookMs: 3 }, disk: disk(2, 2) };
     deepEqual(problemsOf(node({}, fine)), []);
     deepEqual(problemsOf(node({}, { disk: { ...disk(2, 0), inodes: 0 } })), []);

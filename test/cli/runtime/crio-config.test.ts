@@ -52,11 +52,11 @@ test(
   async (t) => {
     const place = { kind: "crio", configFile: "/x/crio.conf", folders: [] } as const;
     const options = { clock: systemClock };
-    await t.test("with a daemon", async (inner) => {
+    await t.test("with a daemon, its own answer is the configuration", async (inner) => {
       const program = await crio(inner, true);
       equal(await effectiveConfig({ ...place, program }, options), PRINTED);
     });
-    await t.test("without one", async (inner) => {
+    await t.test("without a daemon, crio prints the configuration", async (inner) => {
       const program = await crio(inner, false);
       match(
         (await effectiveConfig({ ...place, program }, options)) ?? "",

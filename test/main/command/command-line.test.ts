@@ -137,7 +137,7 @@ describe("node addresses", () => {
   }
 });
 
-test("help and version", () => {
+test("--help and --version are read with and without values", () => {
   equal(readCommandLine(["--max-pods=3", "--help"]).help, true);
   equal(readCommandLine(["-h"]).help, true);
   equal(readCommandLine(["--help=false"]).help, false);

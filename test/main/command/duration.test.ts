@@ -8,7 +8,7 @@ import {
   parseDurationNs,
 } from "../../../src/main/command/duration.js";
 
-test("Go's durations", () => {
+test("durations are read as Go reads them", () => {
   const table: [string, number | undefined][] = [
     ["0", 0],
     ["-0", 0],
@@ -78,21 +78,21 @@ test("printed as Go prints", () => {
 });
 
 describe("printed values parse to the same value", () => {
-  test("nanoseconds", () => {
+  test("nanoseconds survive printing and parsing", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (ns) => {
         equal(parseDurationNs(formatDurationNs(ns)), ns);
       }),
     );
   });
-  test("milliseconds", () => {
+  test("milliseconds survive printing and parsing", () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e12, max: 1e12 }), (ms) => {
         equal(parseDuration(formatDuration(ms)), ms);
       }),
     );
   });
-  test("parts of milliseconds", () => {
+  test("parts of milliseconds survive printing and parsing", () => {
     fc.assert(
       fc.property(fc.integer({ min: -(2 ** 50), max: 2 ** 50 }), (ns) => {
         equal(parseDuration(formatDuration(ns / 1e6)), ns / 1e6 + 0);

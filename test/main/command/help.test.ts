@@ -27,7 +27,7 @@ describe("help", () => {
     }
   });
 
-  test("goes by subject", () => {
+  test("each flag stands in its subject's section", () => {
     for (const [group, rows] of Object.entries(FLAGS_BY_GROUP)) {
       if (group === "Windows") continue;
       const [, section = ""] = help.split(`\n${group}:\n`);

@@ -41,11 +41,12 @@ async function problemsOf(argv: string[], bodies?: Bodies): Promise<readonly str
 }
 
 describe("precedence", () => {
-  test("default", async () => equal((await load([])).resources.maxPods, 110));
-  test("file over default", async () => equal((await load([], { file: "maxPods: 5" })).resources.maxPods, 5));
-  test("drop-in over file", async () =>
+  test("the default applies without file and flag", async () => equal((await load([])).resources.maxPods, 110));
+  test("a file wins over the default", async () =>
+    equal((await load([], { file: "maxPods: 5" })).resources.maxPods, 5));
+  test("a drop-in wins over the file", async () =>
     equal((await load([], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).resources.maxPods, 6));
-  test("flag over all", async () =>
+  test("a flag wins over file and drop-in", async () =>
     equal(
       (await load(["--max-pods=7"], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).resources.maxPods,
       7,
@@ -71,7 +72,7 @@ describe("features that the node declares", () => {
     "InPlacePodVerticalScalingInitContainers",
     "RestartAllContainersOnContainerExits",
   ];
-  test("by default: upstream's", async () => deepEqual(await declared(""), standard));
+  test("the node declares upstream's default features", async () => deepEqual(await declared(""), standard));
   test("exclusive CPUs are none of them", async () =>
     deepEqual(await declared("InPlacePodVerticalScalingExclusiveCPUs: true"), standard));
   test("those whose gate is on", async () =>
@@ -82,14 +83,14 @@ describe("features that the node declares", () => {
 });
 
 describe("members", () => {
-  test("endpoints", async () => {
+  test("the image endpoint defaults to the runtime's", async () => {
     const settings = await load(["--container-runtime-endpoint=/run/x.sock"]);
     deepEqual(
       [settings.runtime.containerRuntimeEndpoint, settings.runtime.imageServiceEndpoint],
       ["unix:///run/x.sock", "unix:///run/x.sock"],
     );
   });
-  test("sync loop limit", async () => {
+  test("the sync loop's limit follows --sync-frequency", async () => {
     equal((await load([])).sources.syncLoopMaxAgeMs, 300_000);
     equal((await load(["--sync-frequency=10m"])).sources.syncLoopMaxAgeMs, 1_200_000);
   });
@@ -106,7 +107,7 @@ describe("members", () => {
       [60_000, 20_000, 20_000, 120_000],
     );
   });
-  test("cgroups", async () => {
+  test("a negative pid limit means no limit", async () => {
     equal((await load([])).cgroups.cgroupRoot, "/");
     equal((await load(["--pod-max-pids=-5"])).cgroups.podPidsLimit, -1);
   });
@@ -311,12 +312,12 @@ describe("questions that are answered without a machine", () => {
       exitCode: 0,
     });
   });
-  test("--check-config reports everything", async () => {
+  test("--check-config reports the problems of flags and file", async () => {
     const request = await ask(["--check-config", "--nonsense"], { file: "maxPods: -1\n", host });
     ok(request.action === "print" && request.exitCode === 1);
     match(request.text, /^unknown flag --nonsense.*\n\/etc\/k\/c.yaml:3:10: maxPods: .*\n$/);
   });
-  test("--print-config", async () => {
+  test("--print-config shows each value with its origin", async () => {
     const yaml = await ask(["--print-config"], { file: "maxPods: 3\n", host });
     ok(yaml.action === "print" && yaml.exitCode === 0);
     match(yaml.text, /^maxPods: 3 {2}# \/etc\/k\/c.yaml:3:10$/m);
@@ -356,7 +357,7 @@ describe("restarts", () => {
     const { notices } = await load([], { file: PERIOD });
     ok(!notices.some((notice) => notice.includes("no effect")), notices.join());
   });
-  test("gates", async () => {
+  test("restart rules follow their feature gates", async () => {
     deepEqual((await load([])).runtime.restartGates, { containerRestartRules: true, restartAllContainers: true });
     const off = await load(["--feature-gates=RestartAllContainersOnContainerExits=false"]);
     deepEqual(off.runtime.restartGates, { containerRestartRules: true, restartAllContainers: false });

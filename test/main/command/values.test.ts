@@ -207,7 +207,7 @@ describe("printed values parse to the same value", () => {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test("repeated flags", () => {
+test("a repeated flag adds to its list or map", () => {
   deepEqual(accumulate("strings", ["a"], ["b"]), ["a", "b"]);
   deepEqual(accumulate("stringMap", { a: "1", b: "1" }, { b: "2" }), { a: "1", b: "2" });
   deepEqual(accumulate("boolMap", { a: true }, { b: false }), { a: true, b: false });

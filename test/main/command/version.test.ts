@@ -2,7 +2,7 @@ import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { isReportable, versionText } from "../../../src/main/command/version.js";
 
-test("plain", () => {
+test("--version=true prints the version's name", () => {
   equal(versionText("true"), "Kubernetes v1.36.0");
   equal(versionText("true", "v1.36.0-vendor"), "Kubernetes v1.36.0-vendor");
 });

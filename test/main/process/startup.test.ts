@@ -138,7 +138,7 @@ describe("signals", () => {
 });
 
 describe("oom_score_adj", () => {
-  test("written", async () => {
+  test("the adjustment is written to the file", async () => {
     const path = join(scratch, "oom");
     equal(await setOomScoreAdj(-999, { warn: () => undefined }, path), true);
     equal(await readFile(path, "utf8"), "-999");
@@ -155,7 +155,7 @@ describe("oom_score_adj", () => {
   });
 });
 
-test("machine", () => {
+test("readMachine counts processors and bytes of memory", () => {
   const { cpus, memoryBytes } = readMachine();
   equal(cpus >= 1 && Number.isInteger(cpus), true);
   equal(memoryBytes > 1 << 20, true);

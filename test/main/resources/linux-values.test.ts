@@ -19,7 +19,7 @@ import { container, pod, sidecar } from "./pods.js";
 
 const MIB = 1024n ** 2n;
 
-test("cpu formulas", () => {
+test("millicores become shares, quotas and weights", () => {
   for (const [milli, shares] of [
     [0n, 2n],
     [1n, 2n],
@@ -62,7 +62,7 @@ test("shares and weights never fall as cpu rises, and stay within the kernel's r
   );
 });
 
-test("huge page names", () => {
+test("huge page sizes are named as the runtime expects", () => {
   assert.equal(hugePageSizeName(2n * MIB), "2MB");
   assert.equal(hugePageSizeName(1024n * MIB), "1GB");
   assert.equal(hugePageSizeName(64n * 1024n), "64KB");

@@ -116,7 +116,7 @@ describe("remote calls", () => {
     close();
   });
 
-  test("are no thenable", async () => {
+  test("a proxy of calls is no thenable", async () => {
     const { calls, close } = connected();
     assert.equal(await Promise.resolve(calls.call), calls.call);
     close();

@@ -60,7 +60,7 @@ esac`;
 describe("pods that run are found", () => {
   const found = (machine: Machine): string[] => machine.shell(`${RUNNING_PODS}running_pods`);
 
-  test("by containerd", async (t) => {
+  test("containerd's pods are found by ctr", async (t) => {
     const machine = await Machine.make(t);
     await machine.program("ctr", CTR);
     deepEqual(found(machine), [], "without its socket, containerd does not run");
@@ -68,7 +68,7 @@ describe("pods that run are found", () => {
     deepEqual(found(machine), ["web-node1"]);
   });
 
-  test("by CRI-O", async (t) => {
+  test("CRI-O's pods are found by crictl", async (t) => {
     const machine = await Machine.make(t);
     await machine.socket("var/run/crio/crio.sock");
     const row = "0123456789abc       2 minutes ago       Ready               db-node1            default             0";
@@ -76,7 +76,7 @@ describe("pods that run are found", () => {
     deepEqual(found(machine), ["db-node1"]);
   });
 
-  test("by Docker", async (t) => {
+  test("Docker's pods are found by docker", async (t) => {
     const machine = await Machine.make(t);
     await machine.socket("var/run/docker.sock");
     await machine.program("docker", "echo b-node1; echo a-node1; echo b-node1");

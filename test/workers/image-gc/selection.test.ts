@@ -129,6 +129,6 @@ test("the copies of an image for two runtime handlers have a record each", () =>
   );
 });
 
-test("sizes in words", () => {
+test("sizes are printed in binary units", () => {
   assert.deepEqual([0, 1023, 1024, 1536, 3 * 1024 ** 3].map(byteSize), ["0 B", "1023 B", "1 KiB", "1.5 KiB", "3 GiB"]);
 });

@@ -105,7 +105,7 @@ test("nothing changed: only heartbeats move; a foreign condition stays as and wh
   deepEqual(conditions, [foreign, ...FIRST.map((known) => ({ ...known, lastHeartbeatTime: T1 }))]);
 });
 
-test("under pressure", () => {
+test("each pressure sets its condition and event", () => {
   const { conditions, events } = nextConditions(FIRST, ["MemoryPressure", "DiskPressure", "PIDPressure"], [], T1);
   deepEqual(events, ["NodeHasInsufficientMemory", "NodeHasDiskPressure", "NodeHasInsufficientPID"]);
   deepEqual(

@@ -73,7 +73,7 @@ describe("replies, requests and redirects as Go's client has them", () => {
       .map((line) => JSON.parse(line) as Case);
   });
 
-  test("every case", async (t) => {
+  test("every recorded exchange gives Go's result", async (t) => {
     const wrong: string[] = [];
     await Promise.all(
       Array.from({ length: LANES }, async (_, lane) => {

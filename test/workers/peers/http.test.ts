@@ -282,7 +282,7 @@ describe("https", () => {
   });
 });
 
-test("IPv6", async (t) => {
+test("a probe reaches a server on IPv6", async (t) => {
   const port = await listen(t, createServer(answer(200)), "::1");
   assert.equal((await get(port, { host: "::1" })).outcome, "success");
   await assert.doesNotReject(get(port, { host: "::1", path: "/x" }));

@@ -151,7 +151,7 @@ describe("flagz and statusz", () => {
     const { status, body, headers } = await server.ask(path, { headers: { accept: type } });
     return [status, body, headers["content-type"]];
   };
-  test("are texts", async () => {
+  test("both pages are plain text by default", async () => {
     await open();
     match((await ask("/flagz"))[1], /^\nkubelet flagz\nWarning: [^]*\nv=2\n$/);
     match(
@@ -181,7 +181,7 @@ describe("flagz and statusz", () => {
 });
 
 describe("/debug/flags/v", () => {
-  test("sets the verbosity", async () => {
+  test("PUT sets the verbosity of the kubelet", async () => {
     await open();
     deepEqual(await ask("/debug/flags/v", "PUT", "4"), [200, "successfully set klog.logging.verbosity to 4"]);
     deepEqual(server.verbosities, [4]);
@@ -220,7 +220,7 @@ describe("/debug/pprof", () => {
       equal((await ask(`/debug/pprof/${path}`))[0], code, path);
     }
   });
-  test("can be off", async () => {
+  test("profiling can be switched off", async () => {
     await open({ init: { enableProfilingHandler: false } });
     deepEqual(await ask("/debug/pprof/heap"), [405, "profiling endpoint is disabled.\n"]);
   });

@@ -193,7 +193,7 @@ describe("/debug/pods/<namespace>/<name>/timeline", () => {
 });
 
 describe("/pods", () => {
-  test("empty", async () => {
+  test("a kubelet without pods serves an empty list", async () => {
     kit = await new ServerKit().open();
     const { status, headers, body } = await kit.ask("/pods");
     deepEqual([status, headers["content-type"]], [200, "application/json"]);
@@ -259,7 +259,7 @@ describe("/pods", () => {
 });
 
 describe("/healthz", () => {
-  test("plain, verbose, excluded", async () => {
+  test("healthz answers plainly, verbosely and without excluded checks", async () => {
     kit = await new ServerKit().open();
     const { status, headers, body } = await kit.ask("/healthz");
     deepEqual([status, headers["content-type"], body], [200, "text/plain; charset=utf-8", "ok"]);
@@ -328,7 +328,7 @@ describe("/healthz", () => {
     equal((await kit.ask("/healthz")).status, 500);
   });
 
-  test("flush watch", async () => {
+  test("a log that is not flushed makes the watch age", async () => {
     kit = await new ServerKit().open();
     let works = true;
     const clock = new ManualClock();
@@ -451,7 +451,7 @@ describe("/metrics", () => {
 });
 
 describe("listening", () => {
-  test("off", async () => {
+  test("no port is opened if all are off", async () => {
     kit = await new ServerKit().open({ readOnlyPort: 0, healthzPort: 0 });
     deepEqual(await kit.logic.listening(), {});
   });

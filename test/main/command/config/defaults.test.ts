@@ -41,7 +41,7 @@ describe("zero in a file stands for the default, a flag's zero is zero", () => {
   ] as const) {
     test(body, async () => equal((await of(body)).get(path), expected));
   }
-  test("--max-pods=0", async () => equal((await of("", { "max-pods": 0 })).get("maxPods"), 0));
+  test("--max-pods=0 keeps its zero", async () => equal((await of("", { "max-pods": 0 })).get("maxPods"), 0));
 });
 
 describe("derived", () => {
@@ -76,13 +76,13 @@ describe("derived", () => {
 });
 
 describe("defaults that wait for a gate", () => {
-  test("crashLoopBackOff.maxContainerRestartPeriod", async () => {
+  test("crashLoopBackOff.maxContainerRestartPeriod has its default only with its gate", async () => {
     const path = "crashLoopBackOff.maxContainerRestartPeriod";
     equal((await of("featureGates: {KubeletCrashLoopBackOffMax: true}")).get(path), 300_000);
     equal((await of("featureGates: {KubeletCrashLoopBackOffMax: false}")).get(path), undefined);
     equal((await of("", { "feature-gates": { KubeletCrashLoopBackOffMax: true } })).get(path), 300_000);
   });
-  test("imagePullCredentialsVerificationPolicy", async () => {
+  test("imagePullCredentialsVerificationPolicy has its default only with its gate", async () => {
     const path = "imagePullCredentialsVerificationPolicy";
     equal((await of("featureGates: {KubeletEnsureSecretPulledImages: true}")).get(path), "NeverVerifyPreloadedImages");
     equal((await of("featureGates: {KubeletEnsureSecretPulledImages: false}")).get(path), undefined);

@@ -118,7 +118,7 @@ describe("print", () => {
     ok(lines.includes("enforceNodeAllocatable: []  # /etc/k/c.yaml:8:25"));
     for (const line of lines.slice(2)) match(line, /:$| {2}# /);
   });
-  test("JSON", async () => {
+  test("printJson lists fields and their origins", async () => {
     const { config, origins } = JSON.parse(printJson(await rich())) as {
       config: Record<string, unknown>;
       origins: Record<string, string>;

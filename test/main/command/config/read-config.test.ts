@@ -145,7 +145,7 @@ describe("mistakes name their line and column", () => {
     }
   });
 
-  test("apiVersion and kind", () => {
+  test("a text without apiVersion or kind is refused", () => {
     deepEqual(problemsIn("kind: Pod\n"), [
       "f:1:1: apiVersion: is missing; must be kubelet.config.k8s.io/v1beta1",
       'f:1:7: kind: is "Pod"; must be KubeletConfiguration',
@@ -180,5 +180,6 @@ describe("hostile texts", () => {
   test("a circle of aliases ends", () => {
     match(problems("evictionHard: &a {<<: *a}").join("\n"), /an alias is within the value that it refers to/);
   });
-  test("size", () => match(problems("#".repeat(11 * 1024 * 1024))[0] ?? "", /larger than 10 MiB/));
+  test("a text above 10 MiB is refused", () =>
+    match(problems("#".repeat(11 * 1024 * 1024))[0] ?? "", /larger than 10 MiB/));
 });

@@ -70,12 +70,13 @@ describe("refused", () => {
   const dir = new Map([["config-dir", { value: CONFIG_DIR }]]);
   const problemsOf = async (text: string): Promise<string> =>
     (await resolveConfig(dir, ioOf({ [`${CONFIG_DIR}/a.conf`]: text }), HOST)).problems.join("\n");
-  test("an empty file", async () => match(await problemsOf(""), /^\/etc\/k\/d\/a.conf:1:1: the file is empty/));
-  test("no kind", async () =>
+  test("an empty file is refused", async () =>
+    match(await problemsOf(""), /^\/etc\/k\/d\/a.conf:1:1: the file is empty/));
+  test("a file without kind is refused", async () =>
     match(await problemsOf("apiVersion: kubelet.config.k8s.io/v1beta1\n"), /a.conf:1:1: kind: is missing/));
-  test("another version", async () =>
+  test("a file of another version is refused", async () =>
     match(await problemsOf(HEAD.replace("v1beta1", "v1")), /a.conf:1:13: apiVersion: is "kubelet.config.k8s.io\/v1"/));
-  test("a missing directory", async () => {
+  test("a missing directory is refused", async () => {
     const { problems } = await resolveConfig(dir, ioOf({}), HOST);
     match(problems.join("\n"), /^--config-dir: "\/etc\/k\/d" cannot be listed: ENOENT/);
   });

@@ -97,7 +97,7 @@ async function effective(file: string): Promise<Fields> {
   return JSON.parse(JSON.stringify(config.toWireObject())) as Fields;
 }
 
-test("/configz is upstream's", async () => {
+test("/configz shows each value as upstream's kubelet does", async () => {
   const base = await effective("");
   const other = new Set<string>();
   for (const row of rows) {

@@ -9,7 +9,7 @@ import { printQuantity } from "../../../../src/shared/kubernetes/api/quantity.js
 
 describe("eviction thresholds", () => {
   const thresholds = (maps: EvictionMaps) => parseEviction(maps).thresholds;
-  test("quantities and percentages", () =>
+  test("thresholds are quantities or percentages", () =>
     deepEqual(thresholds({ evictionHard: { "memory.available": "100Mi", "nodefs.inodesFree": "5%" } }), [
       {
         signal: "memory.available",
@@ -60,7 +60,7 @@ describe("eviction thresholds", () => {
   });
 });
 
-test("reserved resources", () => {
+test("a resource that cannot be reserved is a violation", () => {
   const { resources, violations } = parseReserved("kubeReserved", { cpu: "500m", memory: "1Gi", gpu: "1", pid: "-1" });
   deepEqual(
     Object.entries(resources).map(([name, quantity]) => [name, printQuantity(quantity)]),
@@ -72,4 +72,5 @@ test("reserved resources", () => {
   equal(violations.length, 2);
 });
 
-test("addresses of --node-ip", () => deepEqual(splitNodeIPs(" 10.0.0.1,, ::1,"), ["10.0.0.1", "::1"]));
+test("--node-ip skips empty parts between its addresses", () =>
+  deepEqual(splitNodeIPs(" 10.0.0.1,, ::1,"), ["10.0.0.1", "::1"]));

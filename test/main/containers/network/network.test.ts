@@ -55,7 +55,7 @@ test("setHostnameAsFQDN: full name up to 64 characters, an error beyond", () => 
   assert.equal(sandboxHostname(makePod({ setHostnameAsFQDN: true }), "x"), "web", "no domain, no FQDN");
 });
 
-test("resolv.conf: inherited values", () => {
+test("the last search line of the node's resolv.conf wins", () => {
   const text = [
     "# nameserver 9.9.9.9",
     "nameserver 1.1.1.1",
@@ -87,7 +87,7 @@ const node: NodeDns = {
 const clusterFirst = { servers: ["10.96.0.10"], searches: ["ns.svc.cl", "svc.cl", "cl", "corp"], options: ["ndots:5"] };
 const none = { servers: [], searches: [], options: [] };
 
-test("DNS policies", () => {
+test("each DNS policy chooses its servers", () => {
   const rows: [string, Parameters<typeof makePod>[0], Partial<NodeDns>, typeof host][] = [
     ["None", { dnsPolicy: "None" }, {}, none],
     ["unset is ClusterFirst", {}, {}, clusterFirst],

@@ -36,7 +36,7 @@ describe("responses that Go's client bears", () => {
     test(name, async (t) => assert.equal(await fetched(t, reply), "kind"));
   }
 
-  test("a compressed body", async (t) => {
+  test("a compressed body is unpacked", async (t) => {
     const body = gzipSync("kind");
     const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
     assert.equal(await fetched(t, Buffer.concat([Buffer.from(head), body])), "kind");

@@ -78,7 +78,7 @@ test("a running pod, whole", () => {
   assert.ok(status.conditions?.every((each) => each.status === "True"));
 });
 
-test("CRI states", () => {
+test("each CRI state becomes a container state", () => {
   const state = (s: S, previous?: PodStatus) =>
     first(compute({ observed: observedPod([criContainer("a", { state: s })]), ...(previous && { previous }) }));
   assert.deepEqual(state(S.CONTAINER_CREATED).state, { waiting: {} });
@@ -423,7 +423,7 @@ test("status is a fixed point: fed back, it does not change", () => {
   );
 });
 
-test("rejected pods", () => {
+test("a rejected pod has phase Failed and a reason", () => {
   assert.deepEqual(rejectedPodStatus("NodePorts", "no", "Burstable", NOW), {
     phase: "Failed",
     reason: "NodePorts",
@@ -433,7 +433,7 @@ test("rejected pods", () => {
   });
 });
 
-test("pod addresses", () => {
+test("a pod's addresses begin with the node's primary IP family", () => {
   const dual = (ready = true) => ({
     sandboxes: [
       criSandbox({
@@ -482,7 +482,7 @@ test("after the end every container that may have run shows a termination", () =
   assert.equal(finalStatus(makePod(), good, false, NOW).phase, "Succeeded");
 });
 
-test("had initialized", () => {
+test("a pod counts as initialized once its init containers have run", () => {
   const side = c("i", { restartPolicy: "Always" });
   const of = (
     initContainers: PodSpec["initContainers"],

@@ -92,7 +92,7 @@ describe("late threads", () => {
       );
     });
   }
-  test("in words", () => {
+  test("a late thread is described in words", () => {
     const words = (seen: ThreadSnapshot): string[] =>
       lateThreads([slot("main", 0), seen], limits).map((late) =>
         describeLate(late, (thread, op) => (op === 3 ? `${thread}'s relist` : undefined)),

@@ -16,7 +16,7 @@ const limits = {
 const shown = (writes: CgroupWrite[]): string[] =>
   writes.map(({ controller, file, value }) => `${controller} ${file} ${value}`);
 
-test("v1 files", () => {
+test("limits become files of cgroup v1", () => {
   assert.deepEqual(shown(v1Writes(limits)), [
     "cpu cpu.shares 512",
     "cpu cpu.cfs_period_us 100000",
@@ -30,7 +30,7 @@ test("v1 files", () => {
   assert.deepEqual(shown(v1Writes({ cpuQuotaUs: -1n, pids: -1n })), ["cpu cpu.cfs_quota_us -1", "pids pids.max max"]);
 });
 
-test("v2 files", () => {
+test("limits become files of cgroup v2", () => {
   assert.deepEqual(shown(v2Writes(limits)), [
     "cpu cpu.weight 20",
     "cpu cpu.max 50000 100000",

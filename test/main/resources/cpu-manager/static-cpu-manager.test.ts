@@ -213,7 +213,7 @@ describe("running containers", () => {
   });
 });
 
-test("metrics", async (t) => {
+test("metrics count allocations and misaligned ones", async (t) => {
   const { registry, start } = await cpuManagerKit(t, MACHINE, {
     cpuManagerPolicyOptions: { "full-pcpus-only": "true" },
   });

@@ -243,7 +243,7 @@ const mount = (containerPath: string) => ({
 });
 const device = { containerPath: "/dev/a", hostPath: "/dev/a", permissions: "rw" };
 
-test("none and one", () => {
+test("joined grants of one manager are its own", () => {
   assert.deepEqual(joinGrants([]), {});
   assert.deepEqual(joinGrants([{ cpus: "0" }]), { cpus: "0" });
   assert.deepEqual(joinGrants([{}, {}]), {});

@@ -122,7 +122,7 @@ test("a machine that says nothing is no machine", async (t) => {
   await assert.rejects(readMachineTopology(await temporaryFolder(t)), OperatorError);
 });
 
-test("this machine", async () => {
+test("the topology of this machine can be read", async () => {
   const { cpus, numaNodes } = await readMachineTopology();
   assert.ok(cpus.length > 0);
   assert.deepEqual(

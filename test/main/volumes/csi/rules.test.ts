@@ -16,7 +16,7 @@ import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
 import { isRoot } from "../temporary-root.js";
 
-test("names are upstream's", () => {
+test("names of attachments and directories are upstream's", () => {
   // printf hdn | sha256sum; printf uidvol | sha256sum; printf h | sha256sum
   assert.equal(attachmentName("h", "d", "n"), "csi-9072ed11cc1acb5fa433a877ff339b6311d013f33bddd1d0092711a8ace5b16d");
   assert.equal(ephemeralHandle("uid", "vol"), "csi-59a84980f8ef4826da54c7ced3605cf80e85f6bb08948be904a09383f8317b93");
@@ -26,7 +26,7 @@ test("names are upstream's", () => {
   );
 });
 
-test("access modes", () => {
+test("access modes become CSI's access modes", () => {
   const plain = new Set<number>();
   const fine = new Set([5]);
   const rows: [string[] | undefined, number, number][] = [

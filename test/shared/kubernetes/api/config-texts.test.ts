@@ -28,7 +28,7 @@ describe("CPU lists", () => {
     ["1-2-3", undefined],
   ];
   for (const [text, cpus] of table) test(JSON.stringify(text), () => deepEqual(parseCpuList(text), cpus));
-  test("parsing undoes printing", () =>
+  test("a printed CPU list parses to itself", () =>
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 300 })), (cpus) => {
         const text = printCpuList(cpus);
@@ -41,7 +41,7 @@ describe("CPU lists", () => {
     ));
 });
 
-test("percentages", () => {
+test("a percentage is a number with a percent sign", () => {
   const table: [string, number | undefined][] = [
     ["10%", 10],
     ["7.5%", 7.5],
@@ -89,7 +89,7 @@ describe("image names", () => {
   }
 });
 
-test("tracing endpoints", () => {
+test("a tracing endpoint has a known scheme", () => {
   deepEqual(parseTracingEndpoint("localhost:4317"), { scheme: "dns", target: "localhost:4317" });
   deepEqual(parseTracingEndpoint("dns://otel:4317"), { scheme: "dns", target: "otel:4317" });
   deepEqual(parseTracingEndpoint("unix:///run/otel.sock"), { scheme: "unix", target: "/run/otel.sock" });
@@ -110,13 +110,13 @@ describe("TLS names are those of the OpenSSL at hand", () => {
       createSecureContext({ ciphers: openssl });
     });
   }
-  test("curves", () => {
+  test("OpenSSL knows every curve that has a name", () => {
     for (const { openssl } of TLS_CURVES.values()) {
       if (openssl !== undefined) createSecureContext({ ecdhCurve: openssl });
     }
     ok(getCurves().length > 0);
   });
-  test("versions", () => {
+  test("OpenSSL knows every version of TLS", () => {
     for (const minVersion of TLS_VERSIONS.values()) createSecureContext({ minVersion });
   });
 });

@@ -35,7 +35,7 @@ test("deadlines per verb, default 120 s", () => {
   assert.equal(timeoutSecondsOf(gen.VersionRequest.fromPartial({})), 0);
 });
 
-test("endpoints", () => {
+test("an endpoint names a unix socket", () => {
   const path = "/run/containerd/containerd.sock";
   assert.deepEqual(parseEndpoint(`unix://${path}`), { path, bare: false });
   assert.deepEqual(parseEndpoint(`unix:${path}`), { path, bare: false });
@@ -106,7 +106,7 @@ test("reply checks: one missing thing at a time", () => {
 const failing = (code: CriCode, verb: string) =>
   Promise.reject(criError({ code, verb, details: "said so", endpoint: "unix:///x" }));
 
-test("runtime status", () => {
+test("the runtime's conditions become its status", () => {
   const ready = gen.StatusResponse.fromPartial({
     status: {
       conditions: [

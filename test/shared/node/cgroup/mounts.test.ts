@@ -47,7 +47,7 @@ test("hybrid counts as v1 and names the v2 tree beside it", () => {
   assert.equal(mounts.unified?.mountPoint, "/sys/fs/cgroup/unified");
 });
 
-test("pure v2", () => {
+test("a mount of cgroup2 alone is version 2", () => {
   assert.deepEqual(names("30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"), [
     "/sys/fs/cgroup",
   ]);

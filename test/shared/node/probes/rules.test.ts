@@ -49,7 +49,7 @@ describe("deadline", () => {
     return { clock, cancel, deadline };
   };
 
-  test("time runs out", () => {
+  test("the deadline aborts its signal when time runs out", () => {
     const { clock, deadline } = start(1000);
     clock.step(999);
     assert.equal(deadline.signal.aborted, false);

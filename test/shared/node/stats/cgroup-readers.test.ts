@@ -89,7 +89,7 @@ const MEMORY = {
 describe("cgroup v1", () => {
   const reader = cgroupReaderV1(V1, new KernelTree(V1_FILES).read, new KernelTree(V1_FILES).list);
 
-  test("CPU in nanoseconds", () => {
+  test("CPU usage is in nanoseconds", () => {
     deepEqual(reader.cpu("/p"), { usage: 113486564 });
   });
 
@@ -106,7 +106,7 @@ describe("cgroup v1", () => {
     });
   });
 
-  test("details", () => {
+  test("details have CPU, memory and block figures of a container", () => {
     deepEqual(reader.details("/p"), {
       user: 20_000_000,
       system: 80_000_000,
@@ -266,7 +266,7 @@ describe("cgroup v2", () => {
     deepEqual(reader.children("/"), ["p"]);
   });
 
-  test("pressure", () => {
+  test("pressure is read per resource", () => {
     const { cpu, memory } = reader.pressure("/p");
     deepEqual(cpu, {
       some: { avg10: 1.5, avg60: 2, avg300: 3, total: 400 },

@@ -82,7 +82,7 @@ test("the cgroups above the pods", () => {
 
 const PROC_CGROUP = "4:memory:/mem\n3:cpu,cpuacct:/cpu\n0::/unified\n";
 
-test("a process's cgroup", () => {
+test("a process's cgroup is read from /proc", () => {
   const { read } = new KernelTree({ "/proc/7/cgroup": PROC_CGROUP, "/proc/8/cgroup": "4:memory:/a:b\n" });
   equal(cgroupOf(7, 1, read), "/mem");
   equal(cgroupOf(7, 2, read), "/unified");

@@ -103,7 +103,7 @@ describe("verbosity", () => {
 });
 
 describe("text", () => {
-  test("ways to call", () => {
+  test("a line takes text, format, fields or an error", () => {
     const { log, lines } = kept();
     log.info("plain 100%");
     log.info("%s and %d", "a", 3);

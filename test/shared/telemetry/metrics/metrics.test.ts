@@ -119,11 +119,11 @@ test("a metric made twice is one", async () => {
   ok(lines.includes('kubelet_runtime_operations_duration_seconds_sum{operation_type="version"} 20.003'));
 });
 
-test("exponential buckets", () => {
+test("exponential buckets grow by their factor", () => {
   deepEqual(exponentialBuckets(0.005, 2.5, 4), [0.005, 0.0125, 0.03125, 0.078125]);
 });
 
-test("pleg", async () => {
+test("the pleg thread exposes relists and inspections", async () => {
   const registry = new ThreadRegistry("pleg");
   const pleg = plegMetrics(registry);
   pleg.relisted({ atMs: 1_700_000_000_900, durationMs: 7 });
@@ -216,7 +216,7 @@ describe("process", () => {
     deepEqual(networkBytes(text), { received: 352_425, sent: 115_044 });
     deepEqual(networkBytes(""), { received: 0, sent: 0 });
   });
-  test("this process", async () => {
+  test("this process has CPU time, memory and files", async () => {
     const registry = new ThreadRegistry("server");
     processMetrics(registry);
     const lines = await expose(registry);

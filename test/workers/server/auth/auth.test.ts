@@ -43,7 +43,7 @@ describe("attributes", () => {
       deepEqual(subresources(path), ["manifests"], "the right to the proxy does not include it");
     }
   });
-  test("verbs", () => {
+  test("each HTTP method has its verb", () => {
     const verbs = {
       POST: "create",
       GET: "get",

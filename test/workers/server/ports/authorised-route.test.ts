@@ -251,11 +251,11 @@ describe("whatever is handled was authorised as that route, verb and subresource
       authorization: `Bearer ${token}`,
     });
 
-  test("of HTTP/1.1", async () => {
+  test("a request of HTTP/1.1 is answered by the authorised route", async () => {
     ok((await search(http1, RUNS.http1)) > AT_ONCE);
   });
 
-  test("of HTTP/2", async () => {
+  test("a request of HTTP/2 is answered by the authorised route", async () => {
     ok((await search(http2, RUNS.http2)) > AT_ONCE);
   });
 

@@ -376,7 +376,7 @@ describe("/stats/summary", () => {
     }
   });
 
-  test("values", () => {
+  test("the summary has the values of cgroups and runtime", () => {
     const { node, pods } = buildSummary(CORE, WHOLE);
     equal(node.memory?.availableBytes, 1e9 - 393216);
     equal(node.cpu?.time, "2026-11-21T19:04:39Z");

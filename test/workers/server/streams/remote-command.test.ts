@@ -410,7 +410,7 @@ describe("a tunnelled port-forward", () => {
     await until(() => switched?.destroyed === true);
   });
 
-  test("takes no text", async () => {
+  test("a tunnel refuses a text message", async () => {
     await openServer();
     const client = await open("/portForward/default/web", TUNNEL);
     client.write(1, Buffer.from("text"));

@@ -429,7 +429,7 @@ test("mounts: volumes, hosts file, termination log", () => {
   );
 });
 
-test("mounts: recursive read-only", () => {
+test("a recursive read-only mount needs the runtime's support", () => {
   const one = (recursiveReadOnly: "Disabled" | "IfPossible" | "Enabled", readOnly: boolean, supported: boolean) =>
     mounts([{ name: "v", mountPath: "/d", readOnly, recursiveReadOnly }], { recursiveReadOnly: supported })[0]
       ?.recursiveReadOnly;

@@ -41,7 +41,7 @@ const fromFile = (key: string, optional?: boolean) => ({
   valueFrom: { fileKeyRef: { volumeName: "v", path: "x/env", key, ...(optional !== undefined && { optional }) } },
 });
 
-test("values of variables", async () => {
+test("variables get values from their sources", async () => {
   const rows: [what: string, Partial<Container>, Record<string, string>][] = [
     [
       "all keys, later sources win, with prefix",

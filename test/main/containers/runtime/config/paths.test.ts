@@ -12,7 +12,7 @@ import * as dirs from "../../../../../src/shared/kubernetes/api/pod-paths.js";
 import { Signal } from "../../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { criContainer, makePod } from "../../../pods/status/fixtures.js";
 
-test("log paths", () => {
+test("log paths have namespace, name and restart count", () => {
   const pod = makePod();
   assert.equal(podLogDirectory("/var/log/pods", pod), "/var/log/pods/ns_web_u1");
   assert.equal(containerLogPath("a", 2), "a/2.log");
@@ -30,7 +30,7 @@ test("restart count of the next container", () => {
   assert.equal(nextRestartCount(undefined, ["0.log", "2.log.20260101-000000.gz", "10.log", "x.log"]), 11);
 });
 
-test("data directories", () => {
+test("data directories stand where upstream has them", () => {
   const root = "/r";
   assert.equal(
     dirs.volumeDirectory(root, "u", "kubernetes.io/empty-dir", "v"),

@@ -144,7 +144,7 @@ describe("files", () => {
     );
   });
 
-  test("ranges", () => {
+  test("a Range header chooses bytes as Go's server does", () => {
     const rows: [header: string | undefined, range: unknown][] = [
       [undefined, undefined],
       ["bytes=0-", [0, 10]],
@@ -170,7 +170,7 @@ test("the handler can be off", async () => {
 
 describe("the query", () => {
   const read = (query: string): unknown => nodeLogQuery(new URLSearchParams(query));
-  test("is read", () => {
+  test("the query's parameters become services, files and options", () => {
     equal(read(""), undefined);
     equal(read("tailLines=5"), undefined);
     deepEqual(read("query=kubelet&query=crio&tailLines=5&boot=-1&pattern=a.c&sinceTime=2026-01-01T00:00:00Z"), {
@@ -253,7 +253,7 @@ echo "asked: $*"; echo complaint >&2`;
     return text;
   };
 
-  test("of the journal", async () => {
+  test("a service's lines come from journalctl", async () => {
     equal(
       await read(["kubelet"], { tailLines: 1 }),
       "asked: --utc --no-pager --output=short-precise --pager-end --lines=1 --unit=kubelet\ncomplaint\n",

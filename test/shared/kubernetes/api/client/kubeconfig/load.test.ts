@@ -210,7 +210,7 @@ for (const [content, message] of BAD) {
   it(`refuses: ${message}`, async () => equal(await problem(content), message));
 }
 
-it("reads JSON, too", async () => {
+it("a kubeconfig may be written in JSON", async () => {
   const config = {
     "current-context": "a",
     contexts: [{ name: "a", context: { cluster: "c" } }],
