@@ -1,7 +1,7 @@
 // A kubeconfig as text: one cluster, one user.
 
 import { stringify } from "yaml";
-import type { CertificatePair } from "./certificates/authority.js";
+import type { CertificatePair } from "../../src/main/node/api-server/authority.js";
 
 export function kubeconfigText(server: string, ca: string, user: CertificatePair | { token: string }): string {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -1,57 +1,8 @@
 // The resources that are served, and what differs between them. Anything else is 404, as on a server without it.
 
-export interface Resource {
-  /** "" for the core group. */
-  group: string;
-  version: string;
-  /** Plural, as in paths. */
-  resource: string;
-  kind: string;
-  singular: string;
-  shortNames: readonly string[];
-  namespaced: boolean;
-  /** There is a status subresource; the main resource leaves status alone. */
-  status: boolean;
-  subresources: readonly string[];
-  /** PUT creates a missing object. */
-  createOnUpdate: boolean;
-  /** PUT without a resourceVersion overwrites. */
-  unconditional: boolean;
-  /** metadata.generation counts changes of the spec. */
-  generation: boolean;
-  /** `resource` or `resource.group`: unique. */
-  key: string;
-  /** Key of the resource it is stored as: its own, but for events. */
-  storage: string;
-}
+import { row, type Resource } from "../../src/workers/apiserver/objects/resource.js";
 
-type Options = Partial<
-  Pick<
-    Resource,
-    "shortNames" | "status" | "subresources" | "createOnUpdate" | "unconditional" | "generation" | "storage"
-  >
->;
-
-function row(group: string, version: string, kind: string, resource: string, namespaced: boolean, more: Options = {}) {
-  const made: Resource = {
-    group,
-    version,
-    kind,
-    resource,
-    namespaced,
-    singular: kind.toLowerCase(),
-    shortNames: [],
-    status: false,
-    subresources: [],
-    createOnUpdate: false,
-    unconditional: true,
-    generation: false,
-    key: group === "" ? resource : `${resource}.${group}`,
-    storage: group === "" ? resource : `${resource}.${group}`,
-    ...more,
-  };
-  return made;
-}
+export { apiVersionOf, type Resource } from "../../src/workers/apiserver/objects/resource.js";
 
 const POD_SUBRESOURCES = ["binding", "eviction", "ephemeralcontainers", "resize"];
 
@@ -130,10 +81,6 @@ export function resourceNamed(name: string): Resource {
     RESOURCES.find(({ resource, kind }) => [resource, kind].includes(name));
   if (found === undefined) throw new Error(`the fake API server does not serve "${name}"`);
   return found;
-}
-
-export function apiVersionOf({ group, version }: Pick<Resource, "group" | "version">): string {
-  return group === "" ? version : `${group}/${version}`;
 }
 
 export function isServedGroup(group: string): boolean {

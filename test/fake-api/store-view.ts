@@ -1,7 +1,13 @@
 // Direct reads and writes for the set-up of tests, without HTTP, authorization and faults. Defaults and admission are
 // those of an administrator's request, so a test's object equals a user's.
 
-import { isFields, copyOf, type ApiObject, type Fields, type ObjectMeta } from "./object.js";
+import {
+  isFields,
+  copyOf,
+  type ApiObject,
+  type Fields,
+  type ObjectMeta,
+} from "../../src/workers/apiserver/objects/object.js";
 import { createObject } from "./registry/create.js";
 import { removeObject } from "./registry/delete.js";
 import { updateObject } from "./registry/update.js";

@@ -6,10 +6,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
 import { createInterface } from "node:readline";
 import { parse } from "yaml";
-import type { ApiObject, Fields } from "../fake-api/object.js";
+import type { ApiObject, Fields } from "../../src/workers/apiserver/objects/object.js";
 import { apiVersionOf, resourceAt, resourceNamed, type Resource } from "../fake-api/resources.js";
 
-export type { ApiObject, Fields } from "../fake-api/object.js";
+export type { ApiObject, Fields } from "../../src/workers/apiserver/objects/object.js";
 
 export interface ApiAnswer {
   code: number;

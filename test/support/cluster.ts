@@ -1,8 +1,8 @@
 // The API server that the cluster suite runs against: that of KUBECONFIG when it is set, the fixture otherwise. Each
 // file gets a namespace of its own, and leaves nothing behind on a server that lives on.
 
+import { randomSuffix } from "../../src/workers/apiserver/objects/names.js";
 import { FakeApi, type FakeApiOptions } from "../fake-api/fake-api.js";
-import { randomSuffix } from "../fake-api/strategies/names.js";
 import { ApiKit, pathOf, type ApiObject, type Fields } from "./api-kit.js";
 import { nodeCertificate } from "./node-certificate.js";
 

@@ -2,8 +2,8 @@
 // anonymous.
 
 import type { TLSSocket } from "node:tls";
-import { unauthorized } from "../errors.js";
-import { fieldsAt, textAt } from "../object.js";
+import { unauthorized } from "../../../src/workers/apiserver/objects/errors.js";
+import { fieldsAt, textAt } from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed } from "../resources.js";
 import type { User, World } from "../world.js";
 import { API_AUDIENCE } from "./service-account-tokens.js";

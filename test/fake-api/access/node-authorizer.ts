@@ -1,10 +1,10 @@
 // Rights of a kubelet: its role's rules; for objects that pods refer to (secrets, config maps, volumes, tokens) the
 // graph: only objects of a pod that is bound to that node.
 
+import { fieldsAt, listAt, textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import { parseFieldSelector } from "../../../src/workers/apiserver/objects/selectors.js";
 import { referencesOf } from "../admission/service-account.js";
-import { fieldsAt, listAt, textAt, type ApiObject } from "../object.js";
 import { resourceNamed } from "../resources.js";
-import { parseFieldSelector } from "../storage/selectors.js";
 import { keyOf } from "../storage/store.js";
 import type { World } from "../world.js";
 import type { Attributes, Verdict } from "./authorize.js";

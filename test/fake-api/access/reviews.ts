@@ -1,7 +1,14 @@
 // TokenReview and SubjectAccessReview: what a node's server asks about its callers.
 
-import { badRequest, FieldError, invalid } from "../errors.js";
-import { fieldsAt, isFields, nowText, textAt, type ApiObject, type Fields } from "../object.js";
+import { badRequest, FieldError, invalid } from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  fieldsAt,
+  isFields,
+  nowText,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import type { User, World } from "../world.js";
 import { userOfToken } from "./authenticate.js";

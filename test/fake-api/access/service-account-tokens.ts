@@ -10,7 +10,13 @@ import {
   type KeyObject,
 } from "node:crypto";
 import type { Clock } from "../../../src/shared/base/clock/clock.js";
-import { fieldsAt, isFields, textAt, type ApiObject, type Fields } from "../object.js";
+import {
+  fieldsAt,
+  isFields,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed } from "../resources.js";
 import { keyOf, type Store } from "../storage/store.js";
 import type { User } from "../world.js";

@@ -1,6 +1,6 @@
 // Admission in the server's order. A plug-in may change a new object; any may refuse.
 
-import type { ApiObject } from "../object.js";
+import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { defaultTolerations } from "./default-tolerations.js";
 import { admitNamespace } from "./namespace-lifecycle.js";

@@ -1,6 +1,6 @@
 // The DefaultTolerationSeconds plug-in: a pod stays five minutes on a node that is not ready or not reachable.
 
-import { listAt, textAt, type ApiObject, type Fields } from "../object.js";
+import { listAt, textAt, type ApiObject, type Fields } from "../../../src/workers/apiserver/objects/object.js";
 
 const SECONDS = 300;
 

@@ -1,6 +1,6 @@
 // Nothing is made in a namespace that does not exist or is going.
 
-import { ApiError, forbidden, notFound } from "../errors.js";
+import { ApiError, forbidden, notFound } from "../../../src/workers/apiserver/objects/errors.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 

@@ -1,8 +1,8 @@
 // The NodeRestriction plug-in: a node's agent touches its own Node, lease, CSINode and pods, and makes mirror pods
 // only.
 
-import { forbidden } from "../errors.js";
-import { isSame, listAt, textAt, type ApiObject } from "../object.js";
+import { forbidden } from "../../../src/workers/apiserver/objects/errors.js";
+import { isSame, listAt, textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import type { User } from "../world.js";
 import { restrictPodCertificate } from "./pod-certificate.js";

@@ -1,10 +1,10 @@
 // A kubelet gets tokens only for pods on its node, as their service accounts. The audiences must be requested by the
 // pods, or be allowed for the node.
 
+import { forbidden } from "../../../src/workers/apiserver/objects/errors.js";
+import { fieldsAt, listAt, textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { authorize } from "../access/authorize.js";
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
-import { forbidden } from "../errors.js";
-import { fieldsAt, listAt, textAt, type ApiObject } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 import type { World } from "../world.js";

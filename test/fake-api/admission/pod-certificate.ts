@@ -1,8 +1,8 @@
 // NodeRestriction for certificate requests of a node. They are only for a pod of the API that runs on it, with the
 // pod's own identity.
 
-import { ApiError } from "../errors.js";
-import { textAt, type ApiObject } from "../object.js";
+import { ApiError } from "../../../src/workers/apiserver/objects/errors.js";
+import { textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 import { keyOf } from "../storage/store.js";

@@ -1,7 +1,7 @@
 // The Priority plug-in: a class's name becomes its number.
 
-import { forbidden } from "../errors.js";
-import { textAt, type ApiObject } from "../object.js";
+import { forbidden } from "../../../src/workers/apiserver/objects/errors.js";
+import { textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 

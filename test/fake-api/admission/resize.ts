@@ -1,8 +1,8 @@
 // A resize is refused while the pod's node is not known. It is also refused when it asks for more than the node has at
 // all.
 
-import { ApiError, forbidden } from "../errors.js";
-import { fieldsAt, isSame, listAt, textAt, type ApiObject } from "../object.js";
+import { ApiError, forbidden } from "../../../src/workers/apiserver/objects/errors.js";
+import { fieldsAt, isSame, listAt, textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 import { isQuantity, nanosOf } from "../strategies/quantities.js";

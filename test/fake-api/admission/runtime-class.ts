@@ -1,7 +1,14 @@
 // The RuntimeClass plug-in: a class that exists brings its overhead and node selector.
 
-import { forbidden } from "../errors.js";
-import { copyOf, fieldsAt, isFields, listAt, textAt, type ApiObject } from "../object.js";
+import { forbidden } from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  copyOf,
+  fieldsAt,
+  isFields,
+  listAt,
+  textAt,
+  type ApiObject,
+} from "../../../src/workers/apiserver/objects/object.js";
 import type { WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 

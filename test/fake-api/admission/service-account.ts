@@ -1,12 +1,19 @@
 // The ServiceAccount plug-in: a pod runs as an account that exists, takes its pull secrets, and gets a volume with its
 // token. Mirror pods are left as they are and may not name an account.
 
-import { forbidden } from "../errors.js";
-import { fieldsAt, isFields, listAt, textAt, type ApiObject, type Fields } from "../object.js";
+import { forbidden } from "../../../src/workers/apiserver/objects/errors.js";
+import { randomSuffix } from "../../../src/workers/apiserver/objects/names.js";
+import {
+  fieldsAt,
+  isFields,
+  listAt,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 import { keyOf } from "../storage/store.js";
-import { randomSuffix } from "../strategies/names.js";
 import { sameServiceAccount } from "../strategies/pod-defaults.js";
 
 const MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";

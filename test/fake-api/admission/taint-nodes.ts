@@ -1,6 +1,6 @@
 // The TaintNodesByCondition plug-in: a new node takes no pods until a controller has seen it Ready.
 
-import { ensureFields, listAt, type ApiObject } from "../object.js";
+import { ensureFields, listAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 
 export const NOT_READY = "node.kubernetes.io/not-ready";
 

@@ -2,6 +2,7 @@
 // for tests.
 
 import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
+import type { Subject } from "../../../src/main/node/api-server/authority.js";
 import {
   bitString,
   context,
@@ -14,15 +15,10 @@ import {
   TAG,
   toPem,
   type Element,
-} from "./der.js";
-import { alternativeNames, distinguishedName, EXTENSION, NAMES } from "./names.js";
+} from "../../../src/main/node/api-server/der.js";
+import { alternativeNames, distinguishedName, EXTENSION, NAMES } from "../../../src/main/node/api-server/names.js";
 
-export interface SigningRequest {
-  /** DER, to be copied into the certificate. */
-  subject: Buffer;
-  publicKey: Buffer;
-  /** DER of the subjectAltName extension's value, when there is one. */
-  altNames?: Buffer;
+export interface SigningRequest extends Subject {
   commonName: string;
   organizations: string[];
 }

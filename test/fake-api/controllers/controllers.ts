@@ -1,7 +1,7 @@
 // As much of a control plane as pods need to reach a node: taints that follow the node's conditions, and a scheduler.
 
+import { copyOf, isSame, listAt, type ApiObject, type Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { NOT_READY } from "../admission/taint-nodes.js";
-import { copyOf, isSame, listAt, type ApiObject, type Fields } from "../object.js";
 import { resourceNamed } from "../resources.js";
 import type { World } from "../world.js";
 import { watchAndSchedule } from "./scheduler.js";

@@ -1,7 +1,15 @@
 // A small scheduler. A pending pod goes to the first Ready node with tolerated taints and the labels of its selector.
 // It looks again whenever a pod or a node changes.
 
-import { copyOf, fieldsAt, listAt, nowText, textAt, type ApiObject, type Fields } from "../object.js";
+import {
+  copyOf,
+  fieldsAt,
+  listAt,
+  nowText,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed } from "../resources.js";
 import { keyOf } from "../storage/store.js";
 import { bindPod } from "../subresources/pods.js";

@@ -1,6 +1,6 @@
 // Aggregated discovery: all groups, versions and resources in two documents, which kubectl asks for first.
 
-import type { Fields } from "../object.js";
+import type { Fields } from "../../../src/workers/apiserver/objects/object.js";
 import type { Resource } from "../resources.js";
 import { ALL, subresourcesOf, verbsOf } from "./resources.js";
 

@@ -1,7 +1,7 @@
 // Discovery and health: as much as clients need to find the resources.
 
 import { createHash } from "node:crypto";
-import type { Fields } from "../object.js";
+import type { Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { apiVersionOf, REVIEWS, type Resource } from "../resources.js";
 import { aggregated, AGGREGATED_TYPE, isAggregatedWanted } from "./aggregated.js";
 import { openApi } from "./open-api.js";

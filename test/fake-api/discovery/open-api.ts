@@ -2,7 +2,7 @@
 // that PATCH takes fieldValidation. There are no schemas: `kubectl explain` has nothing to show.
 
 import { createHash } from "node:crypto";
-import type { Fields } from "../object.js";
+import type { Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { ALL } from "./resources.js";
 

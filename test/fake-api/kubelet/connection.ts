@@ -8,7 +8,7 @@ import { request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { connect } from "node:tls";
-import { ApiError, badRequest, internalError } from "../errors.js";
+import { ApiError, badRequest, internalError } from "../../../src/workers/apiserver/objects/errors.js";
 import type { ApiRequest } from "../server/body.js";
 import type { ApiResponse } from "../server/reply.js";
 import type { World } from "../world.js";

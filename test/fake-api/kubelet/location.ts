@@ -1,10 +1,10 @@
 // Subresources that the kubelet serves: where the API server asks for them. The query is the kubelet's own, made of the
 // options of the client.
 
-import { badRequest, notFound } from "../errors.js";
-import { fieldsAt, listAt, textAt, type ApiObject } from "../object.js";
+import { badRequest, notFound } from "../../../src/workers/apiserver/objects/errors.js";
+import { fieldsAt, listAt, textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import type { RequestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
 import { resourceNamed } from "../resources.js";
-import type { RequestInfo } from "../server/request-info.js";
 import { keyOf } from "../storage/store.js";
 import type { World } from "../world.js";
 

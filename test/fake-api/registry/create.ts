@@ -2,15 +2,15 @@
 // that the same one of two broken rules is reported.
 
 import { randomUUID } from "node:crypto";
+import { alreadyExists, ApiError, badRequest, invalid } from "../../../src/workers/apiserver/objects/errors.js";
+import { metadataErrors } from "../../../src/workers/apiserver/objects/metadata.js";
+import { fillName, nameErrors } from "../../../src/workers/apiserver/objects/names.js";
+import { copyOf, nowText, withoutNulls, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { admitCreate } from "../admission/chain.js";
-import { alreadyExists, ApiError, badRequest, invalid } from "../errors.js";
-import { copyOf, nowText, withoutNulls, type ApiObject } from "../object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
 import { toStored } from "../storage/views.js";
 import { undecodable } from "../strategies/decode.js";
-import { metadataErrors } from "../strategies/metadata.js";
-import { fillName, nameErrors } from "../strategies/names.js";
 import { strategyOf } from "../strategies/table.js";
 import type { Target, WriteContext } from "./request.js";
 

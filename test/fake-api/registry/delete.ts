@@ -1,9 +1,16 @@
 // Delete: preconditions, the grace of pods, finalizers. A pod that has time left is only marked; who deletes it again
 // may shorten that time; with none left it goes, and watches see both the mark and the end.
 
+import { notFound, preconditionConflict } from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  copyOf,
+  isFields,
+  textAt,
+  timeText,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { admitDelete } from "../admission/chain.js";
-import { notFound, preconditionConflict } from "../errors.js";
-import { copyOf, isFields, textAt, timeText, type ApiObject, type Fields } from "../object.js";
 import { resourceNamed, RESOURCES } from "../resources.js";
 import { keyOf } from "../storage/store.js";
 import { strategyOf } from "../strategies/table.js";

@@ -1,14 +1,27 @@
 // Update and patch: optimistic concurrency, what a subresource may change, generations, and the end of objects whose
 // last finalizer goes. A change that changes nothing writes nothing.
 
+import {
+  badRequest,
+  conflict,
+  FieldError,
+  invalid,
+  MODIFIED,
+  notFound,
+} from "../../../src/workers/apiserver/objects/errors.js";
+import { metadataErrors } from "../../../src/workers/apiserver/objects/metadata.js";
+import {
+  copyOf,
+  isSame,
+  removeField,
+  withoutNulls,
+  type ApiObject,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { admitUpdate } from "../admission/chain.js";
-import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from "../errors.js";
-import { copyOf, isSame, removeField, withoutNulls, type ApiObject } from "../object.js";
 import type { Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
 import { toStored, toView } from "../storage/views.js";
 import { undecodable, undecodablePatch } from "../strategies/decode.js";
-import { metadataErrors } from "../strategies/metadata.js";
 import { strategyOf } from "../strategies/table.js";
 import { checkedBody, checkNamespace, createObject } from "./create.js";
 import { removeObject } from "./delete.js";

@@ -4,8 +4,8 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { parse } from "yaml";
 import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
-import { badRequest, tooLarge, unsupportedMediaType } from "../errors.js";
-import { isFields, type ApiObject } from "../object.js";
+import { badRequest, tooLarge, unsupportedMediaType } from "../../../src/workers/apiserver/objects/errors.js";
+import { isFields, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { fromProtobuf } from "./protobuf.js";
 
 const LIMIT = 3 * 1024 * 1024;

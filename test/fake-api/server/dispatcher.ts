@@ -3,22 +3,28 @@
 import { once } from "node:events";
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
+import {
+  ApiError,
+  badRequest,
+  forbidden,
+  internalError,
+  noSuchResource,
+} from "../../../src/workers/apiserver/objects/errors.js";
+import { requestInfo, type RequestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
+import { isTableWanted, tableLines, toTable } from "../../../src/workers/apiserver/printing/table.js";
 import { authenticate } from "../access/authenticate.js";
 import { authorize, refusalText } from "../access/authorize.js";
 import type { ApiCall, CallLog } from "../call-log.js";
 import { document } from "../discovery/documents.js";
-import { ApiError, badRequest, forbidden, internalError, noSuchResource } from "../errors.js";
 import type { Faults } from "../faults.js";
 import { proxyRequest, streamLog, tunnel } from "../kubelet/connection.js";
 import { isServedByKubelet, locationOf } from "../kubelet/location.js";
-import { isTableWanted, tableLines, toTable } from "../printing/table.js";
-import { isServedGroup, laterResourceAt } from "../resources.js";
+import { isServedGroup, laterResourceAt, resourceAt } from "../resources.js";
 import type { Watches, WatchSink } from "../verbs/watch.js";
 import type { User, World } from "../world.js";
 import { mediaType, parseBody, readBody, type ApiRequest } from "./body.js";
 import { namespaceOf, perform, type Call } from "./operations.js";
 import { checkAccept, dropConnection, sendObject, sendText, type ApiResponse } from "./reply.js";
-import { requestInfo, type RequestInfo } from "./request-info.js";
 import { sinkOf } from "./watch-sink.js";
 
 export class Dispatcher {
@@ -32,7 +38,12 @@ export class Dispatcher {
   async handle(request: ApiRequest, response: ApiResponse, socket: TLSSocket): Promise<void> {
     const [path = "/", search = ""] = (request.url ?? "/").split("?", 2);
     const query = new URLSearchParams(search);
-    const info = requestInfo(request.method ?? "GET", path, query);
+    const info = requestInfo(
+      request.method ?? "GET",
+      { path, segments: path.split("/").map(decoded) },
+      query,
+      resourceAt,
+    );
     if (this.world.settings.later) info.served = laterResourceAt(info.group, info.version, info.resource);
     const entry = this.#logged(info, request);
     const gone = new AbortController();
@@ -61,7 +72,12 @@ export class Dispatcher {
   async upgrade(request: IncomingMessage, socket: TLSSocket, head: Buffer): Promise<void> {
     const [path = "/", search = ""] = (request.url ?? "/").split("?", 2);
     const query = new URLSearchParams(search);
-    const info = requestInfo(request.method ?? "GET", path, query);
+    const info = requestInfo(
+      request.method ?? "GET",
+      { path, segments: path.split("/").map(decoded) },
+      query,
+      resourceAt,
+    );
     // A GET that becomes a stream acts; it needs the right to create.
     if (info.isResource && info.subresource !== "proxy") info.verb = "create";
     const entry = this.#logged(info, request);
@@ -262,4 +278,12 @@ function reasonOf(code: number): string {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -1,9 +1,15 @@
 // Operations of an authorised request: one function per verb, and the subresources that are actions.
 
+import {
+  badRequest,
+  methodNotAllowed,
+  noSuchResource,
+  notFound,
+} from "../../../src/workers/apiserver/objects/errors.js";
+import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
+import type { RequestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
+import { patchFor } from "../../../src/workers/apiserver/patch/patch-for.js";
 import { review } from "../access/reviews.js";
-import { badRequest, methodNotAllowed, noSuchResource, notFound } from "../errors.js";
-import type { ApiObject, Fields } from "../object.js";
-import { patchFor } from "../patch/apply.js";
 import { createObject } from "../registry/create.js";
 import { deleteObject, readDeleteOptions, type DeleteOptions } from "../registry/delete.js";
 import type { Target, WriteContext } from "../registry/request.js";
@@ -17,7 +23,6 @@ import { requestToken } from "../subresources/tokens.js";
 import { list, selected } from "../verbs/list.js";
 import type { User, World } from "../world.js";
 import { objectBody } from "./body.js";
-import type { RequestInfo } from "./request-info.js";
 
 export interface Call {
   world: World;

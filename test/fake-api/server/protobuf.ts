@@ -8,7 +8,7 @@ import {
   enveloped,
   messageOf,
 } from "../../../src/shared/kubernetes/api/protobuf/objects.js";
-import { badRequest } from "../errors.js";
+import { badRequest } from "../../../src/workers/apiserver/objects/errors.js";
 import type { ApiRequest } from "./body.js";
 
 /** The client's first choice. */

@@ -5,7 +5,7 @@ import type { Http2ServerResponse } from "node:http2";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
-import { notAcceptable } from "../errors.js";
+import { notAcceptable } from "../../../src/workers/apiserver/objects/errors.js";
 import type { ApiRequest } from "./body.js";
 import { toProtobuf, wantsProtobuf } from "./protobuf.js";
 

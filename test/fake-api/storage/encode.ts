@@ -1,6 +1,6 @@
 // Stored objects as JSON, made once per version: thousand pods are listed in the time it takes to join texts.
 
-import type { ApiObject, Fields } from "../object.js";
+import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { toView } from "./views.js";
 

@@ -2,7 +2,7 @@
 // exact lists and continue tokens are served from that log. It applies no rules of the API.
 // Invariant: every change takes the next revision; stored objects are frozen; the log reaches back to `compacted`.
 
-import { freeze, type ApiObject } from "../object.js";
+import { freeze, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { Resource } from "../resources.js";
 
 export interface Change {

@@ -1,6 +1,6 @@
 // Two groups show the same events under different field names; they are stored in the core form.
 
-import { removeField, type ApiObject, type Fields } from "../object.js";
+import { removeField, type ApiObject, type Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 
 /** Name in events.k8s.io to name in the core group, where they differ. */

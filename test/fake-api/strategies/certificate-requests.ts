@@ -1,10 +1,19 @@
 // CertificateSigningRequests: records the requester. If the world is set to it, requests of nodes are approved and
 // signed at once. The controller manager would do so a moment later.
 
-import type { Usage } from "../certificates/authority.js";
+import type { Usage } from "../../../src/main/node/api-server/authority.js";
+import { FieldError, forbidden } from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  copyOf,
+  ensureFields,
+  fieldsAt,
+  listAt,
+  nowText,
+  setDefault,
+  textAt,
+  type ApiObject,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { readSigningRequest, type SigningRequest } from "../certificates/signing-request.js";
-import { FieldError, forbidden } from "../errors.js";
-import { copyOf, ensureFields, fieldsAt, listAt, nowText, setDefault, textAt, type ApiObject } from "../object.js";
 import { resourceNamed } from "../resources.js";
 import type { World } from "../world.js";
 import type { Strategy } from "./strategy.js";

@@ -1,6 +1,14 @@
 // Defaults of containers and their probes, as every client finds them filled in.
 
-import { ensureFields, fieldsAt, isFields, listAt, setDefault, textAt, type Fields } from "../object.js";
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  setDefault,
+  textAt,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 
 /** Kinds of containers of a pod spec, by field. */
 export const CONTAINER_LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;

@@ -1,8 +1,14 @@
 // Values that a typed server can't decode: quantities, times in microseconds, base64. The error is 400 in a whole
 // object and 422 in a patch.
 
-import { badRequest, FieldError, invalid, type ApiError } from "../errors.js";
-import { fieldsAt, isFields, listAt, type ApiObject, type Fields } from "../object.js";
+import { badRequest, FieldError, invalid, type ApiError } from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  fieldsAt,
+  isFields,
+  listAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import type { Resource } from "../resources.js";
 import { CONTAINER_LISTS } from "./containers.js";
 import { isQuantity, nanosOf } from "./quantities.js";

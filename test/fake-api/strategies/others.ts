@@ -1,6 +1,6 @@
 // Defaults and checks of other resources when an object is written: one strategy per resource.
 
-import { FieldError } from "../errors.js";
+import { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
 import {
   ensureFields,
   fieldsAt,
@@ -11,7 +11,7 @@ import {
   setDefault,
   textAt,
   type ApiObject,
-} from "../object.js";
+} from "../../../src/workers/apiserver/objects/object.js";
 import { canonicalAmounts, canonicalResources } from "./quantities.js";
 import { coreEventShape, nodeShape } from "./shape.js";
 import type { Strategy } from "./strategy.js";

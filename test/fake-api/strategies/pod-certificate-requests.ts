@@ -3,8 +3,7 @@
 
 import { createPublicKey, X509Certificate } from "node:crypto";
 import type { Clock } from "../../../src/shared/base/clock/clock.js";
-import { readSigningRequestDer } from "../certificates/signing-request.js";
-import { FieldError } from "../errors.js";
+import { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
 import {
   copyOf,
   ensureFields,
@@ -15,7 +14,8 @@ import {
   textAt,
   type ApiObject,
   type Fields,
-} from "../object.js";
+} from "../../../src/workers/apiserver/objects/object.js";
+import { readSigningRequestDer } from "../certificates/signing-request.js";
 import type { Strategy } from "./strategy.js";
 
 const DAY_S = 86_400;

@@ -1,6 +1,14 @@
 // Defaults of a pod, in the order a decoder of the real server fills them in.
 
-import { ensureFields, fieldsAt, isFields, listAt, setDefault, type ApiObject, type Fields } from "../object.js";
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  setDefault,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { CONTAINER_LISTS, defaultContainer, requestsFromLimits } from "./containers.js";
 import { canonicalAmounts, canonicalResources } from "./quantities.js";
 import { podShape } from "./shape.js";

@@ -1,9 +1,16 @@
 // The rules of pods that a node agent or its tests can run into. The real server has many more for what users write.
 
-import { FieldError } from "../errors.js";
-import { fieldsAt, isSame, listAt, textAt, type ApiObject, type Fields } from "../object.js";
+import { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
+import { LABEL, LABEL_RULE } from "../../../src/workers/apiserver/objects/names.js";
+import {
+  fieldsAt,
+  isSame,
+  listAt,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { CONTAINER_LISTS } from "./containers.js";
-import { LABEL, LABEL_RULE } from "./names.js";
 import { qosClass } from "./qos.js";
 import { isQuantity, nanosOf } from "./quantities.js";
 

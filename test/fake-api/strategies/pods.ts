@@ -1,7 +1,16 @@
 // Pods: defaults, what a new one's status says, and which parts each subresource may change.
 
-import type { FieldError } from "../errors.js";
-import { copyOf, ensureFields, fieldsAt, isFields, listAt, textAt, type ApiObject, type Fields } from "../object.js";
+import type { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  copyOf,
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { CONTAINER_LISTS } from "./containers.js";
 import { defaultPod } from "./pod-defaults.js";
 import { ephemeralErrors, podErrors, podStatusErrors, podUpdateErrors, resizeErrors } from "./pod-validation.js";

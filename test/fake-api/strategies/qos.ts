@@ -1,6 +1,6 @@
 // The QoS class, which the server writes into the status of a new pod.
 
-import { fieldsAt, isFields, listAt, type Fields } from "../object.js";
+import { fieldsAt, isFields, listAt, type Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { isQuantity, nanosOf } from "./quantities.js";
 
 const COUNTED = ["cpu", "memory"];

@@ -2,7 +2,7 @@
 
 import type { Quantity } from "../../../src/shared/kubernetes/api/meta.js";
 import { parseQuantity, printQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
-import { isFields, type Fields } from "../object.js";
+import { isFields, type Fields } from "../../../src/workers/apiserver/objects/object.js";
 
 export function isQuantity(value: unknown): value is Quantity {
   return typeof value === "string" || typeof value === "number";

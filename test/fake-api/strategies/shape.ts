@@ -1,6 +1,13 @@
 // Fields without omitempty. A server in Go always writes them, as null or zero, whether they were sent or not.
 
-import { ensureFields, fieldsAt, isFields, listAt, type ApiObject, type Fields } from "../object.js";
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { canonicalAmounts, canonicalResources } from "./quantities.js";
 
 function nullIfAbsent(target: Fields, ...fields: readonly string[]): void {

@@ -1,8 +1,8 @@
 // The differences between resources when an object is written. The order is the server's: defaults when it is decoded,
 // then admission, then `prepare`, then validation.
 
-import type { FieldError } from "../errors.js";
-import type { ApiObject } from "../object.js";
+import type { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
+import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { User, World } from "../world.js";
 
 /** A subresource through which an object is changed; "" is the object itself. */

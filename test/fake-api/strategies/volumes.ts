@@ -1,6 +1,13 @@
 // Defaults of a pod's volumes: the modes and types that a node relies on being filled in.
 
-import { isFields, listAt, setDefault, fieldsAt, textAt, type Fields } from "../object.js";
+import {
+  isFields,
+  listAt,
+  setDefault,
+  fieldsAt,
+  textAt,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { pullPolicyOf } from "./containers.js";
 
 const MODE = 0o644;

@@ -1,7 +1,21 @@
 // pods/binding and pods/eviction.
 
-import { ApiError, badRequest, conflict, notFound, tooManyRequests } from "../errors.js";
-import { copyOf, fieldsAt, listAt, nowText, textAt, type ApiObject, type Fields } from "../object.js";
+import {
+  ApiError,
+  badRequest,
+  conflict,
+  notFound,
+  tooManyRequests,
+} from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  copyOf,
+  fieldsAt,
+  listAt,
+  nowText,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { deleteObject, readDeleteOptions } from "../registry/delete.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";

@@ -1,6 +1,6 @@
 // The Status that says that something was done.
 
-import type { Fields } from "../object.js";
+import type { Fields } from "../../../src/workers/apiserver/objects/object.js";
 
 export function canonicalStatus(code?: number, details?: Fields): Fields {
   return {

@@ -1,9 +1,23 @@
 // serviceaccounts/token: a TokenRequest is answered with a signed token.
 
+import {
+  badRequest,
+  conflict,
+  FieldError,
+  invalid,
+  notFound,
+  preconditionConflict,
+} from "../../../src/workers/apiserver/objects/errors.js";
+import {
+  fieldsAt,
+  nowText,
+  textAt,
+  timeText,
+  type ApiObject,
+  type Fields,
+} from "../../../src/workers/apiserver/objects/object.js";
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
 import { restrictTokens } from "../admission/node-tokens.js";
-import { badRequest, conflict, FieldError, invalid, notFound, preconditionConflict } from "../errors.js";
-import { fieldsAt, nowText, textAt, timeText, type ApiObject, type Fields } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 import { keyOf } from "../storage/store.js";

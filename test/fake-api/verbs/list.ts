@@ -1,10 +1,16 @@
 // Lists: selectors, pages with continue tokens, and the versions a client may ask for.
 
-import { badRequest, expired, FieldError, invalid, tooLargeVersion } from "../errors.js";
-import type { ApiObject, Fields } from "../object.js";
+import {
+  badRequest,
+  expired,
+  FieldError,
+  invalid,
+  tooLargeVersion,
+} from "../../../src/workers/apiserver/objects/errors.js";
+import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
+import { filterOf } from "../../../src/workers/apiserver/objects/selectors.js";
 import type { Resource } from "../resources.js";
 import { listText } from "../storage/encode.js";
-import { filterOf } from "../storage/selectors.js";
 import type { World } from "../world.js";
 
 const WAIT_FOR_VERSION_MS = 3000;

@@ -3,12 +3,12 @@
 // Invariant: each watch ends by its timeout, its client, or the server's stop, and releases its resources.
 
 import type { Clock, Timer } from "../../../src/shared/base/clock/clock.js";
-import { ApiError } from "../errors.js";
-import { expired, FieldError, invalid } from "../errors.js";
-import type { ApiObject, Fields } from "../object.js";
+import { ApiError } from "../../../src/workers/apiserver/objects/errors.js";
+import { expired, FieldError, invalid } from "../../../src/workers/apiserver/objects/errors.js";
+import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
+import { filterOf, type Filter } from "../../../src/workers/apiserver/objects/selectors.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { objectText } from "../storage/encode.js";
-import { filterOf, type Filter } from "../storage/selectors.js";
 import type { Change } from "../storage/store.js";
 import type { World } from "../world.js";
 import { awaitVersion, parseVersion, versionError } from "./list.js";

@@ -1,7 +1,7 @@
 // What a row of pods says of a pod: ready containers, the reason of its state, restarts. A pod that initialises shows
 // its first unfinished init container; afterwards the first regular container with a reason decides.
 
-import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from "../object.js";
+import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import { ageOf } from "./age.js";
 
 export interface PodSummary {

@@ -1,8 +1,8 @@
 // Strategic merge. It is like a merge patch, but lists with a merge key are merged item by item, and directives
 // ($patch, $setElementOrder, $deleteFromPrimitiveList, $retainKeys) steer it.
 
-import { ApiError } from "../errors.js";
-import { isFields, isSame, removeField, type Fields } from "../object.js";
+import { ApiError } from "../objects/errors.js";
+import { isFields, isSame, removeField, type Fields } from "../objects/object.js";
 import { mergeKeyOf, SCALARS } from "./merge-keys.js";
 
 const ORDER = "$setElementOrder/";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiObject, Fields } from "../object.js";
-import { ageOf } from "./age.js";
-import { podSummary } from "./pod-summary.js";
+import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
+import { ageOf } from "../../../src/workers/apiserver/printing/age.js";
+import { podSummary } from "../../../src/workers/apiserver/printing/pod-summary.js";
 
 const NOW = Date.parse("2026-11-28T12:00:00Z");
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();

@@ -1,9 +1,9 @@
 // Label and field selectors of lists and watches. A field that a resource does not index is refused, as the server
 // does.
 
-import { badRequest } from "../errors.js";
-import { isFields, type ApiObject } from "../object.js";
-import type { Resource } from "../resources.js";
+import { badRequest } from "./errors.js";
+import { isFields, type ApiObject } from "./object.js";
+import type { Resource } from "./resource.js";
 
 export type Filter = (object: ApiObject) => boolean;
 

@@ -1,11 +1,18 @@
-// A certificate authority in memory: EC P-256, certificates of any life, also of none. A certificate takes well below a
-// millisecond. So tests make as many as they like, also expired ones and those of strangers.
+// A certificate authority: EC P-256, certificates of any life, also of none. A certificate takes well below a
+// millisecond, and no library: main makes those of its API server at the start.
 
-import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
-import type { Clock } from "../../../src/shared/base/clock/clock.js";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  type KeyObject,
+} from "node:crypto";
+import type { Clock } from "../../../shared/base/clock/clock.js";
 import { bitString, context, decode, encode, integer, oid, sequence, TAG, time, toPem } from "./der.js";
 import { alternativeNames, distinguishedName, EXTENSION, USAGE } from "./names.js";
-import type { SigningRequest } from "./signing-request.js";
 
 const ECDSA_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 const YEAR_MS = 365 * 86_400_000;
@@ -26,6 +33,14 @@ export interface Validity {
   fromMs?: number;
 }
 
+/** What a certificate is made for, in DER. */
+export interface Subject {
+  subject: Buffer;
+  publicKey: Buffer;
+  /** Value of the subjectAltName extension, when there is one. */
+  altNames?: Buffer;
+}
+
 export type Usage = keyof typeof USAGE;
 
 export class Authority {
@@ -35,20 +50,29 @@ export class Authority {
   readonly #name: Buffer;
   readonly #keyId: Buffer;
 
+  /** @param kept the pair of an earlier one with this name */
   constructor(
     private readonly clock: Clock,
     commonName = "kubernetes",
+    kept?: CertificatePair,
   ) {
-    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    this.#key = privateKey;
+    this.#key =
+      kept === undefined ? generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey : createPrivateKey(kept.key);
     this.#name = distinguishedName(commonName, []);
-    const spki = publicKey.export({ type: "spki", format: "der" });
+    const spki = createPublicKey(this.#key).export({ type: "spki", format: "der" });
     this.#keyId = keyIdOf(spki);
-    this.ca = this.#issue({ subject: this.#name, publicKey: spki }, { lifeMs: 10 * YEAR_MS }, [
-      critical(EXTENSION.basicConstraints, sequence(encode(TAG.boolean, Buffer.from([0xff])))),
-      // digitalSignature, keyCertSign, cRLSign
-      critical(EXTENSION.keyUsage, encode(TAG.bitString, Buffer.from([1, 0x86]))),
-    ]);
+    this.ca =
+      kept?.cert ??
+      this.#issue({ subject: this.#name, publicKey: spki }, { lifeMs: 10 * YEAR_MS }, [
+        critical(EXTENSION.basicConstraints, sequence(encode(TAG.boolean, Buffer.from([0xff])))),
+        // digitalSignature, keyCertSign, cRLSign
+        critical(EXTENSION.keyUsage, encode(TAG.bitString, Buffer.from([1, 0x86]))),
+      ]);
+  }
+
+  /** PEM, PKCS #8. */
+  get key(): string {
+    return this.#key.export({ type: "pkcs8", format: "pem" }).toString();
   }
 
   clientCertificate(user: string, groups: readonly string[] = [], validity: Validity = {}): CertificatePair {
@@ -64,7 +88,7 @@ export class Authority {
   }
 
   /** Signs what a request asks for; PEM. */
-  signRequest(request: SigningRequest, usages: readonly Usage[], validity: Validity = {}): string {
+  signRequest(request: Subject, usages: readonly Usage[], validity: Validity = {}): string {
     return this.#issue(request, validity, leafExtensions(usages, request.altNames));
   }
 
@@ -76,7 +100,7 @@ export class Authority {
   }
 
   #issue(
-    { subject, publicKey }: Pick<SigningRequest, "subject" | "publicKey">,
+    { subject, publicKey }: Pick<Subject, "subject" | "publicKey">,
     { lifeMs = YEAR_MS, fromMs = -EARLIER_MS }: Validity,
     extensions: readonly Buffer[],
   ): string {

@@ -1,7 +1,7 @@
 // A patch by its media type. Server-side apply is not offered: 415.
 
-import { badRequest, unsupportedPatch } from "../errors.js";
-import { isFields, type ApiObject, type Fields } from "../object.js";
+import { badRequest, unsupportedPatch } from "../objects/errors.js";
+import { isFields, type ApiObject, type Fields } from "../objects/object.js";
 import { applyJsonPatch } from "./json-patch.js";
 import { applyMergePatch } from "./merge-patch.js";
 import { applyStrategicMerge } from "./strategic-merge.js";

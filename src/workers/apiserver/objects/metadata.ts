@@ -1,7 +1,7 @@
 // The rules of labels and annotations.
 
-import { FieldError } from "../errors.js";
-import type { ObjectMeta } from "../object.js";
+import { FieldError } from "./errors.js";
+import type { ObjectMeta } from "./object.js";
 
 const NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;

@@ -1,8 +1,8 @@
 // Answers as tables (meta.k8s.io/v1 Table), which `kubectl get` prints: the server makes the columns.
 
-import type { Clock } from "../../../src/shared/base/clock/clock.js";
-import { isFields, type ApiObject, type Fields } from "../object.js";
-import type { Resource } from "../resources.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { isFields, type ApiObject, type Fields } from "../objects/object.js";
+import type { Resource } from "../objects/resource.js";
 import { columnsOf, type Column } from "./columns.js";
 
 /** The client's first choice is a table. */

@@ -1,8 +1,8 @@
 // The columns of the resources that people list. Others have their name and time of creation, as resources without
 // columns of their own.
 
-import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from "../object.js";
-import type { Resource } from "../resources.js";
+import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from "../objects/object.js";
+import type { Resource } from "../objects/resource.js";
 import { ageOf, ageText } from "./age.js";
 import { podSummary } from "./pod-summary.js";
 

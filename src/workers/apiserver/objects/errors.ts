@@ -2,7 +2,7 @@
 // clients tell causes apart by them.
 
 import type { Fields } from "./object.js";
-import type { Resource } from "./resources.js";
+import type { Resource } from "./resource.js";
 
 interface Cause {
   reason?: string;

@@ -1,7 +1,7 @@
 // RFC 6902. A patch that can't be applied is 422, as in the server; a text that is not a patch is 400.
 
-import { ApiError, badRequest } from "../errors.js";
-import { isFields, isSame, type Fields } from "../object.js";
+import { ApiError, badRequest } from "../objects/errors.js";
+import { isFields, isSame, type Fields } from "../objects/object.js";
 
 interface Operation {
   op: string;

@@ -1,6 +1,6 @@
 // RFC 7386: maps are merged, null removes, anything else replaces.
 
-import { isFields, removeField, type Fields } from "../object.js";
+import { isFields, removeField, type Fields } from "../objects/object.js";
 
 export function applyMergePatch(target: unknown, patch: Fields): Fields {
   const merged: Fields = isFields(target) ? { ...target } : {};

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
-import type { Fields } from "../object.js";
-import { applyJsonPatch } from "./json-patch.js";
-import { applyMergePatch } from "./merge-patch.js";
-import { applyStrategicMerge } from "./strategic-merge.js";
+import type { Fields } from "../../../src/workers/apiserver/objects/object.js";
+import { applyJsonPatch } from "../../../src/workers/apiserver/patch/json-patch.js";
+import { applyMergePatch } from "../../../src/workers/apiserver/patch/merge-patch.js";
+import { applyStrategicMerge } from "../../../src/workers/apiserver/patch/strategic-merge.js";
 
 const ROWS: [what: string, target: Fields, patch: Fields, expected: Fields][] = [
   ["maps are merged, null removes", { a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],

@@ -1,9 +1,9 @@
 // Names: made from generateName, and checked as DNS names.
 
 import { randomBytes } from "node:crypto";
-import { FieldError } from "../errors.js";
-import type { ObjectMeta } from "../object.js";
-import type { Resource } from "../resources.js";
+import { FieldError } from "./errors.js";
+import type { ObjectMeta } from "./object.js";
+import type { Resource } from "./resource.js";
 
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 const LONGEST_GENERATED = 63;

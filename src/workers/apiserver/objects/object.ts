@@ -2,8 +2,8 @@
 // works on a copy, so that a watch never sees a half-made change.
 
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../src/shared/base/clock/clock.js";
-import type { ObjectMeta as Metadata } from "../../src/shared/kubernetes/api/meta.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ObjectMeta as Metadata } from "../../../shared/kubernetes/api/meta.js";
 
 export type Fields = Record<string, unknown>;
 

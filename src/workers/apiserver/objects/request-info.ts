@@ -1,6 +1,6 @@
 // From method and path to verb and resource: the server's own reading. Authorization, faults and the call log use it.
 
-import { resourceAt, type Resource } from "../resources.js";
+import type { Resource } from "./resource.js";
 
 export interface RequestInfo {
   /** get, list, watch, create, update, patch, delete, deletecollection; the method in lower case for other paths. */
@@ -28,7 +28,18 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+export type FindResource = (group: string, version: string, resource: string) => Resource | undefined;
+
+/**
+ * @param path as it was sent
+ * @param segments of the path, decoded; empty ones count as none
+ */
+export function requestInfo(
+  method: string,
+  { path, segments }: { path: string; segments: readonly string[] },
+  query: URLSearchParams,
+  resourceAt: FindResource,
+): RequestInfo {
   const info: RequestInfo = {
     verb: method.toLowerCase(),
     path,
@@ -42,11 +53,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     name: "",
     served: undefined,
   };
-  const parts = path
-    .split("/")
-    .filter((part) => part !== "")
-    .map(decoded);
-  const [root, ...rest] = parts;
+  const [root, ...rest] = segments.filter((part) => part !== "");
   if (root !== "api" && root !== "apis") return info;
   if (root === "apis") info.group = rest.shift() ?? "";
   info.version = rest.shift() ?? "";
@@ -77,12 +84,4 @@ function readCollectionVerb(info: RequestInfo, method: string, query: URLSearchP
   // A selector for one name is authorized as if that one was asked for.
   const named = /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get("fieldSelector") ?? "")?.[1];
   if (named !== undefined) info.name = named;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
