@@ -30,8 +30,10 @@ function read(folder) {
     });
   const names = [...rows.keys()];
   const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const missing = folders.map(({ name }) => name).filter((name) => !rows.has(name));
+  const there = new Set(folders.map(({ name }) => name));
+  const missing = [...there].filter((name) => !rows.has(name));
   if (missing.length > 0) throw new Error(`${path}: no line for ${missing.join(", ")}`);
+  for (const [name, { line }] of rows) if (!there.has(name)) throw new Error(`${path}:${line}: no folder ${name}`);
   for (const [name, { line, below }] of rows) {
     const wrong = below.find((other) => names.indexOf(other) <= names.indexOf(name));
     if (wrong !== undefined)

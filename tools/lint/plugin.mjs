@@ -2,9 +2,17 @@
 
 import { commentWidth } from "./comment-width.mjs";
 import { dependencyLists } from "./dependency-lists.mjs";
+import { docstringSubject } from "./docstring-subject.mjs";
 import { oneIdea } from "./one-idea.mjs";
+import { testTitle } from "./test-title.mjs";
 
 export default {
   meta: { name: "nodelet" },
-  rules: { "comment-width": commentWidth, "dependency-lists": dependencyLists, "one-idea": oneIdea },
+  rules: {
+    "comment-width": commentWidth,
+    "dependency-lists": dependencyLists,
+    "docstring-subject": docstringSubject,
+    "one-idea": oneIdea,
+    "test-title": testTitle,
+  },
 };
