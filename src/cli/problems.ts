@@ -79,6 +79,11 @@ export function isLate({ state, lastTickMs }: ThreadFacts): boolean {
   return state === "running" && lastTickMs !== undefined && lastTickMs > LATE_MS;
 }
 
+/** "resting": it runs only while there is work for it. "not needed": it has never run. */
+export function threadState({ state, lastTickMs }: ThreadFacts): string {
+  return lastTickMs === undefined && state !== "resting" ? "not needed" : state;
+}
+
 function* runtimeProblems(status: NodeView): Iterable<Problem> {
   const { facts, runtimeEndpoint } = status;
   const unit = unitOf(status);

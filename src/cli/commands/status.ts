@@ -9,7 +9,7 @@ import { print } from "../output/print.js";
 import { cut, table, wrap } from "../output/table.js";
 import { fullName, podsOf } from "../pods/find.js";
 import { inOrder } from "../pods/order.js";
-import { apiServerFails, isLate, problemsOf, type Problem } from "../problems.js";
+import { apiServerFails, isLate, problemsOf, threadState, type Problem } from "../problems.js";
 import { withCni } from "../runtime/cni-places.js";
 import type { SeenPod } from "../why/seen-pod.js";
 import { seenPods } from "../why/seen-pods.js";
@@ -66,7 +66,7 @@ export function statusText(
       { title: "THREAD", text: ({ name }) => name },
       {
         title: "STATE",
-        text: (thread) => (isLate(thread) ? "late" : thread.lastTickMs === undefined ? "not needed" : thread.state),
+        text: (thread) => (isLate(thread) ? "late" : threadState(thread)),
         paint: (thread, text) => (isLate(thread) ? paint("red", text) : text),
       },
       { title: "LAST TICK", text: ({ lastTickMs }) => (lastTickMs === undefined ? "-" : `${lastTickMs} ms ago`) },

@@ -26,7 +26,7 @@ export function lateThreads(snapshot: readonly ThreadSnapshot[], limits: StampLi
   const late: LateThread[] = [];
   for (const [thread, limitMs] of Object.entries(limits)) {
     const seen = snapshot.find((slot) => slot.thread === thread);
-    if (seen !== undefined && (isUnstarted(seen) || isBetweenRuns(seen))) continue;
+    if (seen !== undefined && (seen.state === "resting" || isUnstarted(seen) || isBetweenRuns(seen))) continue;
     const { ageMs = Infinity, state = "exited", op = 0, opAgeMs = 0 } = seen ?? {};
     if (ageMs > limitMs) late.push({ thread, ageMs, limitMs, state, op, opAgeMs });
   }

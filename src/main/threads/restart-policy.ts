@@ -26,6 +26,11 @@ export class RestartPolicy {
     private readonly random: () => number = Math.random,
   ) {}
 
+  /** A run came to its end in order. */
+  rested(): void {
+    this.failures = 0;
+  }
+
   /** @param ranForMs How long the thread was running, ms; 0 when it never was. */
   exited(ranForMs: number): RestartDecision {
     if (ranForMs >= this.options.healthyAfterMs) this.failures = 0;

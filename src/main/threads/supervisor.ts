@@ -76,7 +76,7 @@ export class SupervisedThread<Control extends object> {
   private readonly calls: RemoteCalls<Control>;
   private readonly slot: BoardWriter;
   private readonly policy: RestartPolicy;
-  private current: ThreadGeneration | undefined;
+  protected current: ThreadGeneration | undefined;
   private stateNow: ThreadState = "exited";
   private generationNow = 0;
   private restartsSoFar = 0;
@@ -86,12 +86,14 @@ export class SupervisedThread<Control extends object> {
   private restartTimer: Timer | undefined;
   private endStallWatch: (() => void) | undefined;
   private stopping: Promise<void> | undefined;
+  /** The thread was told to end, or has ended, until it is woken. */
+  private resting = false;
   private first: PromiseWithResolvers | undefined;
   private readonly firstTry = withResolvers();
   private last: ThreadExit | undefined;
   private loaded: (() => void) | undefined;
 
-  constructor(private readonly options: SuperviseOptions<Control, unknown, object>) {
+  constructor(protected readonly options: SuperviseOptions<Control, unknown, object>) {
     this.name = options.name;
     this.calls = new RemoteCalls<Control>(options.name, options.clock, options.callDeadlineMs);
     this.slot = new BoardWriter(options.board, options.name, options.clock);
@@ -189,6 +191,30 @@ export class SupervisedThread<Control extends object> {
     return this.stopping;
   }
 
+  /** Ends a running thread in order; it is not restarted before `wake`. */
+  protected async rest(): Promise<void> {
+    if (this.stateNow !== "running" || this.stopping !== undefined || this.current === undefined) return;
+    this.resting = true;
+    this.enter("draining");
+    await this.current.drain(this.options.drainDeadlineMs ?? DEFAULT_DRAIN_MS);
+  }
+
+  /** Starts a thread that rests, or that was never started. Otherwise it runs or its supervisor starts it. */
+  protected async wake(): Promise<void> {
+    if (this.first === undefined) this.startInBackground();
+    if (!this.resting) return;
+    await this.current?.gone();
+    // Another caller may have woken it, or it is being stopped.
+    if (!this.isResting || this.stopping !== undefined) return;
+    this.resting = false;
+    this.launch();
+  }
+
+  /** An await has passed since the last look. */
+  private get isResting(): boolean {
+    return this.resting;
+  }
+
   private async end(): Promise<void> {
     this.restartTimer?.cancel();
     if (this.current !== undefined) {
@@ -255,7 +281,9 @@ export class SupervisedThread<Control extends object> {
     generation.post({ kind: "running" });
     this.runningSince = this.options.clock.monotonic();
     this.lateStarts = 0;
-    this.options.log.info({ thread: this.name, generation: this.generationNow }, "thread running");
+    // After an orderly end it was woken, which is no news.
+    const level = this.last?.cause === "drained" ? "debug" : "info";
+    this.options.log[level]({ thread: this.name, generation: this.generationNow }, "thread running");
     this.first?.resolve();
   }
 
@@ -265,12 +293,14 @@ export class SupervisedThread<Control extends object> {
     this.loaded?.();
     this.last = exit;
     if (exit.cause === "not-ready") this.lateStarts++;
-    this.enter("exited");
+    this.enter(this.resting ? "resting" : "exited");
     this.calls.disconnect(`the thread exited: ${exit.reason}`);
-    const level = exit.cause === "drained" ? "info" : "error";
+    const level = exit.cause !== "drained" ? "error" : this.resting ? "debug" : "info";
     const { thread, generation, cause, code, error } = exit;
     this.options.log[level]({ thread, generation, cause, code, error }, `thread exited: ${exit.reason}`);
     this.notify(() => this.options.onExit?.(exit));
+    if (this.resting && exit.cause === "drained") this.policy.rested();
+    if (this.resting) return;
     if (this.stopping === undefined) this.restartOrGiveUp(exit, ranForMs);
   }
 
@@ -304,10 +334,11 @@ export class SupervisedThread<Control extends object> {
     }
   }
 
-  private enter(state: ThreadState): void {
+  protected enter(state: ThreadState): void {
     this.stateNow = state;
     // While the thread runs, only the thread writes its slot.
     if (state === "spawned" || state === "exited") this.slot.setState(state);
+    else if (state === "resting") this.slot.rest(this.generationNow);
   }
 
   private generationOrThrow(): ThreadGeneration {

@@ -2,7 +2,7 @@
 // Pure.
 
 import { duration, moment, since } from "../../cli/output/amounts.js";
-import { apiServerFails, isLate } from "../../cli/problems.js";
+import { apiServerFails, isLate, threadState } from "../../cli/problems.js";
 import type { NodeletStatus, ThreadFacts } from "../../shared/contracts/nodelet.js";
 import type { HostFacts } from "../../shared/contracts/status-page.js";
 import type { Event } from "../../shared/kubernetes/api/event.js";
@@ -110,7 +110,7 @@ function threadsTable(threads: readonly ThreadFacts[]): VNode {
           isLate(thread)
             ? badge("bad", "late")
             : thread.lastTickMs === undefined
-              ? badge("plain", "not needed")
+              ? badge("plain", threadState(thread))
               : badge(thread.state === "running" ? "good" : "warn", thread.state),
       },
       {

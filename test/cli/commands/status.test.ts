@@ -181,3 +181,16 @@ describe("the pod that a name means", () => {
     equal((error([ready, other], "web") as { exitCode: number }).exitCode, 2);
   });
 });
+
+test("a thread at rest is no problem, and is told from one that this node does not need", () => {
+  const off = { starts: 0, loopDelayMaxMs: 0, queued: 0 };
+  const threads = [
+    { ...off, name: "image-gc", state: "resting" as const, starts: 7 },
+    { ...off, name: "dockershim", state: "exited" as const },
+  ];
+  const status = node({}, { threads });
+  deepEqual(problemsOf(status), []);
+  const text = statusText(PLAIN, status, [], []);
+  match(text, /image-gc +resting +- +7/);
+  match(text, /dockershim +not needed +- +0/);
+});

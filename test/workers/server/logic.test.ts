@@ -303,9 +303,10 @@ describe("/healthz", () => {
     kit.threads = [
       slot("main", "running", 1),
       slot("prober", "exited", 0, Infinity),
-      slot("image-gc", "spawned", 1, Infinity),
+      slot("node-status", "spawned", 1, Infinity),
+      slot("image-gc", "resting", 7, Infinity),
     ];
-    equal((await kit.ask("/healthz/threads")).body, "ok", "one thread has no work yet, another starts");
+    equal((await kit.ask("/healthz/threads")).body, "ok", "one thread has no work yet, one starts, one rests");
     kit.threads = [
       slot("pleg", "running", 2),
       slot("secure-server", "spawned", 2),

@@ -6,8 +6,8 @@ import type { Clock } from "../clock/clock.js";
 import { InvariantError } from "../errors/invariant.js";
 import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
 
-/** States of a thread. The index is the word on the board. */
-const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;
+/** States of a thread. The index is the word on the board. resting: it runs only while there is work for it. */
+const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited", "resting"] as const;
 export type ThreadState = (typeof THREAD_STATES)[number];
 
 /** Structured-cloneable; clones share the memory. */
@@ -98,9 +98,19 @@ export class BoardWriter {
 
   /** A new start of the thread: clears the values of the last generation and stamps. */
   reset(generation: number): void {
+    this.clear(generation);
+    this.stamp();
+  }
+
+  /** The thread has ended until there is work for it: its slot has no stamp, and no value of the last generation. */
+  rest(generation: number): void {
+    this.clear(generation);
+    this.setState("resting");
+  }
+
+  private clear(generation: number): void {
     this.slot.fill(0);
     Atomics.store(this.slot, BoardWord.generation, generation);
-    this.stamp();
   }
 }
 

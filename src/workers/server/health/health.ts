@@ -50,10 +50,10 @@ export function nodeChecks(inputs: HealthInputs, syncLoopMaxAgeMs: number): Heal
   ];
 }
 
-/** undefined: all threads run, or start for the first time. */
+/** undefined: all threads run, rest until there is work for them, or start for the first time. */
 function threadProblem(threads: readonly ThreadSnapshot[]): string | undefined {
   const down = threads.filter(({ state, generation, ageMs }) => {
-    if (generation === 0) return false;
+    if (generation === 0 || state === "resting") return false;
     return state === "exited" || (state === "spawned" ? generation > 1 : ageMs > SILENT_MS);
   });
   return down.length === 0

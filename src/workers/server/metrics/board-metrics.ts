@@ -30,8 +30,11 @@ export function boardMetrics(registry: ThreadRegistry, threads: () => readonly T
   registry.onSnapshot(() => {
     const seen = threads();
     for (const { thread, ageMs, loopDelayMaxMicros, queueDepth } of seen) {
-      // A thread that this node does not need has never run.
-      if (!Number.isFinite(ageMs)) continue;
+      // A thread that this node does not need has never run; another one rests until there is work for it.
+      if (!Number.isFinite(ageMs)) {
+        for (const gauge of [age, delay, waiting]) gauge.remove({ thread });
+        continue;
+      }
       age.set({ thread }, ageMs / 1000);
       delay.set({ thread }, loopDelayMaxMicros / 1e6);
       waiting.set({ thread }, queueDepth);

@@ -71,6 +71,7 @@ describe("late threads", () => {
       [slot("main", 0), slot("pleg", Infinity, { state: "spawned", generation: 0 })],
       [],
     ],
+    ["at rest", [slot("main", 0), slot("pleg", Infinity, { state: "resting" })], []],
     ["hung before its first stamp", [slot("main", 0), slot("pleg", Infinity, { state: "spawned" })], ["pleg"]],
     ["without a limit", [slot("main", 0), slot("pleg", 0), slot("prober", 1e6)], []],
   ];
