@@ -17,6 +17,7 @@ import { podResourcesMetrics } from "../../src/main/node/pod-resources/metrics.j
 import { podWatchMetrics } from "../../src/main/node/pods-api/server.js";
 import { shutdownMetrics } from "../../src/main/node/shutdown/start-shutdown.js";
 import { admissionMetrics } from "../../src/main/pods/admission/metrics.js";
+import { logLinkMetrics } from "../../src/main/pods/collection/log-links.js";
 import { eventMetrics } from "../../src/main/pods/events/metrics.js";
 import { eventSinkMetrics } from "../../src/main/pods/events/sink/metrics.js";
 import { manifestMetrics } from "../../src/main/pods/sources/metrics.js";
@@ -151,7 +152,15 @@ function mainThread(registry: NotingRegistry): void {
   reservedMemoryMetrics(registry)(0n, 0n);
   for (const make of [
     ...[admissionMetrics, eventMetrics, eventSinkMetrics, evictionMetrics, credentialProviderMetrics, imageMetrics],
-    ...[pullRecordMetrics, containerLogMetrics, pluginMetrics, podResourcesMetrics, podWatchMetrics, shutdownMetrics],
+    ...[
+      pullRecordMetrics,
+      containerLogMetrics,
+      logLinkMetrics,
+      pluginMetrics,
+      podResourcesMetrics,
+      podWatchMetrics,
+      shutdownMetrics,
+    ],
     ...[resizeMetrics, cgroupMetrics, cpuManagerMetrics, deviceMetrics, memoryManagerMetrics, topologyMetrics],
     ...[podStatusMetrics, csiMetrics, volumeMetrics, seLinuxMountMetrics, runtimeOperationsMetrics, watchThreadUsage],
   ]) {

@@ -78,7 +78,7 @@ type Parts = Awaited<ReturnType<typeof makeParts>>;
  * @throws NodeReservationError when the node has less than its reservations
  */
 async function makeParts(context: AgentContext) {
-  const { settings, threads, clock, log } = context;
+  const { settings, threads, registry, clock, log } = context;
   const startedAt = clock.now();
   const { rootDir } = settings;
   const foundation = await makeFoundation(context);
@@ -98,7 +98,7 @@ async function makeParts(context: AgentContext) {
   const admission = makeAdmission(context, admitting);
   const sync = makePodSync(context, { foundation, state, runtime, devices, probes, admission });
   const { workers, loop } = sync;
-  const collection = makeCollection({ use, state, loop, cri, policy: settings, events, clock, log });
+  const collection = makeCollection({ use, state, loop, cri, settings, events, registry, clock, log });
   const eviction = deferredEviction(context, { foundation, state, workers, pressures, cri, collection });
   const sources = makePodSources(context, { state, sync, cri, tasks });
   const reporter = makeManifestReporter(context, { state, sources, events });
@@ -207,7 +207,7 @@ function ownerOf(context: AgentContext, parts: Parts): MainThreadOwner {
     collection: { upcalls: parts.collection, leases: parts.use.leases },
     events: events.store,
     configuration,
-    unusedImages: () => threads.of["image-gc"].thread.call.unusedImages(),
+    unusedImages: () => Promise.resolve(threads.of["image-gc"].unusedImages()),
     settled,
     startedAt: parts.startedAt,
     clock,

@@ -3,11 +3,13 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { Collection, type CollectionSource } from "../pods/collection/collection.js";
 import type { DeadContainerPolicy } from "../pods/collection/dead-containers.js";
 import { ImageLeases } from "../pods/collection/image-leases.js";
 import { ImageUsers } from "../pods/collection/image-users.js";
+import { logLinkMetrics } from "../pods/collection/log-links.js";
 import type { PodState } from "../pods/sync/pod-state.js";
 import type { SyncLoop } from "../pods/sync/sync-loop.js";
 
@@ -35,20 +37,24 @@ export interface CollectionParts {
   state: Pick<PodState, "pods" | "cache">;
   loop: Pick<SyncLoop, "sweepLeftovers">;
   cri: CriClient;
-  policy: DeadContainerPolicy;
+  settings: DeadContainerPolicy & { readonly containerLogsDir: string };
   events: EventRecorder;
+  registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
 }
 
-export function makeCollection({ use, state, loop, cri, policy, events, clock, log }: CollectionParts): Collection {
+export function makeCollection(parts: CollectionParts): Collection {
+  const { use, state, loop, cri, settings, events, registry, clock, log } = parts;
   const { source, users, leases } = use;
   return new Collection({
     source,
     users,
     leases,
     cri,
-    policy,
+    policy: settings,
+    containerLogsDir: settings.containerLogsDir,
+    linksRemoved: logLinkMetrics(registry).removed,
     changed: (uid, hints) => {
       // No state of a pod that was removed meanwhile is kept.
       if (state.pods.has(uid)) state.cache.bump(uid, hints);

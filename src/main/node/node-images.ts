@@ -1,4 +1,4 @@
-// The images in the Node object: requested from the image-gc thread periodically. A failure keeps the list.
+// The images in the Node object: requested from the pleg thread periodically. A failure keeps the list.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { Loop } from "../../shared/base/turns/loop.js";

@@ -102,7 +102,7 @@ export function startNodeStatus(settings: NodeStatusSettings, deps: NodeStatusLi
   thread.thread.startInBackground();
   const max = settings.node.nodeStatusMaxImages;
   const endImages = watchNodeImages({
-    list: () => threads.of["image-gc"].thread.call.biggestImages(max),
+    list: () => threads.of.pleg.thread.call.biggestImages(max),
     found: (images) => facts.set({ images }),
     clock,
     log,

@@ -128,6 +128,7 @@ const LIST_DEADLINE_MS = 30_000;
 export function plegInit({ settings }: ThreadFacts): PlegInit {
   return {
     endpoint: settings.runtime.containerRuntimeEndpoint,
+    imageEndpoint: settings.runtime.imageServiceEndpoint,
     runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
     podsDir: join(settings.rootDir, "pods"),
     listStreaming: settings.runtime.criListStreaming,

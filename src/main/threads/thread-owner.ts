@@ -15,7 +15,7 @@ import type { Eviction } from "../resources/eviction/eviction.js";
 export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;
 
 export interface ImageGcOwner {
-  upcalls: ImageGcUpcalls;
+  upcalls: Omit<ImageGcUpcalls, "known">;
   leases: { threadStarted(generation: number): void; threadGone(): void };
 }
 

@@ -100,9 +100,9 @@ export const THREAD_TABLE = {
     heapMiB: 128,
     watchdogMs: WATCHDOG_MS,
     ringBytes: NO_RINGS,
-    start: "next",
-    make: ({ context, facts, owner }: ThreadDeps<"image-gc">) =>
-      new ImageGcThread({ context, init: imageGcInit(facts), owner }),
+    start: "by its owner",
+    make: ({ context, facts, clock, log, owner }: ThreadDeps<"image-gc">) =>
+      new ImageGcThread({ context, init: imageGcInit(facts), clock, log, owner }),
   },
   // Made by src/main/process/docker-runtime.ts, with --container-runtime=docker or --experimental-dockershim.
   dockershim: { heapMiB: 192, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },

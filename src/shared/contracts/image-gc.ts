@@ -1,8 +1,8 @@
-// The image-gc thread's contract. The thread proposes, main grants, the thread removes (docs/adr/0017).
+// The image-gc thread's contract. The thread proposes, main grants, the thread removes (docs/adr/0017). It runs for the
+// length of a round only; main keeps what the next round has to know (docs/adr/0119).
 // Invariant: the thread removes only images that were granted to its generation; no pull and no container starts to use
 // a granted image before its release; every answer that needs main's full picture is undefined until main has one.
 
-import type { ContainerImage } from "../kubernetes/api/node.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 /** Init data of the thread. Durations are milliseconds; names are KubeletConfiguration's. */
@@ -18,13 +18,36 @@ export interface ImageGcInit {
   imageMinimumGCAgeMs: number;
   /** 0: no such limit. */
   imageMaximumGCAgeMs: number;
-  /** Interval between two detections of images; if collection is on, each of them also collects. */
-  imagePeriodMs: number;
   /** The runtime may keep an image once for each runtime handler (gate RuntimeClassInImageCriApi). */
   imagesByHandler: boolean;
-  /** Interval between two checks for dangling log links. */
-  linkPeriodMs: number;
-  containerLogsDir: string;
+  /** When main began to keep the images' history, by the monotonic clock. */
+  since: number;
+  /** As of the last detection; undefined: this is the first one. */
+  history: KnownImage[] | undefined;
+}
+
+/**
+ * An image as the last detection left it. Moments are by the monotonic clock, which all threads share, or NEVER.
+ */
+export interface KnownImage {
+  id: string;
+  /** The handler for which the runtime keeps the image; "" without the gate RuntimeClassInImageCriApi. */
+  runtimeHandler: string;
+  /** No container uses it, and the runtime does not need it itself. */
+  unused: boolean;
+  firstSeen: number;
+  lastUsed: number;
+}
+
+/** Before any time. Images from before this process count as old, and images without use as used longest ago. */
+export const NEVER = 0;
+
+/** Least recently used first; among equals the oldest first. */
+export function byEviction(
+  a: Pick<KnownImage, "id" | "lastUsed" | "firstSeen">,
+  b: Pick<KnownImage, "id" | "lastUsed" | "firstSeen">,
+): number {
+  return a.lastUsed - b.lastUsed || a.firstSeen - b.firstSeen || (a.id < b.id ? -1 : 1);
 }
 
 /** An image with all its names. */
@@ -53,8 +76,8 @@ export interface ImageGcUpcalls {
   grant(proposal: ImageProposal): Promise<string[]>;
   /** The removal of these images has ended, with or without success. */
   release(generation: number, ids: string[]): void;
-  /** Which of the containers are there and have not exited. */
-  containersAlive(ids: string[]): Promise<string[] | undefined>;
+  /** A detection or a removal changed what is known of the images. */
+  known(images: KnownImage[]): void;
   /** A warning about the node. */
   warn(reason: ImageGcEventReason, message: string): void;
 }
@@ -74,11 +97,9 @@ export interface UnusedImage {
 }
 
 export interface ImageGcControl {
-  /** As of the last detection, in the order in which collection removes them. */
-  unusedImages(): Promise<UnusedImage[]>;
+  /** One detection; if collection is on, what must go is removed. Rejects when too little was freed. */
+  collect(): Promise<void>;
   /** The disk is short: removes every unused image, except those just used or younger than imageMinimumGCAge. */
   removeUnused(): Promise<FreedImages>;
-  /** For the Node object: biggest first, at most five names each; a negative `max` means all. */
-  biggestImages(max: number): Promise<ContainerImage[]>;
   metrics(): Promise<MetricSnapshot>;
 }

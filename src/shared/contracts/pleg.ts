@@ -1,6 +1,7 @@
 // The pleg thread's contract: its control interface and the records on its two queues.
 // Every record about a pod carries the pod's UID and an inspection generation; main drops and counts stale ones.
 
+import type { ContainerImage } from "../kubernetes/api/node.js";
 import type { ContainerStatus } from "../kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../kubernetes/cri/observed-pod.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
@@ -9,6 +10,8 @@ import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 export interface PlegInit {
   /** CRI endpoint, "unix:///…". */
   endpoint: string;
+  /** The image service's. */
+  imageEndpoint: string;
   runtimeRequestTimeoutMs: number;
   /** Has a directory for each pod of the node, by UID. */
   podsDir: string;
@@ -42,6 +45,8 @@ export interface PlegControl {
   watch(pod: WatchedPod): void;
   /** Ends the watch of a removed pod. */
   unwatch(uid: string): void;
+  /** For the Node object: biggest first, at most five names each; a negative `max` means all. */
+  biggestImages(max: number): Promise<ContainerImage[]>;
   metrics(): Promise<MetricSnapshot>;
 }
 

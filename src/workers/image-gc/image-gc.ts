@@ -1,16 +1,15 @@
-// Image garbage collection: lists the images periodically, and records when each was seen and used. It removes images
-// that are too old and, when the disk is short, the least recently used ones.
+// Image garbage collection: lists the images, and records when each was seen and used. It removes images that are too
+// old and, when the disk is short, the least recently used ones. Main asks for each round (docs/adr/0119).
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 
-import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
-import { messageOf } from "../../shared/base/errors/thrown.js";
-import type {
-  FreedImages,
-  ImageGcEventReason,
-  ImageGcInit,
-  ImageGcUpcalls,
-  UnusedImage,
+import {
+  NEVER,
+  type FreedImages,
+  type ImageGcEventReason,
+  type ImageGcInit,
+  type ImageGcUpcalls,
 } from "../../shared/contracts/image-gc.js";
 import { keysOfImage, keysOfReference } from "../../shared/kubernetes/api/image-keys.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
@@ -21,7 +20,7 @@ import type { Remote } from "../../shared/thread/remote-calls.js";
 import { byteSize } from "./byte-size.js";
 import { readImageFs, type StatFs } from "./image-fs.js";
 import type { ImageGcMetrics, RemovalReason } from "./metrics.js";
-import { ImageRecords, NEVER, recordKey, type ImageRecord, type ListedImage } from "./records.js";
+import { ImageRecords, recordKey, type ImageRecord, type ListedImage } from "./records.js";
 import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent } from "./selection.js";
 
 export type ImageGcSettings = Pick<
@@ -30,12 +29,13 @@ export type ImageGcSettings = Pick<
   | "imageGCLowThresholdPercent"
   | "imageMinimumGCAgeMs"
   | "imageMaximumGCAgeMs"
-  | "imagePeriodMs"
   | "imagesByHandler"
+  | "since"
+  | "history"
 >;
 
 /** The upcalls as promises of another thread, or of a test. */
-type ImageGcMain = Pick<Remote<ImageGcUpcalls>, "imagesInUse" | "grant" | "release" | "warn">;
+type ImageGcMain = Pick<Remote<ImageGcUpcalls>, "imagesInUse" | "grant" | "release" | "known" | "warn">;
 
 export interface ImageGcDeps {
   cri: Pick<CriClient, "listImages" | "removeImage" | "imageFsInfo">;
@@ -54,20 +54,10 @@ export interface ImageGcDeps {
 
 /** Images granted at once: no container can begin to use them until they are released, so few. */
 const BATCH = 8;
-/** Main does not know all users yet: try again. */
-const RETRY_MS = 1000;
-
-/** Main does not know yet who uses what. */
-class NotKnownYetError extends Error {
-  override readonly name = "NotKnownYetError";
-}
 
 export class ImageGc {
-  private readonly records = new ImageRecords();
-  private readonly startedAt: number;
-  private looked = false;
-  private failedBefore = false;
-  private timer: Timer | undefined;
+  private readonly records: ImageRecords;
+  private looked: boolean;
   private turn: Promise<unknown> = Promise.resolve();
   private readonly end = new AbortController();
 
@@ -75,38 +65,28 @@ export class ImageGc {
     private readonly settings: ImageGcSettings,
     private readonly deps: ImageGcDeps,
   ) {
-    this.startedAt = deps.clock.now();
+    this.records = new ImageRecords(settings.history);
+    this.looked = settings.history !== undefined;
   }
 
-  start(): void {
-    void this.inTurn(() => this.round());
+  /** Rejects when too little was freed. */
+  round(): Promise<void> {
+    return this.inTurn(() => (this.collects ? this.tracedCollect() : this.look()));
   }
 
   /** Aborts pending calls. */
   async stop(): Promise<void> {
     this.end.abort(new Error("the kubelet is stopping"));
-    this.timer?.cancel();
     await this.turn;
   }
 
   /** Removes every unused image. */
   removeUnused(): Promise<FreedImages> {
     return this.inTurn(async () => {
-      const runAt = this.deps.clock.steady();
+      const runAt = this.deps.clock.monotonic();
       await this.look();
       return this.freeSpace(inEvictionOrder(this.records.all()), Infinity, runAt);
     });
-  }
-
-  /** In the order of removal, as of the last detection. */
-  unusedImages(): UnusedImage[] {
-    const { clock } = this.deps;
-    const wall = (steady: number): number => Math.round(steady + clock.now() - clock.steady());
-    return inEvictionOrder(this.records.all()).map(({ id, lastUsed, firstSeen }) => ({
-      id,
-      ...(lastUsed !== NEVER && { lastUsedAt: wall(lastUsed) }),
-      ...(firstSeen !== NEVER && { firstSeenAt: wall(firstSeen) }),
-    }));
   }
 
   private get stopped(): boolean {
@@ -123,27 +103,6 @@ export class ImageGc {
     return mine;
   }
 
-  private async round(): Promise<void> {
-    let nextMs = this.settings.imagePeriodMs;
-    try {
-      await (this.collects ? this.tracedCollect() : this.look());
-      this.failedBefore = false;
-    } catch (error) {
-      if (error instanceof NotKnownYetError) nextMs = RETRY_MS;
-      else if (!this.stopped) this.onFailed(error);
-    }
-    if (this.stopped) return;
-    this.timer = this.deps.clock.after(nextMs, () => void this.inTurn(() => this.round()));
-  }
-
-  /** The first failure may be the runtime's start; the second in a row is the operator's to know. */
-  private onFailed(error: unknown): void {
-    const message = messageOf(error);
-    this.deps.log.error({ err: error }, `image garbage collection failed: ${message}`);
-    if (this.failedBefore) this.warn("ImageGCFailed", message);
-    this.failedBefore = true;
-  }
-
   private tracedCollect(): Promise<void> {
     return traced(
       "Images/GarbageCollect",
@@ -155,12 +114,12 @@ export class ImageGc {
   /** Rejects with OperatorError when less was freed than is needed. */
   private async collect(): Promise<void> {
     const { clock, cri, statFs, log } = this.deps;
-    const runAt = clock.steady();
+    const runAt = clock.monotonic();
     await this.look();
     const before = inEvictionOrder(this.records.all());
     // Until it ran that long itself the kubelet cannot know when an image was used.
     const { imageMaximumGCAgeMs: maxAgeMs } = this.settings;
-    const old = runAt - this.startedAt > maxAgeMs ? tooOld(before, runAt, maxAgeMs) : [];
+    const old = runAt - this.settings.since > maxAgeMs ? tooOld(before, runAt, maxAgeMs) : [];
     if (old.length > 0) await this.removeAll(old, Infinity, "age");
     const fs = await readImageFs(cri, statFs);
     if (fs.capacity === 0) {
@@ -189,7 +148,7 @@ export class ImageGc {
   }
 
   private freeSpace(ordered: readonly ImageRecord[], bytes: number, runAt: number): Promise<FreedImages> {
-    const candidates = mayFree(ordered, runAt, this.deps.clock.steady(), this.settings.imageMinimumGCAgeMs);
+    const candidates = mayFree(ordered, runAt, this.deps.clock.monotonic(), this.settings.imageMinimumGCAgeMs);
     return this.removeAll(candidates, bytes, "space");
   }
 
@@ -217,6 +176,7 @@ export class ImageGc {
         freed.images++;
         freed.bytes += image.size;
       }
+      if (freed.images > 0) await main.known(this.records.known());
     }
     return freed;
   }
@@ -244,9 +204,6 @@ export class ImageGc {
   /** Brings the records up to date. */
   private async look(): Promise<void> {
     const { cri, main, clock, generation } = this.deps;
-    const notYet = new NotKnownYetError("main does not know all images in use yet; try again in a moment");
-    // Asked without names first: the list is not taken for nothing.
-    if ((await main.imagesInUse([])) === undefined) throw notYet;
     const [{ images }, sandboxImage, containers] = await Promise.all([
       cri.listImages({}, { signal: this.end.signal }),
       this.deps.sandboxImage(),
@@ -272,18 +229,21 @@ export class ImageGc {
     const inUse = await main.imagesInUse(
       listed.map(({ id, repoTags, repoDigests }) => ({ id, repoTags, repoDigests })),
     );
-    if (inUse === undefined) throw notYet;
+    // Main asks for no round before it knows them.
+    if (inUse === undefined) throw new OperatorError("main does not know all images in use");
     // A pod's use counts for an image with every handler: main does not know which copy the runtime takes.
     const usedIds = new Set(inUse);
     const isUsed = (image: ListedImage): boolean =>
       usedIds.has(image.id) || keysOfImage(image).some((key) => contained.has(key));
     const used = new Set(listed.filter(isUsed).map(recordKey));
-    const now = clock.steady();
-    // An image that was there before the kubelet is old; after a restart of this thread alone an image may just have
-    // been pulled.
+    const now = clock.monotonic();
+    // An image that was there before the kubelet is old; a thread that ended before its first detection may have left
+    // time to pull one.
     const firstSeen = this.looked || generation > 1 ? now : NEVER;
     this.records.update(listed, used, now, firstSeen);
     this.looked = true;
+    // At once: what is removed next, or ends this thread, loses no record.
+    await main.known(this.records.known());
   }
 
   private warn(reason: ImageGcEventReason, message: string): void {

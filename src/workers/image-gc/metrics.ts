@@ -9,7 +9,6 @@ export interface ImageGcMetrics {
   removed(reason: RemovalReason, bytes: number): void;
   /** Main did not let an image go: it had come into use. */
   refused(count: number): void;
-  linksRemoved(count: number): void;
 }
 
 export function imageGcMetrics(registry: ThreadRegistry): ImageGcMetrics {
@@ -27,10 +26,6 @@ export function imageGcMetrics(registry: ThreadRegistry): ImageGcMetrics {
     "nodelet_image_gc_refused_total",
     "Number of image removals that were refused because the image was in use",
   );
-  const links = registry.counter(
-    "nodelet_log_links_removed_total",
-    "Number of removed links to container logs without a target",
-  );
   for (const reason of ["space", "age"] as const) removed.inc({ reason }, 0);
   return {
     removed(reason, bytes) {
@@ -38,6 +33,5 @@ export function imageGcMetrics(registry: ThreadRegistry): ImageGcMetrics {
       freed.inc({ reason }, bytes);
     },
     refused: (count) => refused.inc(count),
-    linksRemoved: (count) => links.inc(count),
   };
 }

@@ -1,6 +1,6 @@
-// Records of each image: the times of its first detection and of its last use. Kept in memory.
+// Records of each image: the times of its first detection and of its last use. Main keeps them between two rounds.
 
-import type { ImageNames } from "../../shared/contracts/image-gc.js";
+import { NEVER, type ImageNames, type KnownImage } from "../../shared/contracts/image-gc.js";
 
 export interface ImageRecord extends ImageNames {
   /** The handler for which the runtime keeps the image; "" without the gate RuntimeClassInImageCriApi. */
@@ -10,16 +10,13 @@ export interface ImageRecord extends ImageNames {
   /** The runtime needs it itself. */
   pinned: boolean;
   inUse: boolean;
-  /** By the steady clock, as all times here. */
+  /** By the monotonic clock, as all times here. */
   firstSeen: number;
   /** NEVER: no use was detected. */
   lastUsed: number;
 }
 
 export type ListedImage = Pick<ImageRecord, "id" | "runtimeHandler" | "repoTags" | "repoDigests" | "size" | "pinned">;
-
-/** Before any time. Images from before this process count as old, and images without use as used longest ago. */
-export const NEVER = 0;
 
 /** A runtime may list an image once for each handler. */
 export function recordKey({ id, runtimeHandler }: Pick<ImageRecord, "id" | "runtimeHandler">): string {
@@ -29,6 +26,12 @@ export function recordKey({ id, runtimeHandler }: Pick<ImageRecord, "id" | "runt
 export class ImageRecords {
   /** By recordKey. */
   private readonly records = new Map<string, ImageRecord>();
+  /** Of the rounds before, by recordKey. */
+  private readonly earlier: ReadonlyMap<string, KnownImage>;
+
+  constructor(history: readonly KnownImage[] = []) {
+    this.earlier = new Map(history.map((image) => [recordKey(image), image]));
+  }
 
   /**
    * Takes over the runtime's list of images; `inUse` has record keys. Images seen for the first time are `firstSeen`
@@ -39,7 +42,7 @@ export class ImageRecords {
     for (const key of this.records.keys()) if (!keys.has(key)) this.records.delete(key);
     for (const image of listed) {
       const key = recordKey(image);
-      const known = this.records.get(key);
+      const known = this.records.get(key) ?? this.earlier.get(key);
       const used = inUse.has(key);
       this.records.set(key, {
         ...image,
@@ -52,6 +55,17 @@ export class ImageRecords {
 
   forget(image: Pick<ImageRecord, "id" | "runtimeHandler">): void {
     this.records.delete(recordKey(image));
+  }
+
+  /** For main, which gives them to the next round. */
+  known(): KnownImage[] {
+    return this.all().map(({ id, runtimeHandler, inUse, pinned, firstSeen, lastUsed }) => ({
+      id,
+      runtimeHandler,
+      unused: !inUse && !pinned,
+      firstSeen,
+      lastUsed,
+    }));
   }
 
   all(): ImageRecord[] {

@@ -1,5 +1,6 @@
 // Which images may go, in which order, and how much is to be freed. Pure.
 
+import { byEviction } from "../../shared/contracts/image-gc.js";
 import type { ImageRecord } from "./records.js";
 
 export interface ImageFs {
@@ -27,9 +28,7 @@ export function bytesToFree(fs: ImageFs, limits: Thresholds): number {
 
 /** Unused images, least recently used first; among equals the oldest first. */
 export function inEvictionOrder(records: readonly ImageRecord[]): ImageRecord[] {
-  return records
-    .filter((record) => !record.inUse && !record.pinned)
-    .sort((a, b) => a.lastUsed - b.lastUsed || a.firstSeen - b.firstSeen || (a.id < b.id ? -1 : 1));
+  return records.filter((record) => !record.inUse && !record.pinned).sort(byEviction);
 }
 
 /** Unused for longer than `maxAgeMs`; an image that was never used counts too. */

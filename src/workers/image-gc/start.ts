@@ -1,4 +1,4 @@
-// Starts image garbage collection and the care of log links with their CRI connection and main.
+// Starts image garbage collection with its CRI connection and main.
 
 import type { ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
 import { createCriClient } from "../../shared/kubernetes/cri/client.js";
@@ -9,8 +9,6 @@ import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js
 import type { StartWorker } from "../../shared/thread/worker-life.js";
 import { containerImages } from "./container-images.js";
 import { ImageGc } from "./image-gc.js";
-import { biggestImages } from "./image-list.js";
-import { linkLoop } from "./log-links.js";
 import { imageGcMetrics } from "./metrics.js";
 
 export const startImageGc: StartWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls> = (context) => {
@@ -39,26 +37,14 @@ export const startImageGc: StartWorker<ImageGcControl, ImageGcInit, ImageGcUpcal
     log,
     metrics,
   });
-  const links = linkLoop({
-    directory: init.containerLogsDir,
-    periodMs: init.linkPeriodMs,
-    containersAlive: (ids) => upcalls.containersAlive(ids),
-    removed: (count) => metrics.linksRemoved(count),
-    clock,
-    log,
-  });
-  gc.start();
-  // The first round is a period away: at the start the links' containers are not known.
-  links.start(init.linkPeriodMs);
   return Promise.resolve({
     control: {
+      collect: () => gc.round(),
       removeUnused: () => gc.removeUnused(),
-      unusedImages: () => Promise.resolve(gc.unusedImages()),
-      biggestImages: (max) => biggestImages(images, max),
       metrics: () => registry.exportSnapshot(),
     },
     async drain() {
-      await Promise.all([gc.stop(), links.stop()]);
+      await gc.stop();
       images.close();
       if (runtime !== images) runtime.close();
     },

@@ -11,6 +11,7 @@ import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.j
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/telemetry/metrics/threads.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
+import { biggestImages } from "./image-list.js";
 import { ListReports, podUidsOf } from "./lists.js";
 import { plegMetrics } from "./metrics.js";
 import { Pleg } from "./pleg.js";
@@ -24,15 +25,20 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
   watchThreadUsage(registry);
   const operations = runtimeOperationsMetrics(registry);
   const lists = new ListReports(log);
-  const cri = createCriClient({
-    endpoint: init.endpoint,
+  const common = {
     runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
     listStreaming: init.listStreaming,
-    podUids: () => podUidsOf(init.podsDir),
-    onParts: lists.onParts,
     clock,
     onCall: operations.recordCall,
+  };
+  const cri = createCriClient({
+    ...common,
+    endpoint: init.endpoint,
+    podUids: () => podUidsOf(init.podsDir),
+    onParts: lists.onParts,
   });
+  const ownImages = init.imageEndpoint !== init.endpoint;
+  const images = ownImages ? createCriClient({ ...common, endpoint: init.imageEndpoint }) : cri;
   const outbox = new QueueWriter(
     new RingProducer(context.outbox),
     plegRecordCodec,
@@ -73,6 +79,7 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
       unwatch(uid) {
         pleg.unwatch(uid);
       },
+      biggestImages: (max) => biggestImages(images, max),
       metrics: () => registry.exportSnapshot(),
     },
     async drain() {
@@ -80,6 +87,7 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
       await pleg.stop();
       outbox.close();
       cri.close();
+      if (ownImages) images.close();
     },
   });
 };

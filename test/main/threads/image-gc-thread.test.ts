@@ -5,14 +5,16 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ImageLeases } from "../../../src/main/pods/collection/image-leases.js";
 import { ImageGcThread } from "../../../src/main/threads/image-gc-thread.js";
+import { lateThreads } from "../../../src/main/threads/late-threads.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { BoardReader, type ThreadSnapshot } from "../../../src/shared/base/queue/board.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { startFakeCri } from "../../fake-cri/fake-cri.js";
 import { socketPath } from "../../shared/kubernetes/cri/support.js";
-import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
+import { keptLog, until } from "../../support/sources-kit.js";
 
 const USED = "registry.test/used:1";
 const PINNED = "registry.test/pinned:1";
@@ -35,7 +37,6 @@ async function build(t: TestContext) {
     },
   });
   const leases = new ImageLeases(() => new Set([USED]), systemClock);
-  const containerLogsDir = await temporaryFolder(t);
   const imageGc = new ImageGcThread({
     context,
     init: {
@@ -47,11 +48,10 @@ async function build(t: TestContext) {
       imageGCLowThresholdPercent: 80,
       imageMinimumGCAgeMs: 0,
       imageMaximumGCAgeMs: 0,
-      imagePeriodMs: 300_000,
       imagesByHandler: false,
-      linkPeriodMs: 60_000,
-      containerLogsDir,
     },
+    clock: systemClock,
+    log,
     owner: Promise.resolve({
       collection: {
         leases,
@@ -61,29 +61,31 @@ async function build(t: TestContext) {
           grant: (proposal) => Promise.resolve(leases.grant(proposal)),
           release: (generation, ids) => {
             leases.release(generation, ids);
-            return Promise.resolve();
           },
-          containersAlive: () => Promise.resolve([]),
-          warn: () => Promise.resolve(),
+          warn: () => undefined,
         },
       },
     }),
   });
   t.after(() => imageGc.stop());
-  await imageGc.thread.start();
+  const rested = (): Promise<void> => until("the thread to rest", () => imageGc.thread.state === "resting");
+  // The first round lists the images.
+  await until("the first round", () => imageGc.unusedImages().length > 0);
+  await rested();
   const images = (): string[] => [...fake.state.images.values()].flatMap(({ repoTags }) => repoTags).sort();
-  return { fake, leases, imageGc, images };
+  return { fake, registry, context, leases, imageGc, images, rested };
 }
 
 test("on order every unused image goes, by grant only, and is counted", async (t) => {
-  const { leases, imageGc, images } = await build(t);
+  const { leases, imageGc, images, rested } = await build(t);
   const lease = await leases.begin(SPARE, never);
   assert.deepEqual(await imageGc.removeUnusedImages(), { images: 0, bytes: 0 });
   lease.end();
   const freed = await imageGc.removeUnusedImages();
   assert.deepEqual([freed, images()], [{ images: 1, bytes: 1024 * 1024 }, [PINNED, USED]]);
   assert.equal(leases.granted, 0);
-  const { families } = await imageGc.thread.call.metrics();
+  await rested();
+  const families = (await imageGc.metrics()).flatMap((snapshot) => snapshot.families);
   const value = (name: string): number | undefined =>
     families.find((family) => family.name === name)?.samples.find(({ labels }) => labels["reason"] !== "age")?.value;
   assert.deepEqual([value("kubelet_image_garbage_collected_total"), value("nodelet_image_gc_refused_total")], [1, 1]);
@@ -100,7 +102,65 @@ test("a thread that dies while it removes an image holds it no longer, and its s
   await assert.rejects(order, { name: "ThreadExitedError" });
   (await begun).end();
   fake.failpoint("RemoveImage", "off");
-  await until("the thread to run again", () => imageGc.thread.state === "running");
   await imageGc.removeUnusedImages();
   assert.deepEqual(images(), [PINNED, USED]);
+});
+
+test("the thread exists for the length of a round only, and a scrape between two rounds does not start it", async (t) => {
+  const { fake, context, imageGc, rested } = await build(t);
+  const { generation } = imageGc.thread;
+  const slot = (): ThreadSnapshot => new BoardReader(context.board, systemClock).read("image-gc");
+  const lists = (): number => fake.calls.filter(({ verb }) => verb === "ListImages").length;
+  assert.deepEqual([slot().state, slot().ageMs, slot().generation], ["resting", Infinity, generation]);
+  assert.deepEqual(lateThreads([slot()], { "image-gc": 1 }), []);
+  const calls = lists();
+  assert.equal((await imageGc.metrics()).length, 1);
+  assert.deepEqual([imageGc.thread.generation, lists()], [generation, calls]);
+  // Two callers at once share one thread; each has its work done.
+  await Promise.all([imageGc.removeUnusedImages(), imageGc.removeUnusedImages()]);
+  await rested();
+  assert.deepEqual([imageGc.thread.generation, lists()], [generation + 1, calls + 2]);
+});
+
+test("counters go on from one thread to the next, and gauges end with their thread", async (t) => {
+  const { imageGc, rested } = await build(t);
+  const counted = async (): Promise<number> => {
+    const families = (await imageGc.metrics()).flatMap((snapshot) => snapshot.families);
+    assert.equal(
+      families.some(({ type }) => type === "gauge"),
+      false,
+    );
+    const calls = families.filter(({ name }) => name === "kubelet_runtime_operations_total");
+    const samples = calls.flatMap((family) => family.samples);
+    return samples.find(({ labels }) => labels["operation_type"] === "list_images")?.value ?? 0;
+  };
+  assert.equal(await counted(), 1);
+  for (let rounds = 2; rounds <= 3; rounds++) {
+    await imageGc.removeUnusedImages();
+    await rested();
+    assert.equal(await counted(), rounds);
+  }
+});
+
+test("a thread at rest is woken for an ordered fault, is restarted as any other, and rests again", async (t) => {
+  const { registry, imageGc, rested } = await build(t);
+  const { generation } = imageGc.thread;
+  await imageGc.thread.terminate();
+  await until("the restart", () => imageGc.thread.generation === generation + 2);
+  await rested();
+  assert.equal(imageGc.thread.restarts, 1);
+  const { families } = await registry.exportSnapshot();
+  const restarts = families.find(({ name }) => name === "nodelet_thread_restarts_total")?.samples;
+  assert.deepEqual(restarts, [{ value: 1, labels: { thread: "image-gc", reason: "terminated" } }]);
+});
+
+test("a stop while the thread rests or starts ends it for good, and rejects what waits for it", async (t) => {
+  const { imageGc } = await build(t);
+  const { generation } = imageGc.thread;
+  const order = imageGc.thread.use(60_000, () => Promise.resolve("done"));
+  const refused = assert.rejects(order, { name: "ThreadStoppedError" });
+  await imageGc.stop();
+  await refused;
+  await assert.rejects(imageGc.removeUnusedImages(), { name: "ThreadStoppedError" });
+  assert.ok(imageGc.thread.generation <= generation + 1);
 });

@@ -1,7 +1,9 @@
 // Image garbage collection without a runtime. Images are in memory, the disk has a given size, and main permits what
 // the test chooses.
 
-import type { ImageGcEventReason } from "../../../src/shared/contracts/image-gc.js";
+import { ThreadStoppedError } from "../../../src/main/threads/errors.js";
+import { imageRounds } from "../../../src/main/threads/image-rounds.js";
+import type { ImageGcEventReason, KnownImage } from "../../../src/shared/contracts/image-gc.js";
 import { ImageSpec } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ImageGc, type ImageGcDeps, type ImageGcSettings } from "../../../src/workers/image-gc/image-gc.js";
 import { keptLog } from "../../support/sources-kit.js";
@@ -25,8 +27,9 @@ const DEFAULTS: ImageGcSettings = {
   imageGCLowThresholdPercent: 80,
   imageMinimumGCAgeMs: 120_000,
   imageMaximumGCAgeMs: 0,
-  imagePeriodMs: 300_000,
   imagesByHandler: false,
+  since: 1_000_000,
+  history: undefined,
 };
 
 export class ImageWorld {
@@ -52,12 +55,44 @@ export class ImageWorld {
   lists = 0;
   listFails: Error | undefined;
   readonly metrics = { space: 0, age: 0, refused: 0 };
-  readonly gc: ImageGc;
+  /** What main keeps between two rounds. */
+  history: KnownImage[] | undefined;
+  private generation: number;
+  private current: ImageGc | undefined;
+  private stopped = false;
+  private readonly rounds = imageRounds({
+    settled: () => Promise.resolve(this.known),
+    collect: () => (this.stopped ? Promise.reject(new ThreadStoppedError("image-gc")) : this.thread().round()),
+    warn: (reason, message) => this.events.push([reason, message]),
+    clock: this.clock,
+    log: this.kept.log,
+  });
 
-  constructor(settings: Partial<ImageGcSettings> = {}, generation = 1) {
+  constructor(
+    private readonly settings: Partial<ImageGcSettings> = {},
+    generation = 1,
+  ) {
     // Not the epoch: 0 stands for never.
     this.clock.step(1_000_000);
-    this.gc = new ImageGc({ ...DEFAULTS, ...settings }, this.deps(generation));
+    this.generation = generation - 1;
+  }
+
+  /** Each round has a thread of its own. */
+  thread(): ImageGc {
+    this.generation++;
+    this.current = new ImageGc({ ...DEFAULTS, ...this.settings, history: this.history }, this.deps(this.generation));
+    return this.current;
+  }
+
+  removeUnused(): ReturnType<ImageGc["removeUnused"]> {
+    return this.thread().removeUnused();
+  }
+
+  /** As the supervised thread and its owner do. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.current?.stop();
+    await this.rounds.stop();
   }
 
   add(id: string, sizeMiB = 100, fields: Partial<ModelImage> = {}): void {
@@ -73,7 +108,7 @@ export class ImageWorld {
   }
 
   async start(): Promise<void> {
-    this.gc.start();
+    this.rounds.start();
     await settle();
   }
 
@@ -131,6 +166,10 @@ export class ImageWorld {
           for (const id of ids) this.granted.delete(id);
           return Promise.resolve();
         },
+        known: (images) => {
+          this.history = images;
+          return Promise.resolve();
+        },
         warn: (reason, message) => {
           this.events.push([reason, message]);
           return Promise.resolve();
@@ -152,7 +191,6 @@ export class ImageWorld {
         refused: (count) => {
           this.metrics.refused += count;
         },
-        linksRemoved: () => undefined,
       },
     };
   }

@@ -170,28 +170,35 @@ test("with both limits off the images are listed, and removed only by an order o
   await world.step(PERIOD);
   assert.deepEqual([world.removed, world.lists], [[], 2]);
   world.add("young", 1);
-  assert.deepEqual(await world.gc.removeUnused(), { images: 1, bytes: 1000 * MIB });
+  assert.deepEqual(await world.removeUnused(), { images: 1, bytes: 1000 * MIB });
   assert.deepEqual(world.removed, ["a"]);
 });
 
-test("while main does not know all users nothing is listed, and the thread tries again each second", async () => {
+test("while main does not know all users no thread is started, and main tries again each second", async () => {
   const world = new ImageWorld();
   world.add("a", 1000);
   world.known = false;
   await world.start();
   for (let second = 0; second < 5; second++) await world.step(1000);
   assert.deepEqual([world.lists, world.removed], [0, []]);
-  await assert.rejects(world.gc.removeUnused(), { name: "NotKnownYetError" });
   world.known = true;
   await world.step(1000);
   assert.deepEqual(world.removed, ["a"]);
   assert.deepEqual(world.kept.errors(), []);
 });
 
+test("nothing is removed if main turns out not to know the users", async () => {
+  const world = new ImageWorld();
+  world.add("a", 1000);
+  world.known = false;
+  await assert.rejects(world.removeUnused(), { name: "OperatorError" });
+  assert.deepEqual(world.removed, []);
+});
+
 test("many are granted few at a time", async () => {
   const world = new ImageWorld();
   for (let index = 0; index < 20; index++) world.add(`i${index}`, 50);
-  await world.gc.removeUnused();
+  await world.removeUnused();
   assert.deepEqual(
     world.proposals.map(({ length }) => length),
     [8, 8, 4],
@@ -201,8 +208,9 @@ test("many are granted few at a time", async () => {
 test("a kubelet that stops leaves no timer and begins no removal", async () => {
   const world = new ImageWorld();
   for (let index = 0; index < 3; index++) world.add(`i${index}`, 400);
-  world.gc.start();
-  await world.gc.stop();
+  const stopped = world.start();
+  await world.stop();
+  await stopped;
   assert.deepEqual([world.removed, world.clock.pending], [[], 0]);
 });
 
@@ -242,23 +250,7 @@ test("copies of an image for several runtime handlers go one by one, each by its
     world.add("a", 400, { runtimeHandler: "kata" });
     world.otherwiseUsed = 150 * MIB;
     await world.start();
-    await world.gc.removeUnused();
+    await world.removeUnused();
     assert.deepEqual(world.handlersOfRemovals, imagesByHandler ? ["a runc", "a kata"] : []);
   }
-});
-
-test("unused images are listed in the order of their removal, with the time of their last use", async () => {
-  const world = new ImageWorld();
-  for (const id of ["used", "was-used", "never"]) world.add(id, 10);
-  world.add("pinned", 10, { pinned: true });
-  for (const id of ["used", "was-used"]) world.inUse.add(id);
-  await world.start();
-  world.inUse.delete("was-used");
-  await world.step(PERIOD);
-  const [first, second, ...others] = world.gc.unusedImages();
-  assert.equal(first?.id, "never");
-  assert.equal(first.lastUsedAt, undefined);
-  assert.equal(second?.id, "was-used");
-  assert.equal(typeof second.lastUsedAt, "number");
-  assert.deepEqual(others, []);
 });

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { NEVER } from "../../../src/shared/contracts/image-gc.js";
 import { byteSize } from "../../../src/workers/image-gc/byte-size.js";
-import { ImageRecords, NEVER, recordKey, type ImageRecord } from "../../../src/workers/image-gc/records.js";
+import { ImageRecords, recordKey, type ImageRecord } from "../../../src/workers/image-gc/records.js";
 import {
   bytesToFree,
   inEvictionOrder,

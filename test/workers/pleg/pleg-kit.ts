@@ -20,6 +20,7 @@ export function until(what: string, condition: () => boolean): Promise<void> {
 
 const TEST_INIT: PlegInit = {
   endpoint: "",
+  imageEndpoint: "",
   runtimeRequestTimeoutMs: 10_000,
   listStreaming: false,
   podsDir: "/nonexistent/pods",
@@ -40,7 +41,7 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
   const pods = new WholePods();
   const registry = new ThreadRegistry("test");
   const pleg = new Pleg(
-    { ...TEST_INIT, endpoint: fake.endpoint, ...init },
+    { ...TEST_INIT, endpoint: fake.endpoint, imageEndpoint: fake.endpoint, ...init },
     {
       cri: client,
       clock,

@@ -84,7 +84,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/telemetry/log/error-text.ts: MAX_CAUSES",
     "src/shared/telemetry/log/verbosity.ts: MAX_VERBOSITY",
     "src/shared/base/text/nearest-name.ts: LONGEST",
-    "src/workers/image-gc/image-list.ts: MAX_NAMES",
+    "src/workers/pleg/image-list.ts: MAX_NAMES",
     "src/workers/tasks/manifest/claimed-names.ts: MAX_NAME",
     "src/workers/tasks/manifest/claimed-names.ts: MAX_NAMES",
     "src/workers/tasks/manifest/decode-submitted.ts: MAX_FINDINGS",

@@ -1,6 +1,7 @@
-// Main's side of garbage collection: the upcalls of the image-gc thread, and the periodic removal of containers and
-// leftovers.
+// Main's side of garbage collection: the upcalls of the image-gc thread, and the periodic removal of containers,
+// leftovers and log links.
 
+import type { Loop } from "../../../shared/base/turns/loop.js";
 import type { ImageGcUpcalls, ImageNames } from "../../../shared/contracts/image-gc.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -9,6 +10,7 @@ import type { EventRecorder } from "../../model/event-recorder.js";
 import { ContainerCollector, type ContainerCollectorDeps } from "./container-collector.js";
 import type { ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
+import { linkLoop } from "./log-links.js";
 
 /** The part of the sync path that collection uses. */
 export interface CollectionSource {
@@ -26,10 +28,20 @@ export interface CollectionDeps extends Omit<ContainerCollectorDeps, "livingPods
   users: ImageUsers;
   leases: ImageLeases;
   events: Pick<EventRecorder, "node">;
+  containerLogsDir: string;
+  /** For metrics. */
+  linksRemoved(count: number): void;
 }
 
-export class Collection implements ImageGcUpcalls {
+/** Upstream's period. */
+const LINK_PERIOD_MS = 60_000;
+
+/** What main knows for the image-gc thread; the thread's class keeps the history. */
+type Answers = Omit<ImageGcUpcalls, "known">;
+
+export class Collection implements Answers {
   private readonly containers: ContainerCollector;
+  private readonly links: Loop;
 
   constructor(private readonly deps: CollectionDeps) {
     this.containers = new ContainerCollector({
@@ -37,14 +49,24 @@ export class Collection implements ImageGcUpcalls {
       livingPods: () => this.livingPods(),
       isTerminated: (uid) => deps.source.isTerminated(uid),
     });
+    this.links = linkLoop({
+      directory: deps.containerLogsDir,
+      periodMs: LINK_PERIOD_MS,
+      livingContainers: () => this.livingContainers(),
+      removed: (count) => deps.linksRemoved(count),
+      clock: deps.clock,
+      log: deps.log,
+    });
   }
 
   start(): void {
     this.containers.start();
+    // The first round is a period away: at the start the links' containers are not known.
+    this.links.start(LINK_PERIOD_MS);
   }
 
-  stop(): Promise<void> {
-    return this.containers.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.containers.stop(), this.links.stop()]);
   }
 
   /** The disk is short: removes exited containers, and all containers of terminated pods. */
@@ -65,18 +87,19 @@ export class Collection implements ImageGcUpcalls {
     this.deps.leases.release(generation, ids);
   }
 
-  containersAlive(ids: string[]): Promise<string[] | undefined> {
-    const { source } = this.deps;
-    if (!source.settled()) return Promise.resolve(undefined);
-    const alive = new Set<string>();
-    for (const { containers } of source.observed()) {
-      for (const { id, state } of containers) if (state !== ContainerState.CONTAINER_EXITED) alive.add(id);
-    }
-    return Promise.resolve(ids.filter((id) => alive.has(id)));
-  }
-
   warn(reason: Parameters<ImageGcUpcalls["warn"]>[0], message: string): void {
     this.deps.events.node({ type: "Warning", reason, message });
+  }
+
+  /** Ids of the containers that are there and have not exited; undefined: not known yet. */
+  private livingContainers(): Set<string> | undefined {
+    const { source } = this.deps;
+    if (!source.settled()) return undefined;
+    const living = new Set<string>();
+    for (const { containers } of source.observed()) {
+      for (const { id, state } of containers) if (state !== ContainerState.CONTAINER_EXITED) living.add(id);
+    }
+    return living;
   }
 
   private livingPods(): ObservedPod[] | undefined {

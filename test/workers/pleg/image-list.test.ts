@@ -2,7 +2,7 @@
 
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { biggestImages } from "../../../src/workers/image-gc/image-list.js";
+import { biggestImages } from "../../../src/workers/pleg/image-list.js";
 
 const image = (id: string, size: number, repoTags: string[], repoDigests: string[] = []) => ({
   id,
