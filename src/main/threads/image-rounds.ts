@@ -1,5 +1,5 @@
-// The rounds of image garbage collection, as main asks the image-gc thread for them. The thread runs for the length of a
-// round.
+// The rounds of image garbage collection, as main asks the image-gc thread for them. The thread runs for the length
+// of a round.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";

@@ -1,6 +1,7 @@
 // A dedicated thread that runs only while there is work for it (docs/adr/0119). The supervisor starts it for the work
 // and ends it in order afterwards. A thread that crashes or hangs in the middle is restarted as any other.
-// Invariant: the thread never ends while a caller uses it; a caller waits for the end of a thread that is about to rest.
+// Invariant: the thread never ends while a caller uses it; a caller waits for the end of a thread that is about to
+// rest.
 
 import type { ThreadFault } from "../../shared/base/faults/thread-fault.js";
 import type { ThreadState } from "../../shared/base/queue/board.js";
