@@ -59,7 +59,7 @@ export function differences(
       return;
     }
     if (isSame(a, b) || (whole && b === undefined && isZero(a))) return;
-    found.push({ field: path, ...(a !== undefined && { here: a }), ...(b !== undefined && { there: b }) });
+    found.push({ field: path, here: a, there: b });
   };
   compare("", here, there);
   const identity = new Set(["kind", "apiVersion"]);

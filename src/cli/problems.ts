@@ -8,7 +8,7 @@ import { bytes, duration, moment } from "./output/amounts.js";
 export interface Problem {
   severity: "error" | "warning";
   what: string;
-  since?: number;
+  since?: number | undefined;
   help: string;
 }
 
@@ -147,7 +147,7 @@ function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Probl
     yield {
       severity: "error",
       what: `the API server${where} ${does}: ${apiServer.problem}. Pods of this node keep running, with their probes and restarts, and static pods still start and end; pods that are made, changed or deleted in the API follow when it serves this node again`,
-      ...(awaySince !== undefined && { since: awaySince }),
+      since: awaySince,
       help:
         apiServer.refused === true
           ? "check the node's client certificate, its rights, and that its Node object exists"
@@ -160,7 +160,7 @@ function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Probl
     yield {
       severity: "error",
       what: `the node is not Ready (${reason ?? status}): ${message ?? ""}`,
-      ...(Number.isNaN(at) ? {} : { since: at }),
+      since: Number.isNaN(at) ? undefined : at,
       help: "the message names the part that is not ready",
     };
   }

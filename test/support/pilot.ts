@@ -70,7 +70,8 @@ export class Pilot {
     this.onStep(step);
     this.memory.record(step);
     this.runtime.apply(step);
-    if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.runtime.now);
+    if ("backoff" in step && step.backoff !== undefined)
+      this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.runtime.now);
     return step.kind === "start-container" ? `start ${step.container.name}` : step.kind;
   }
 

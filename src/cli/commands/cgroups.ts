@@ -19,14 +19,14 @@ interface CgroupLine {
   owner: string;
   path: string;
   /** CPUs; absent: no limit. */
-  cpuLimit?: number;
+  cpuLimit?: number | undefined;
   cpuShares?: number;
   throttledPeriods?: number;
-  memoryBytes?: number;
-  memoryLimitBytes?: number;
+  memoryBytes?: number | undefined;
+  memoryLimitBytes?: number | undefined;
   oomEvents?: number;
-  processes?: number;
-  processLimit?: number;
+  processes?: number | undefined;
+  processLimit?: number | undefined;
 }
 
 interface CgroupConfig {
@@ -82,13 +82,13 @@ function figures(reader: CgroupReader, path: string): Partial<CgroupLine> {
   const { shares, period, quota, throttledPeriods, oomEvents, threads, threadsMax } = details;
   return {
     cpuShares: shares,
-    ...(quota !== undefined && period > 0 && { cpuLimit: quota / period }),
+    cpuLimit: quota !== undefined && period > 0 ? quota / period : undefined,
     throttledPeriods,
     oomEvents,
-    ...(memory !== undefined && { memoryBytes: memory.workingSet }),
-    ...(memory?.limit !== undefined && { memoryLimitBytes: memory.limit }),
-    ...(threads !== undefined && { processes: threads }),
-    ...(threadsMax !== undefined && { processLimit: threadsMax }),
+    memoryBytes: memory?.workingSet,
+    memoryLimitBytes: memory?.limit,
+    processes: threads,
+    processLimit: threadsMax,
   };
 }
 

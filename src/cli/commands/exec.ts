@@ -36,7 +36,7 @@ export async function execCommand(
     return await execIn(
       client,
       { pod, container, command, tty },
-      { ...(stdin && { stdin: process.stdin }), stdout: process.stdout, stderr: process.stderr, onStart },
+      { stdin: stdin ? process.stdin : undefined, stdout: process.stdout, stderr: process.stderr, onStart },
     );
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

@@ -15,8 +15,8 @@ const AT_ONCE = 8;
 
 interface PodVolume extends VolumeFacts {
   pod: string;
-  usedBytes?: number;
-  capacityBytes?: number;
+  usedBytes?: number | undefined;
+  capacityBytes?: number | undefined;
 }
 
 interface VolumeUsage {
@@ -49,8 +49,8 @@ export async function volumesCommand(
       volumes.push({
         pod: fullName(pod),
         ...volume,
-        ...(usedBytes !== undefined && { usedBytes }),
-        ...(capacityBytes !== undefined && { capacityBytes }),
+        usedBytes,
+        capacityBytes,
       });
     }
   });

@@ -24,11 +24,11 @@ export interface CommandRow {
   /** Arguments as the usage shows them: ["<pod>", "[command...]"]. */
   readonly args: readonly string[];
   /** All values of the first argument, where they are few. */
-  readonly choices?: readonly string[];
+  readonly choices?: readonly string[] | undefined;
   /** Its first argument is a pod: scripts request the names from the kubelet. */
-  readonly takesPod?: true;
+  readonly takesPod?: true | undefined;
   /** So are the others. */
-  readonly takesPods?: true;
+  readonly takesPods?: true | undefined;
   readonly commands: readonly CommandRow[];
 }
 
@@ -58,9 +58,9 @@ export function commandTable(command: Command): CommandRow {
       const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
       return argument.required ? `<${name}>` : `[${name}]`;
     }),
-    ...(choices === undefined ? {} : { choices }),
-    ...(ofPods ? { takesPod: true as const } : {}),
-    ...(ofPods && args[0]?.variadic === true ? { takesPods: true as const } : {}),
+    choices,
+    takesPod: ofPods ? (true as const) : undefined,
+    takesPods: ofPods && args[0]?.variadic === true ? (true as const) : undefined,
     commands: command.commands.filter((one) => one.name() !== NAMES_COMMAND).map(commandTable),
   };
 }

@@ -26,7 +26,7 @@ export interface ExecRequest {
 
 export interface ExecStreams {
   /** Absent: the command has no standard input. */
-  stdin?: Readable;
+  stdin?: Readable | undefined;
   stdout: Writable;
   stderr: Writable;
   /** Runs once the command has started; `resize` sets the size of its terminal. */

@@ -13,11 +13,11 @@ const ENDINGS = /\.(?:conf|conflist|json)$/;
 interface CniPlugin {
   type: string;
   /** The program that gives addresses. */
-  ipam?: string;
+  ipam?: string | undefined;
   /** The plugin switches IP forwarding on, with the first pod. */
   forwards: boolean;
   /** Its pods get IPv6 addresses. */
-  ipv6?: true;
+  ipv6?: true | undefined;
 }
 
 interface CniNetwork {
@@ -84,9 +84,9 @@ function pluginOf(value: unknown): CniPlugin {
   const ipam = addresses["type"];
   return {
     type,
-    ...(typeof ipam === "string" && ipam !== "" && { ipam }),
+    ipam: typeof ipam === "string" && ipam !== "" ? ipam : undefined,
     forwards: type === "ptp" || (type === "bridge" && gateway),
-    ...(hasIpv6(addresses) && { ipv6: true }),
+    ipv6: hasIpv6(addresses) ? true : undefined,
   };
 }
 

@@ -42,10 +42,10 @@ export function readContainerdConfig(dump: string): ContainerdConfig {
     confDir: withoutSlash(confDirs.find(isSet) ?? DEFAULT_CONF_DIR),
     binDirs: binDirs.map(withoutSlash),
     // containerd 2 tells the kubelet its driver.
-    ...(modern ? {} : { cgroupDriver: systemd ? "systemd" : "cgroupfs" }),
-    ...(isSet(template) ? { template } : {}),
-    ...(isSet(sandboxImage) ? { sandboxImage } : {}),
-    ...(disabled.some((name) => DISABLED.has(name)) ? { criDisabled: true } : {}),
+    cgroupDriver: modern ? undefined : systemd ? "systemd" : "cgroupfs",
+    template: isSet(template) ? template : undefined,
+    sandboxImage: isSet(sandboxImage) ? sandboxImage : undefined,
+    criDisabled: disabled.some((name) => DISABLED.has(name)) ? true : undefined,
   };
 }
 

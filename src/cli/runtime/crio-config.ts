@@ -18,7 +18,7 @@ export function readCrioConfig(files: readonly string[]): RuntimeSettings {
     runtime: "cri-o",
     confDir: isSet(confDir) ? withoutSlash(confDir) : DEFAULT_CONF_DIR,
     binDirs: binDirs.length > 0 ? binDirs : [DEFAULT_BIN_DIR],
-    ...(isSet(sandboxImage) ? { sandboxImage } : {}),
+    sandboxImage: isSet(sandboxImage) ? sandboxImage : undefined,
     // No cgroupDriver: CRI-O tells the kubelet its own.
   };
 }

@@ -12,8 +12,8 @@ const DUMP_MS = 20_000;
 /** How a daemon was started. */
 interface Daemon {
   program: string;
-  config?: string;
-  address?: string;
+  config?: string | undefined;
+  address?: string | undefined;
 }
 
 /** undefined: containerd is not installed, or has no configuration for this socket. */
@@ -51,5 +51,5 @@ async function daemons(): Promise<Daemon[]> {
 export function daemonFlags(args: readonly string[]): Omit<Daemon, "program"> {
   const config = flagOf(args, ["--config", "-c", "-config"]);
   const address = flagOf(args, ["--address", "-a", "-address"]);
-  return { ...(config !== undefined && { config }), ...(address !== undefined && { address }) };
+  return { config, address };
 }

@@ -10,13 +10,13 @@ export interface RuntimeSettings {
    * The cgroup driver of the default runtime; undefined: not known, or the kubelet takes the runtime's own
    * (RuntimeConfig).
    */
-  cgroupDriver?: "cgroupfs" | "systemd";
+  cgroupDriver?: "cgroupfs" | "systemd" | undefined;
   /** The runtime makes its network configuration by itself, from a template. */
-  template?: string;
+  template?: string | undefined;
   /** The image of pod sandboxes; absent: the runtime does not say. */
-  sandboxImage?: string;
+  sandboxImage?: string | undefined;
   /** The runtime serves no kubelet: its CRI plugin is disabled. */
-  criDisabled?: boolean;
+  criDisabled?: boolean | undefined;
 }
 
 /** The default of every runtime that says nothing else. */

@@ -112,7 +112,7 @@ function* endedByKubelet({ status }: Pod): Iterable<Finding> {
     severity: "warning",
     about: "pod",
     what: `the kubelet terminated it, and all its containers exited with 0. The kubelet's message: ${(target.message ?? "").trim()}`,
-    ...(at !== undefined && { since: at }),
+    since: at,
     help: ["its controller starts another pod; `nodelet events` shows the event Evicted or Preempting"],
   };
 }

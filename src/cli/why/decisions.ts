@@ -11,7 +11,7 @@ export interface Decision {
   what: string;
   count?: number;
   /** When a repeated event happened last. */
-  lastAt?: number;
+  lastAt?: number | undefined;
 }
 
 /** Order of what has the same moment: an event may have whole seconds only. */
@@ -30,7 +30,7 @@ function ofEvent(event: Event): Ranked {
   const what = `${reason}: ${plainText(message)}`;
   const at = firstAt(event);
   if (count <= 1) return { at, what, rank: RANK.event };
-  return { at, what, rank: RANK.event, count, ...(last !== undefined && { lastAt: last }) };
+  return { at, what, rank: RANK.event, count, lastAt: last };
 }
 
 function* ofTimeline(timeline: PodTimeline | undefined, events: readonly Event[]): Iterable<Ranked> {

@@ -180,8 +180,9 @@ function notStarted(input: WhyInput, { container, kind }: ContainerView, reason:
     severity: "error",
     about: `${kind} ${container.name}`,
     what: `it cannot be started (${reason}): ${why}`,
-    ...(failure !== undefined && { since: failure.failedAt, nextTryAt: failure.nextTryAt }),
-    ...(found !== undefined && { evidence: [found.evidence] }),
+    since: failure?.failedAt,
+    nextTryAt: failure?.nextTryAt,
+    evidence: found !== undefined ? [found.evidence] : undefined,
     help: found?.help ?? startHelp(reason, message, unitOf(input.node)),
   };
 }

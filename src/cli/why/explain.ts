@@ -90,7 +90,7 @@ function underWay({ pod, facts, events, now }: WhyInput): Finding {
     what:
       `the kubelet is working on it${facts?.worker === undefined ? "" : ` (pod worker: ${facts.worker})`}` +
       (last === undefined ? "" : `; the last event was ${last.reason}: ${plainText(last.message)}`),
-    ...(began !== undefined && began < now && { since: began }),
+    since: began !== undefined && began < now ? began : undefined,
     help: [`watch its steps: nodelet timeline ${pod.metadata.name}`],
   };
 }

@@ -31,8 +31,8 @@ function pullFailed(input: WhyInput, { container, kind }: ContainerView, message
     severity: "error",
     about: `${kind} ${name}`,
     what: `its image "${image}" cannot be pulled${tries}: ${outcome(said, image)}`,
-    ...(since !== undefined && since < now && { since }),
-    ...(failure !== undefined && { nextTryAt: failure.nextTryAt }),
+    since: since !== undefined && since < now ? since : undefined,
+    nextTryAt: failure?.nextTryAt,
     help: pullHelp(said, image, unitOf(node)),
   };
 }

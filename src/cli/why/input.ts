@@ -24,15 +24,15 @@ export interface Finding {
   about: string;
   /** The cause, in whole sentences. */
   what: string;
-  since?: number;
+  since?: number | undefined;
   /** Time of the kubelet's next attempt. */
-  nextTryAt?: number;
+  nextTryAt?: number | undefined;
   /** Remedies, most likely first. */
   help: string[];
   /** What shows that it is so. */
-  evidence?: Evidence[];
+  evidence?: Evidence[] | undefined;
   /** The run whose last lines are evidence, too; the command reads them. */
-  output?: { container: string; previous: boolean };
+  output?: { container: string; previous: boolean } | undefined;
   /** The container runs, or will, and its restarts still count. */
   restarting?: true;
 }

@@ -23,7 +23,7 @@ export function* nodeRules({ node, pod }: WhyInput): Iterable<Finding> {
     const isApi = API_SERVER_AWAY.test(what);
     if (!isApi && (kinds.length === 0 || !relevant.test(what))) continue;
     const severity = isApi ? "warning" : "error";
-    yield { severity, about: "node", what, ...(since !== undefined && { since }), help: [help] };
+    yield { severity, about: "node", what, since, help: [help] };
   }
 }
 
@@ -36,8 +36,8 @@ export function* sandboxRules({ events, pod, facts, node }: WhyInput): Iterable<
     severity: "error",
     about: "pod",
     what: `the runtime cannot create its sandbox (network namespace, cgroup): ${failed.message.replace(/^Failed to create pod sandbox: /, "")}`,
-    ...(since !== undefined && { since }),
-    ...(facts?.retry !== undefined && { nextTryAt: facts.retry.nextTryAt }),
+    since,
+    nextTryAt: facts?.retry?.nextTryAt,
     help: sandboxHelp(failed.message, node),
   };
 }

@@ -45,9 +45,9 @@ export function probeKilled(input: WhyInput, view: ContainerView, kill: ProbeKil
     about: `${kind} ${container.name}`,
     what,
     ...nextStart(input, view),
-    ...(isBeingStopped
-      ? {}
-      : { output: { container: container.name, previous: status?.state.terminated === undefined } }),
+    output: isBeingStopped
+      ? undefined
+      : { container: container.name, previous: status?.state.terminated === undefined },
     help: [
       ...(probe === undefined ? [] : probeHelp(last, probe, pod.metadata.name, container.name)),
       ...(stubborn ? ["it did not stop within its grace period: let the program handle SIGTERM"] : []),

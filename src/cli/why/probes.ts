@@ -57,8 +57,8 @@ function* probeRule(input: WhyInput, view: ContainerView, kind: Kind): Iterable<
     severity: "error",
     about,
     what: `its ${name} probe (${describeProbe(probe)}) has failed ${times}${effect(name)}. Its last output: ${output.trim() === "" ? "(none)" : output}`,
-    ...(firstAt !== undefined && { since: firstAt }),
-    ...(goesOn && { nextTryAt: Math.max(lastAt + periodMs, input.now) }),
+    since: firstAt,
+    nextTryAt: goesOn ? Math.max(lastAt + periodMs, input.now) : undefined,
     help: [...probeHelp(output, probe, input.pod.metadata.name, container.name), log],
   };
 }

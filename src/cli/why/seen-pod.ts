@@ -17,7 +17,7 @@ export interface SeenPod extends ShownPod {
   /** "is restarting: running and ready now, after 3 restarts". */
   verdict: string;
   /** The cause that `nodelet why` names first. */
-  finding?: Finding;
+  finding?: Finding | undefined;
   /** `nodelet why` exits with 0: neither the pod nor the node below it has an error. */
   explainedAsFine: boolean;
 }
@@ -35,7 +35,7 @@ export function seenPod(input: WhyInput): SeenPod {
     pod,
     state,
     verdict: explained.verdict,
-    ...(finding !== undefined && finding.severity !== "info" && { finding }),
+    finding: finding !== undefined && finding.severity !== "info" ? finding : undefined,
     explainedAsFine: explained.fine,
   };
 }

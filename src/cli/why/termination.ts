@@ -33,7 +33,7 @@ export function* terminationRules(input: WhyInput): Iterable<Finding> {
     severity: late ? "error" : "info",
     about: "pod",
     what: `it is terminating${reason === undefined ? "" : ` (${reason})`}. ${left}`,
-    ...(deleted !== undefined && deleted < now && { since: deleted }),
+    since: deleted !== undefined && deleted < now ? deleted : undefined,
     help: [
       ...(exceeded || late
         ? [
@@ -64,7 +64,7 @@ function heldFinding(input: WhyInput): Finding {
     severity: "warning",
     about: "pod",
     what: `its containers have ended and nothing of it is left on this node. Its ${are} the object back in the API until ${they} removed: ${finalizers.join(", ")}`,
-    ...(deleted !== undefined && deleted <= now && { since: deleted }),
+    since: deleted !== undefined && deleted <= now ? deleted : undefined,
     help: finalizerHelp(input),
   };
 }

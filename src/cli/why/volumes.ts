@@ -35,9 +35,9 @@ export function* volumeRules({ facts, node, now, pod }: WhyInput): Iterable<Find
       severity: "error",
       about: `volume ${name}`,
       what,
-      ...(since !== undefined && { since }),
-      ...(nextTryAt !== undefined && { nextTryAt }),
-      ...(evidence !== undefined && { evidence: [evidence] }),
+      since,
+      nextTryAt,
+      evidence: evidence !== undefined ? [evidence] : undefined,
       help,
     };
   }

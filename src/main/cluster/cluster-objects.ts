@@ -34,7 +34,7 @@ export interface ClusterObjectsOptions {
   /** The gate of this name. */
   clusterTrustBundleProjection: boolean;
   /** Absent: gate PodCertificateRequest is off. */
-  podCertificates?: Pick<PodCertificatesDeps, "nodeName" | "makeKey" | "events" | "registry">;
+  podCertificates?: Pick<PodCertificatesDeps, "nodeName" | "makeKey" | "events" | "registry"> | undefined;
 }
 
 /** The annotation that a controller sets by the size of the cluster: seconds. */

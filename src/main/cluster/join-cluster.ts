@@ -190,7 +190,7 @@ class Joining implements JoinedCluster {
       strategy: strategyOf(settings.node.configMapAndSecretChangeDetectionStrategy),
       syncFrequencyMs: settings.sources.syncFrequencyMs,
       clusterTrustBundleProjection: settings.node.clusterTrustBundleProjection,
-      ...(settings.node.podCertificateRequest && { podCertificates: { nodeName, makeKey, events, registry } }),
+      podCertificates: settings.node.podCertificateRequest ? { nodeName, makeKey, events, registry } : undefined,
     });
   }
 
@@ -261,7 +261,7 @@ class Joining implements JoinedCluster {
       runtime: state.cache.runtime,
       relisted: state.cache.complete,
       serverReturned: () => client.presence.seenElsewhere(),
-      ...(configuration && { configuration }),
+      configuration,
       clock,
       log,
     });

@@ -12,7 +12,7 @@ export interface FollowOptions<T extends ApiObject> {
   onReplace(objects: T[]): void;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }): void;
   /** Reduces each object to the part to keep. */
-  transform?: (object: T) => T;
+  transform?: ((object: T) => T) | undefined;
 }
 
 /** Begins at once. @returns ends it; may be called from a callback */

@@ -36,7 +36,7 @@ export interface FlagValue {
   /** In the form of upstream's log: lists are in brackets. */
   readonly value: string;
   /** The value is given and a credential: not for the log. */
-  readonly secret?: true;
+  readonly secret?: true | undefined;
 }
 
 /** `argv` without the program's own name. Flags of other platforms than `platform` are unknown. */
@@ -72,7 +72,7 @@ export function flagValues(line: CommandLine, platform: NodeJS.Platform = proces
     const given = line.given.get(name)?.value;
     const text = given === undefined ? (asked(line, name) ?? flag.default) : writeValue(flag.kind, given);
     const shown = typeOf(flag.kind) === "strings" ? `[${text}]` : text;
-    values.push({ name, value: shown, ...(flag.secret === true && given !== undefined && { secret: true }) });
+    values.push({ name, value: shown, secret: flag.secret === true && given !== undefined ? true : undefined });
   }
   return values.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

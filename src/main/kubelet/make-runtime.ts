@@ -44,7 +44,7 @@ export async function makeRuntime(context: AgentContext, parts: RuntimeParts): P
   const cgroups = makeNodeCgroups(context, parts);
   const node = await makeNodeFacts(settings, parts, nodeIPs);
   return {
-    ...(membership !== undefined && { cluster: membership.access }),
+    cluster: membership?.access,
     cri,
     clock,
     log: moduleLogger(log, "doer"),
@@ -150,7 +150,7 @@ function makeVolumes(
       changeOwnership: changeOwnershipIn(tasks),
       calls,
       quotas,
-      ...(persistent !== undefined && { persistent }),
+      persistent,
       refuse: (uid, failure) => state.events.emit("failRequested", { uid, failure }),
     },
     membership?.access,

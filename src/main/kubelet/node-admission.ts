@@ -91,10 +91,11 @@ export function makeAdmission({ registry, log }: AgentContext, parts: AdmissionP
   };
   return new NodeAdmission({
     node: (pod, signal) => node(membership?.node(), pod, signal),
-    ...(membership !== undefined && {
-      freshNode: async (pod: Pod, signal: AbortSignal) =>
-        await node((await membership.freshNode(standing.name, signal)) ?? membership.node(), pod, signal),
-    }),
+    freshNode:
+      membership !== undefined
+        ? async (pod: Pod, signal: AbortSignal) =>
+            await node((await membership.freshNode(standing.name, signal)) ?? membership.node(), pod, signal)
+        : undefined,
     apiStatus: (uid) => state.cluster?.statusOf(uid),
     events,
     log: moduleLogger(log, "admission"),

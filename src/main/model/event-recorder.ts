@@ -11,7 +11,7 @@ export interface EventInput {
   reason: EventReason;
   message: string;
   /** The container that the event is about: its field path becomes part of the involved object. */
-  container?: string;
+  container?: string | undefined;
   annotations?: Readonly<Record<string, string>>;
 }
 

@@ -17,9 +17,9 @@ export interface PhaseInput {
   /** The pod worker starts no more containers: the pod is terminated, or terminating for good. */
   podFinal: boolean;
   isStatic: boolean;
-  gates?: RestartGates;
+  gates?: RestartGates | undefined;
   /** Names of containers that will be started again, with any exit code. */
-  restarting?: ReadonlySet<string>;
+  restarting?: ReadonlySet<string> | undefined;
 }
 
 interface Counters {

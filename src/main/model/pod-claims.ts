@@ -20,7 +20,7 @@ interface ListedClaimDevice {
   driver: string;
   pool: string;
   device: string;
-  shareId?: string;
+  shareId?: string | undefined;
   /** Fully qualified: "vendor.com/class=name". */
   cdiDevices: readonly string[];
 }

@@ -20,7 +20,7 @@ export interface PodFailure {
   reason: string;
   message: string;
   /** Text of the DisruptionTarget condition, where one belongs. */
-  disruption?: string;
+  disruption?: string | undefined;
   /** The pod is Failed although all its containers exited with 0. */
   always?: true;
 }

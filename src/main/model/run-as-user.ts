@@ -7,8 +7,8 @@ import { CreateContainerConfigError } from "./container-config-error.js";
 
 /** The image's user, from CRI ImageStatus; both absent for an image that names none (it runs as root). */
 export interface ImageUser {
-  uid?: bigint | number;
-  username?: string;
+  uid?: bigint | number | undefined;
+  username?: string | undefined;
 }
 
 export interface RunAs {

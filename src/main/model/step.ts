@@ -39,11 +39,11 @@ export interface StartContainerStep {
   /** undefined: the doer derives it from the log files, because no status of the container is left. */
   restartCount: number | undefined;
   /** Only for an ephemeral container: id of the running container whose processes it joins. */
-  targetContainerId?: string;
+  targetContainerId?: string | undefined;
   /** Absent for a container that follows none. */
-  backoff?: BackoffStep;
+  backoff?: BackoffStep | undefined;
   /** The container whose start precedes this one in the plan, and must have succeeded. */
-  after?: string;
+  after?: string | undefined;
   reason: string;
 }
 export interface KillContainerStep {
@@ -55,9 +55,9 @@ export interface KillContainerStep {
   /** The end of the grace period, by the steady clock: the preStop hook and the stop after it share it. */
   deadline: number;
   /** Stopped for a restart, independent of its restart policy and exit code. */
-  restart?: true;
+  restart?: true | undefined;
   /** It gets its new resources at its next start. */
-  forResize?: true;
+  forResize?: true | undefined;
   /** A restart of all containers must be quick: preStop hooks do not run. */
   withoutPreStop?: true;
   reason: string;

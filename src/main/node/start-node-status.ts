@@ -31,7 +31,7 @@ export interface NodeStatusLinkDeps {
   runtime: RuntimeState | undefined;
   relisted: boolean;
   /** Absent: without --dynamic-config-dir. */
-  configuration?: Pick<NodeConfiguration, "assigned">;
+  configuration?: Pick<NodeConfiguration, "assigned"> | undefined;
   /** The API server accepts the heartbeat again after it was unreachable. */
   serverReturned: () => void;
   threads: Pick<NodeThreads, "context" | "of" | "add">;

@@ -163,7 +163,7 @@ function factsOf(
     directories,
     serving: servingFiles(settings),
     api: settings.kubeconfig === "" ? undefined : nodeConfigFiles(settings),
-    ...(tracing && { tracing }),
+    tracing,
     nativeHistograms: settings.config.gate("NativeHistograms"),
   };
 }

@@ -27,7 +27,7 @@ export interface ContainerResourceOptions {
   /** NoSwap when absent. */
   swap?: Swap;
   /** Absent: the gate MemoryQoS is off. */
-  memoryQos?: MemoryQos;
+  memoryQos?: MemoryQos | undefined;
 }
 
 /** A container without a limit gets the limit of the pod. Unset limits are 0. @throws InvalidQuantityError */

@@ -35,8 +35,8 @@ export interface GenerationOptions {
   heapMiB: number;
   readyDeadlineMs: number;
   logging: ThreadLogging;
-  tracing?: TracingConfig;
-  nativeHistograms?: boolean;
+  tracing?: TracingConfig | undefined;
+  nativeHistograms?: boolean | undefined;
   board: BoardBuffers;
   clock: Clock;
   spawn: SpawnWorker;
@@ -48,7 +48,7 @@ export interface GenerationOptions {
 interface Failure {
   cause: ExitCause;
   reason: string;
-  error?: SerializedError;
+  error?: SerializedError | undefined;
 }
 
 const ring = (capacityBytes: number | undefined): RingBuffers =>
@@ -120,7 +120,7 @@ export class ThreadGeneration {
 
   /** Ends the thread now, even a busy one. The first given cause is reported. */
   kill(cause: ExitCause, reason: string, thrown?: unknown): void {
-    this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
+    this.fail({ cause, reason, error: thrown === undefined ? undefined : serializeError(thrown) });
     this.worker.terminate();
   }
 

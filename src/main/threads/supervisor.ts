@@ -56,9 +56,9 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   board: BoardBuffers;
   spawn: SpawnWorker;
   /** Absent: the thread does not trace. */
-  tracing?: TracingConfig;
+  tracing?: TracingConfig | undefined;
   /** Gate NativeHistograms. */
-  nativeHistograms?: boolean;
+  nativeHistograms?: boolean | undefined;
 }
 
 const DEFAULT_DRAIN_MS = 5000;
@@ -244,8 +244,8 @@ export class SupervisedThread<Control extends object> {
         heapMiB: options.heapMiB,
         readyDeadlineMs: options.readyDeadlineMs * 2 ** Math.min(this.lateStarts, MAX_LATE_DOUBLINGS),
         logging: loggingFor(options.log, name),
-        ...(options.tracing && { tracing: options.tracing }),
-        ...(options.nativeHistograms === true && { nativeHistograms: true }),
+        tracing: options.tracing ? options.tracing : undefined,
+        nativeHistograms: options.nativeHistograms === true ? true : undefined,
         board: options.board,
         clock: options.clock,
         spawn: options.spawn,

@@ -83,8 +83,8 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       clock,
       spawn,
       board: this.board,
-      ...(tracing && { tracing }),
-      ...(nativeHistograms && { nativeHistograms: true }),
+      tracing,
+      nativeHistograms: nativeHistograms ? true : undefined,
     };
   };
 

@@ -34,7 +34,7 @@ export interface ThreadFacts {
   /** Connection of the node to its API server; undefined: it runs stand-alone. */
   api: NodeConfigFiles | undefined;
   /** Absent: tracing is off. */
-  tracing?: TracingConfig;
+  tracing?: TracingConfig | undefined;
   /** Gate NativeHistograms. */
   nativeHistograms: boolean;
 }

@@ -7,9 +7,9 @@ import type { VolumePlugin } from "./plugin.js";
 interface LazyPlugin {
   name: string;
   source: string;
-  indirect?: true;
+  indirect?: boolean | undefined;
   /** It has `tearDownIn`. */
-  ownsDirectories?: true;
+  ownsDirectories?: boolean | undefined;
   unsupported?: (volume: Volume) => string | undefined;
   load(): Promise<VolumePlugin>;
 }
@@ -26,8 +26,8 @@ export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
   return {
     name,
     source,
-    ...(indirect === true && { indirect }),
-    ...(unsupported !== undefined && { unsupported }),
+    indirect: indirect === true ? indirect : undefined,
+    unsupported,
     setUp: async (request) => (await code.get()).setUp(request),
     refresh: async (request) => (await code.get()).refresh?.(request),
     tearDown: async (uid, volume, doneBy) => (await code.get()).tearDown?.(uid, volume, doneBy),

@@ -7,7 +7,7 @@ export type VolumePlace = HostPlace | ImagePlace | DevicePlace;
 export interface HostPlace {
   hostPath: string;
   /** The volume is read-only, even for a writable mount of the container. */
-  readOnly?: true;
+  readOnly?: true | undefined;
   /** The volume's name on disk, where it is not the pod's name for it: a persistent volume's. */
   volumeName?: string;
   /** Processes of the pod are in this group. */
@@ -15,7 +15,7 @@ export interface HostPlace {
   /** On a node with SELinux the runtime sets the container's label on the files. */
   relabel?: true;
   /** The usage of its file system is not the volume's. */
-  unmeasured?: true;
+  unmeasured?: true | undefined;
 }
 export interface ImagePlace {
   /** The image to pull before the first container that mounts it; the runtime receives the resolved reference. */
@@ -25,7 +25,7 @@ export interface ImagePlace {
 export interface DevicePlace {
   /** A link to the device's node. */
   devicePath: string;
-  readOnly?: true;
+  readOnly?: true | undefined;
   /** As of a HostPlace. */
   volumeName?: string;
   group?: number;

@@ -32,7 +32,7 @@ export interface VolumePlugin {
   /** Field of the volume that selects the plugin: "emptyDir". */
   readonly source: string;
   /** The plugin delegates to another one and reports its name (`doneBy`): no volume has the plugin's own name. */
-  readonly indirect?: true;
+  readonly indirect?: boolean | undefined;
   /** Idempotent. Resolves to what containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
   setUp(request: SetUpRequest): Promise<VolumePlace>;
   /**
@@ -41,7 +41,7 @@ export interface VolumePlugin {
    */
   refresh?(request: SetUpRequest): Promise<void>;
   /** The feature of such a volume that this node lacks, as text for an UnsupportedVolumeError; absent: none. */
-  unsupported?: (volume: Volume) => string | undefined;
+  unsupported?: ((volume: Volume) => string | undefined) | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeError, ForeignMountError */
   tearDown?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
   /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */

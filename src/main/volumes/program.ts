@@ -19,7 +19,7 @@ export function run(program: string, args: readonly string[], signal?: AbortSign
       env: PROGRAM_ENVIRONMENT,
       timeout: TIMEOUT_MS,
       killSignal: "SIGKILL",
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       output = (output + text).slice(0, OUTPUT_LIMIT);

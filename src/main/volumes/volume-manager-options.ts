@@ -34,7 +34,7 @@ export interface VolumeManagerOptions {
   /** Project quotas of emptyDir volumes. */
   quotas: Pick<ProjectQuotas, "assign" | "adopt" | "clear">;
   /** Volumes that outlive pods, on a node with a cluster. */
-  persistent?: Pick<PersistentVolumes, "plugins">;
+  persistent?: Pick<PersistentVolumes, "plugins"> | undefined;
   /** A pod of which a volume can never be here is to end as failed. */
   refuse?: (uid: string, failure: { reason: string; message: string }) => void;
 }

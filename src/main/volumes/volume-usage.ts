@@ -3,12 +3,12 @@
 export interface VolumeUsage {
   /** Source of the figures (metric_source): "fs", or a CSI driver's name. */
   source: string;
-  capacityBytes?: number;
-  availableBytes?: number;
-  usedBytes?: number;
-  inodes?: number;
-  inodesFree?: number;
-  inodesUsed?: number;
+  capacityBytes?: number | undefined;
+  availableBytes?: number | undefined;
+  usedBytes?: number | undefined;
+  inodes?: number | undefined;
+  inodesFree?: number | undefined;
+  inodesUsed?: number | undefined;
   /** Only from drivers that report it. */
-  condition?: { abnormal: boolean; message: string };
+  condition?: { abnormal: boolean; message: string } | undefined;
 }

@@ -21,9 +21,9 @@ export interface PodRow {
   ready: number;
   containers: number;
   restarts: number;
-  usage?: Usage;
+  usage?: Usage | undefined;
   limits: Usage;
-  startedAt?: number;
+  startedAt?: number | undefined;
   addresses: string[];
 }
 
@@ -69,9 +69,9 @@ function makeRow(pod: Pod, state: PodState, usage: Usage | undefined, startedAt:
     ready,
     containers,
     restarts,
-    ...(usage !== undefined && { usage }),
+    usage,
     limits: { ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) },
-    ...(startedAt !== undefined && { startedAt }),
+    startedAt,
     addresses: (status?.podIPs ?? []).map(({ ip }) => ip),
   };
 }

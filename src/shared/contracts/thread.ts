@@ -104,5 +104,5 @@ export interface ThreadExit {
   code: number;
   /** One sentence: first failure, with the worker's own error where there is one. */
   reason: string;
-  error?: SerializedError;
+  error?: SerializedError | undefined;
 }

@@ -33,7 +33,7 @@ const RETRY_MS = 5000;
 export interface DisksDeps {
   rootDir: string;
   imageFileSystems: () => Promise<ImageFileSystems>;
-  look?: LookAtDisk;
+  look?: LookAtDisk | undefined;
   clock: Pick<Clock, "monotonic" | "after">;
   errorLog: RepeatedErrorLog;
 }

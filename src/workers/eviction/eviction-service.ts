@@ -61,7 +61,7 @@ export function buildEvictionService(parts: EvictionInputs): EvictionService {
   const disks = new Disks({
     rootDir: init.rootDir,
     imageFileSystems: () => main(IMAGE_FS_WAIT_MS).imageFileSystems(),
-    ...(lookAtDisk === undefined ? {} : { look: lookAtDisk }),
+    look: lookAtDisk,
     clock,
     errorLog,
   });

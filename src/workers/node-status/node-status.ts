@@ -37,7 +37,7 @@ export interface NodeStatusDeps {
   log: Logger;
   metrics: NodeStatusMetrics;
   /** Absent: without --dynamic-config-dir. */
-  configSource?: ConfigSourceFollower;
+  configSource?: ConfigSourceFollower | undefined;
   random: () => number;
 }
 
@@ -63,7 +63,7 @@ export class NodeStatusKeeper {
       log,
       // A restart of the kubelet reports a cordon again, one of this thread does not.
       unschedulable: generation === 1 ? false : undefined,
-      ...(deps.configSource !== undefined && { onUpdate: (node) => deps.configSource?.onNode(node) }),
+      onUpdate: deps.configSource !== undefined ? (node) => deps.configSource?.onNode(node) : undefined,
     });
     this.own = new OwnNode({ ...deps, nodeName: init.nodeName, onNode: (node) => this.onFollowed(node) });
     this.health = new HealthMonitor({

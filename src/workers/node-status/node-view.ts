@@ -17,7 +17,7 @@ export interface NodeViewOptions {
   /** Known cordon state before the Node is read; undefined: use the Node's. */
   unschedulable: boolean | undefined;
   /** Each version of the Node; absent: no other part follows it. */
-  onUpdate?: (node: Node) => void;
+  onUpdate?: ((node: Node) => void) | undefined;
 }
 
 export class NodeView {

@@ -60,7 +60,7 @@ export const startNodeStatus: StartWorker<NodeStatusControl, NodeStatusInit, Nod
     clock,
     log,
     metrics: nodeStatusMetrics(registry),
-    ...(configSource && { configSource }),
+    configSource,
     random: () => Math.random(),
   });
   keeper.start();

@@ -76,7 +76,7 @@ export function secure(stream: GuardedStream, host: string): SecureStream {
     secureContext: context(),
     rejectUnauthorized: false,
     ALPNProtocols: PROTOCOLS,
-    ...(isIP(host) === 0 && { servername: host }),
+    servername: isIP(host) === 0 ? host : undefined,
   });
   let isSecure = false;
   socket.once("secureConnect", () => {

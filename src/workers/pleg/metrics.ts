@@ -4,7 +4,7 @@ import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-regis
 
 export interface PlegMetrics {
   /** A relist ended; `intervalMs` is the time since the relist before it began, undefined for the first. */
-  relisted(relist: { atMs: number; durationMs: number; intervalMs?: number }): void;
+  relisted(relist: { atMs: number; durationMs: number; intervalMs?: number | undefined }): void;
   /** One pod was inspected. */
   inspected(durationMs: number): void;
   /** Lifecycle events that could not be handed over. */

@@ -97,7 +97,12 @@ export class Pleg {
         failed: (uid, generation, error) => this.onInspectFailed(uid, generation, error),
       },
     });
-    this.relister = new Relister({ cri, clock, deadlineMs: init.listDeadlineMs, ...(leftOut && { leftOut }) });
+    this.relister = new Relister({
+      cri,
+      clock,
+      deadlineMs: init.listDeadlineMs,
+      leftOut,
+    });
     this.followUp = new ExitFollowUp(clock, (uid) => this.inspector.request(uid, 0, []));
     this.watches = new CgroupWatches((uid) => this.followUp.begin(uid), log);
     this.events = init.useEvents
@@ -222,7 +227,7 @@ export class Pleg {
       this.deps.metrics.relisted({
         atMs: this.deps.clock.now(),
         durationMs: result.durationMs,
-        ...(this.lastRelistAt === undefined ? {} : { intervalMs: startedAt - this.lastRelistAt }),
+        intervalMs: this.lastRelistAt === undefined ? undefined : startedAt - this.lastRelistAt,
       });
       this.lastRelistAt = startedAt;
       this.publish({ kind: "relisted", uids: [...result.pods.keys()], durationMs: result.durationMs });

@@ -43,7 +43,7 @@ export interface RelisterOptions {
   clock: Clock;
   deadlineMs: number;
   /** UIDs of pods that the last lists left out: their objects are not known, which does not mean that they are gone. */
-  leftOut?: () => readonly string[];
+  leftOut?: (() => readonly string[]) | undefined;
 }
 
 /** The runtime has no object of the pod. */

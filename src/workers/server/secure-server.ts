@@ -34,11 +34,11 @@ export interface SecureServerOptions {
   threads: () => readonly ThreadSnapshot[];
   api: () => Promise<Pick<ApiClient, "create">>;
   /** Absent: the manifest API is off. */
-  manifests?: LazyManifestAnswers;
+  manifests?: LazyManifestAnswers | undefined;
   /** Not this one's to close. */
   runtime: Pick<Deferred<ServedRuntime>, "get">;
   /** Those of the status page, where it is on. */
-  pageRoutes?: readonly Route[];
+  pageRoutes?: readonly Route[] | undefined;
   /** Other limits than the usual ones, for tests that can't wait. */
   limits?: Partial<ConnectionLimits>;
   /** Directory of the node's logs; default /var/log. */

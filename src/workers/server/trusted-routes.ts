@@ -45,7 +45,7 @@ export interface TrustedDeps {
   logDirectory?: string;
   streamMetrics: StreamMetrics;
   /** Absent: the manifest API is off. */
-  manifests?: LazyManifestAnswers;
+  manifests?: LazyManifestAnswers | undefined;
   clock: Clock;
   log: Logger;
 }

@@ -13,7 +13,7 @@ function errorOf(error: unknown): HelperError {
   if (error instanceof SubPathError)
     return { message: error.message, subPath: { path: error.subPath, problem: error.problem } };
   if (!(error instanceof Error)) return { message: String(error) };
-  return { message: error.message, ...("code" in error && { code: String(error.code) }) };
+  return { message: error.message, code: "code" in error ? String(error.code) : undefined };
 }
 
 async function answerTo({ name, request }: HelperRequest): Promise<HelperAnswer> {

@@ -32,7 +32,7 @@ export class Collection<T extends ApiObject> {
     const { kind, follow, transform, onChange } = this.options;
     this.end = follow<T>({
       kind,
-      ...(transform !== undefined && { transform }),
+      transform,
       onReplace: (objects) => {
         this.objects.clear();
         for (const object of objects) this.objects.set(keyOf(object), object);

@@ -23,7 +23,7 @@ export interface ConfigIo {
   /**
    * The ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and origins.
    */
-  readonly configMap?: { readonly path: string; readonly text: string };
+  readonly configMap?: { readonly path: string; readonly text: string } | undefined;
 }
 
 export interface ResolvedConfig {

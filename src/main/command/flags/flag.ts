@@ -33,7 +33,7 @@ export interface Flag {
   /** One letter, without its dash. */
   readonly short?: string;
   /** The value of a bare --name; such a flag never takes the next argument. */
-  readonly bare?: string;
+  readonly bare?: string | undefined;
   /** The replacement of a deprecated flag. */
   readonly deprecated?: string;
   /** Its value never shows in a message or a log. */
@@ -46,7 +46,7 @@ export type Flags = Readonly<Record<string, Flag>>;
 
 /** A flag without a config field. */
 export function flag(kind: FlagKind, value: string, help: string, more: Partial<Flag> = {}): Flag {
-  return { kind, default: value, help, ...(kind === "bool" ? { bare: "true" } : {}), ...more };
+  return { kind, default: value, help, bare: kind === "bool" ? "true" : undefined, ...more };
 }
 
 /** A flag that writes a config field, which is where the value belongs today. */

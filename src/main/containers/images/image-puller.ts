@@ -232,7 +232,7 @@ export class ImagePuller {
   }
 
   private emit({ pod, container }: ImageNeed, type: EventInput["type"], reason: EventReason, message: string): void {
-    this.deps.events.pod(pod, { type, reason, message, ...(container === undefined ? {} : { container }) });
+    this.deps.events.pod(pod, { type, reason, message, container });
   }
 }
 
@@ -245,8 +245,8 @@ function readyImage(image: Image): ReadyImage {
   return {
     imageRef: image.id,
     user: {
-      ...(image.uid === undefined ? {} : { uid: image.uid.value }),
-      ...(image.username === "" ? {} : { username: image.username }),
+      uid: image.uid?.value,
+      username: image.username === "" ? undefined : image.username,
     },
   };
 }

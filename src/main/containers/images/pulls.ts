@@ -126,7 +126,7 @@ export class Pulls {
       {
         image: { image, annotations: pod.metadata.annotations ?? {}, userSpecifiedImage: image, runtimeHandler },
         sandboxConfig,
-        ...(auth === undefined ? {} : { auth }),
+        auth,
       },
       { signal },
     );

@@ -36,7 +36,7 @@ export async function environmentOf(runtime: NodeRuntime, request: ContainerEnvR
     hostIPs: node.nodeIPs,
     nodeName: node.nodeName,
     nodeAllocatable: nodeAllocatable(node, runtime.cluster),
-    ...(services !== undefined && { serviceEnv: services }),
+    serviceEnv: services,
     onInvalidNames: (names, kind, object) => {
       const message =
         `Keys [${names.join(", ")}] from the EnvFrom ${kind} ${pod.metadata.namespace}/${object} were skipped since ` +

@@ -51,7 +51,7 @@ export interface Kill {
   deadline: number;
   /** Text of the Killing event. */
   message: string;
-  withoutPreStop?: true;
+  withoutPreStop?: true | undefined;
 }
 
 export async function killContainer(
@@ -72,7 +72,7 @@ export async function killContainer(
       graceSeconds,
       deadline,
       message: killMessage(step),
-      ...(step.withoutPreStop && { withoutPreStop: true }),
+      withoutPreStop: step.withoutPreStop ? true : undefined,
     },
     signal,
   );

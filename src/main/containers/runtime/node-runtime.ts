@@ -64,7 +64,7 @@ export type ImageProvider = Pick<ImagePuller, "ensure" | "ensureVolume">;
 
 export interface NodeRuntime {
   /** Absent on a stand-alone node. */
-  cluster?: ClusterAccess;
+  cluster?: ClusterAccess | undefined;
   cri: CriClient;
   clock: Clock;
   log: Logger;

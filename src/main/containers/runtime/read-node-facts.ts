@@ -45,9 +45,8 @@ export async function readNodeFacts(deps: NodeFactsDeps): Promise<NodeFacts> {
       singleProcessOOMKill: cgroups.singleProcessOOMKill ?? mounts.version === 1,
       cpuPeriodUs: cpuPeriodUs(cgroups),
       swap: { behavior: cgroups.swapBehavior, nodeBytes: deps.swapBytes },
-      ...(memoryQos !== undefined && {
-        memoryQos: { ...memoryQos, allocatableBytes: memoryOf(allocatable), pageSize },
-      }),
+      memoryQos:
+        memoryQos !== undefined ? { ...memoryQos, allocatableBytes: memoryOf(allocatable), pageSize } : undefined,
     },
   };
 }

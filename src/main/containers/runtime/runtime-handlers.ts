@@ -29,7 +29,7 @@ export async function runtimeHandler(
 
 /** Returns the handler without waiting; undefined: the pod's RuntimeClass is not read yet. */
 export function knownRuntimeHandler(
-  { cluster }: { cluster?: () => Pick<ClusterObjects, "knownRuntimeClass"> | undefined },
+  { cluster }: { cluster?: (() => Pick<ClusterObjects, "knownRuntimeClass"> | undefined) | undefined },
   { spec }: Pod,
 ): string | undefined {
   const { runtimeClassName = "" } = spec;

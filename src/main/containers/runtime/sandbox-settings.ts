@@ -58,7 +58,7 @@ async function makeSettings(
     dns,
     logDirectory: environment.logDirectory,
     cgroupParent: environment.cgroup.criParent,
-    ...(userNamespace !== undefined && { userNamespace }),
+    userNamespace,
     ...sandboxResources(pod, containerResourceOptions(runtime)),
   });
 }

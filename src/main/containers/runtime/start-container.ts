@@ -229,11 +229,11 @@ async function configure(
       recursiveReadOnly,
       seLinux: runtime.node.seLinux,
       terminationLogPath: terminationLog,
-      ...(hostsPath === undefined ? {} : { etcHostsPath: hostsPath }),
+      etcHostsPath: hostsPath,
     });
     const userNamespace = await runtime.userNamespaces.forPod(pod);
     return containerConfig({
-      ...(userNamespace !== undefined && { userNamespace }),
+      userNamespace,
       pod,
       container,
       kind: step.containerKind,
@@ -244,9 +244,9 @@ async function configure(
       mounts: [...(grant.mounts ?? []), ...mounts],
       devices: [...(grant.devices ?? []), ...containerDevices(container, volumes)],
       cdiDevices: [...(grant.cdiDevices ?? []), ...(runtime.cluster?.()?.claims.cdiDevices(pod, container) ?? [])],
-      ...(grant.annotations !== undefined && { annotations: grant.annotations }),
+      annotations: grant.annotations,
       resources: grantedResources(runtime, pod, container, grant),
-      ...(step.targetContainerId !== undefined && { targetContainerId: step.targetContainerId }),
+      targetContainerId: step.targetContainerId,
       seccompDefault: settings.seccompDefault,
       volumeGroups: groupsOf(volumes),
       thermalThrottlePaths: runtime.node.thermalThrottlePaths,

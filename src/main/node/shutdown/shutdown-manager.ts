@@ -33,7 +33,7 @@ export interface ShutdownManagerDeps {
   /** Directory of logind's drop-ins. */
   confDir: string;
   /** Records when the shutdown began and ended; absent: the times are not recorded. */
-  noteTimes?: (times: ShutdownTimes) => Promise<void>;
+  noteTimes?: ((times: ShutdownTimes) => Promise<void>) | undefined;
   clock: Clock;
   log: Logger;
 }

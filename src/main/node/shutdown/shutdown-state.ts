@@ -14,8 +14,8 @@ const NEVER = "0001-01-01T00:00:00Z";
 
 /** Milliseconds since the epoch; absent: not (yet) reached. */
 export interface ShutdownTimes {
-  start?: number;
-  end?: number;
+  start?: number | undefined;
+  end?: number | undefined;
 }
 
 export class ShutdownState {
@@ -53,7 +53,7 @@ export class ShutdownState {
 function decode(value: unknown): ShutdownTimes {
   const { startTime, endTime } = (value ?? {}) as { startTime?: unknown; endTime?: unknown };
   const [start, end] = [time(startTime, "startTime"), time(endTime, "endTime")];
-  return { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
+  return { start, end };
 }
 
 function time(value: unknown, name: string): number | undefined {

@@ -46,7 +46,7 @@ export async function startShutdown(deps: ShutdownDeps): Promise<ShutdownManager
     connect: () => Promise.resolve(systemBusSocket(process.env)).then((path) => connectLogind(path, clock)),
     takeLock: (signal) => takeInhibitLock(clock, signal),
     confDir: LOGIND_CONF_DIR,
-    ...(noteTimes !== undefined && { noteTimes }),
+    noteTimes,
   });
   manager.start();
   return manager;

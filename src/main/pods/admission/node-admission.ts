@@ -35,7 +35,7 @@ export interface NodeAdmissionDeps {
    * Reads the current Node object from the API server. The scheduler may have used labels that the kubelet does not
    * know yet.
    */
-  freshNode?: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
+  freshNode?: ((pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>) | undefined;
   /** The pod's status in the API; undefined: the API server does not have the pod. */
   apiStatus: (uid: string) => PodStatus | undefined;
   events: EventRecorder;

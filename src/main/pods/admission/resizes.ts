@@ -251,12 +251,16 @@ export class Resizes {
   }
 
   /** The state of a pod's resize, for the pod's status. */
-  shown(uid: string): { desired?: Pod; actuated?: PodResources; conditions: ResizeCondition[] } {
+  shown(uid: string): {
+    desired?: Pod | undefined;
+    actuated?: PodResources | undefined;
+    conditions: ResizeCondition[];
+  } {
     const entry = this.entries.get(uid);
     const actuated = this.deps.allocations.actuated(uid);
     return {
-      ...(entry !== undefined && { desired: entry.desired }),
-      ...(actuated !== undefined && { actuated }),
+      desired: entry?.desired,
+      actuated,
       conditions: this.conditions(entry),
     };
   }

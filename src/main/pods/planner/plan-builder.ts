@@ -98,9 +98,9 @@ export class PlanBuilder {
       sandboxAttempt: sandbox.metadata?.attempt ?? 0,
       podIPs: podIPsOf(sandbox),
       restartCount: previous === undefined ? undefined : restartCountOf(previous) + 1,
-      ...(targetContainerId !== undefined && { targetContainerId }),
-      ...(backoff !== undefined && { backoff }),
-      ...(after !== undefined && { after }),
+      targetContainerId,
+      backoff,
+      after,
       reason,
     };
     this.plan.steps.push(step);

@@ -61,7 +61,11 @@ function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container:
     if (kill === undefined) return true;
     const { why, restart, forResize, graceSeconds } = kill;
     const reason = `Container ${name} ${why}${restart ? ", will be restarted" : ""}`;
-    builder.kill(status, reason, { graceSeconds, ...(restart && { restart }), ...(forResize && { forResize }) });
+    builder.kill(status, reason, {
+      graceSeconds,
+      restart: restart || undefined,
+      forResize: forResize || undefined,
+    });
     return true;
   }
   if (!builder.mayStart(container, status)) return false;

@@ -62,5 +62,5 @@ export function getOnce(
 }
 
 function overTls(host: string, port: number): Socket {
-  return connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) });
+  return connectTls({ host, port, servername: isIP(host) === 0 ? host : undefined });
 }

@@ -33,7 +33,7 @@ export interface StatusInput {
   /** Undefined when the runtime was not inspected yet: everything is waiting then. */
   observed: ObservedPod | undefined;
   /** The status computed last; without one, the status the source gave with the pod. */
-  previous?: PodStatus;
+  previous?: PodStatus | undefined;
   /** Container name to why it was not started by the last sync, back-offs included. */
   startErrors?: ReadonlyMap<string, StartError>;
   /** The node's addresses, primary first. */
@@ -45,22 +45,22 @@ export interface StatusInput {
   qosClass?: QOSClass;
   /** The pod worker starts nothing more in this pod. */
   podFinal?: boolean;
-  failure?: PodFailure;
+  failure?: PodFailure | undefined;
   probes?: ProbeResults;
   /** Container id to its termination message, read from its file or log. */
   terminationMessages?: ReadonlyMap<string, string>;
   /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
-  inPostStart?: string;
+  inPostStart?: string | undefined;
   /**
    * The rule RestartAllContainers fired: whether the restart is in progress, and the removed containers that do not run
    * again yet.
    */
-  restartingAll?: RestartingAll;
+  restartingAll?: RestartingAll | undefined;
   /** Names of containers that will be started again, with any exit code. */
-  restarting?: ReadonlySet<string>;
+  restarting?: ReadonlySet<string> | undefined;
   gates?: RestartGates;
   /** The resources last applied to the pod's containers; the pod itself has its allocated resources. */
-  actuated?: PodResources;
+  actuated?: PodResources | undefined;
   resizeConditions?: readonly ConditionVerdict[];
   /** Gate InPlacePodLevelResourcesVerticalScaling: the status shows resources of the pod as a whole. */
   podLevelResources: boolean;
@@ -75,7 +75,7 @@ export interface StatusInput {
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
   /** Gate ResourceHealthStatus: of the devices that an app container has. */
-  resourceHealth?: (container: string) => ResourceStatus[];
+  resourceHealth?: ((container: string) => ResourceStatus[]) | undefined;
 }
 
 export const deadlineMessage = "Pod was active on the node longer than the specified deadline";
@@ -104,8 +104,8 @@ export function computePodStatus(input: StatusInput): PodStatus {
       readyToStart: readyToStart(input, old),
       previous: old?.conditions ?? [],
       restartingAll: isRestartingAll(input, [...inits, ...regular]),
-      ...(input.resizeConditions !== undefined && { resize: input.resizeConditions }),
-      ...(input.failure?.disruption !== undefined && { disruption: input.failure.disruption }),
+      resize: input.resizeConditions,
+      disruption: input.failure?.disruption,
       now,
     }),
     ...(verdict.message !== undefined && { message: verdict.message }),
@@ -216,8 +216,8 @@ function phaseVerdict(
     startedInSandbox: startedInLiveSandbox(input),
     podFinal: input.podFinal === true,
     isStatic: isStaticPod(pod),
-    ...(input.gates !== undefined && { gates: input.gates }),
-    ...(input.restarting !== undefined && { restarting: input.restarting }),
+    gates: input.gates,
+    restarting: input.restarting,
   });
   if (!isFinalPhase(phase)) {
     if (old !== undefined && isFinalPhase(old.phase)) phase = old.phase;

@@ -22,9 +22,9 @@ export interface ConditionsInput {
   /** The RestartAllContainers rule fired and is not done yet. */
   restartingAll?: boolean;
   /** PodResizePending and PodResizeInProgress, where they hold now. */
-  resize?: readonly ConditionVerdict[];
+  resize?: readonly ConditionVerdict[] | undefined;
   /** Text of a DisruptionTarget condition, when the kubelet itself ends the pod (eviction, preemption, shutdown). */
-  disruption?: string;
+  disruption?: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
 }

@@ -50,7 +50,7 @@ export interface PodStatusesDeps {
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
   /** Health of the devices that a container has; absent: not shown. */
-  resourceHealth?: (pod: Pod, container: string) => ResourceStatus[];
+  resourceHealth?: ((pod: Pod, container: string) => ResourceStatus[]) | undefined;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   /** The status of the pod in the API server; absent: there is no server. */
   apiStatus?: (uid: string) => PodStatus | undefined;
@@ -60,8 +60,8 @@ export interface PodStatusesDeps {
 
 /** A pod runs with its allocated resources; its spec shows the desired resources. */
 interface ShownResize {
-  desired?: Pod;
-  actuated?: PodResources;
+  desired?: Pod | undefined;
+  actuated?: PodResources | undefined;
   conditions: readonly ConditionVerdict[];
 }
 
@@ -72,16 +72,16 @@ export interface StatusUpdate {
   /** Nothing of the pod will start again. */
   final: boolean;
   /** The container whose postStart hook is under way. */
-  inPostStart?: string;
+  inPostStart?: string | undefined;
   /** Names of containers that will be started again, with any exit code. */
-  restarting?: ReadonlySet<string>;
-  restartingAll?: RestartingAll;
+  restarting?: ReadonlySet<string> | undefined;
+  restartingAll?: RestartingAll | undefined;
   /** A container of the pod runs, or may start: it must not show a final phase. */
   mayRun: boolean;
   /** Nothing of the pod runs: this is its last status. */
   ended: boolean;
   /** Why the kubelet ends the pod. */
-  failure?: PodFailure;
+  failure?: PodFailure | undefined;
 }
 
 /** Changes within this time reach the server thread together. */
@@ -173,7 +173,7 @@ export class PodStatuses {
     const computed = computePodStatus({
       pod,
       observed,
-      ...(previous === undefined ? {} : { previous }),
+      previous,
       startErrors: waiting,
       nodeIPs: this.deps.nodeIPs(),
       runtimeName: this.deps.runtimeName(),
@@ -181,10 +181,10 @@ export class PodStatuses {
       qosClass: this.deps.qosClass(pod),
       podFinal: final,
       // While the pod runs, its containers alone determine the reported phase.
-      ...(failure !== undefined && !mayRun && { failure }),
+      failure: failure !== undefined && !mayRun ? failure : undefined,
       probes: this.deps.probes,
       terminationMessages,
-      ...(inPostStart !== undefined && { inPostStart }),
+      inPostStart,
       gates: this.deps.gates,
       podLevelResources: this.deps.podLevelResources,
       stopSignals: this.deps.stopSignals,
@@ -192,11 +192,11 @@ export class PodStatuses {
       recursiveReadOnly: this.deps.recursiveReadOnly?.(pod) === true,
       volumesMissing: () => this.deps.volumesSetUp?.(pod) === false,
       changesOnRestart: this.deps.changesOnRestart,
-      ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
+      resourceHealth: resourceHealth !== undefined ? (container) => resourceHealth(pod, container) : undefined,
       resizeConditions: resize.conditions,
-      ...(resize.actuated !== undefined && { actuated: resize.actuated }),
-      ...(restarting !== undefined && { restarting }),
-      ...(restartingAll !== undefined && { restartingAll }),
+      actuated: resize.actuated,
+      restarting,
+      restartingAll,
     });
     const status = ended
       ? finalStatus(pod, computed, isStaticPod(pod), now)

@@ -54,7 +54,7 @@ export function makeStatuses(deps: StatusesDeps): PodStatuses {
     },
     volumesSetUp: (pod) => runtime.volumes.areSetUp(pod),
     changesOnRestart: runtime.settings.changeContainerStatusOnKubeletRestart,
-    ...(resourceHealth !== undefined && { resourceHealth }),
+    resourceHealth,
     apiStatus: (uid) => state.cluster?.statusOf(uid),
     publish: deps.publish,
     events: state.events,

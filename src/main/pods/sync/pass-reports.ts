@@ -93,9 +93,9 @@ function statusOfPass(synced: SyncedPod): StatusUpdate {
     mayRun,
     ended,
     final: plan.finished || state !== "syncing",
-    ...(end?.cause === "failed" && end.failure !== undefined && { failure: end.failure }),
-    ...(inPostStart !== undefined && { inPostStart }),
-    ...(restarting !== undefined && { restarting }),
-    ...(restartingAll !== undefined && { restartingAll }),
+    failure: end?.cause === "failed" && end.failure !== undefined ? end.failure : undefined,
+    inPostStart,
+    restarting,
+    restartingAll,
   };
 }

@@ -125,7 +125,7 @@ export class StepRunner {
       if (starts) this.failures.delete(step.container.name);
       if (step.kind === "create-sandbox") this.sandboxUnseen = true;
       this.emitActuated(step, work.pod);
-      if ("backoff" in step) this.noteRestart(step.backoff);
+      if ("backoff" in step && step.backoff !== undefined) this.noteRestart(step.backoff);
       return hints;
     } catch (error) {
       // A container that cannot be started, for example for an unknown command, must not be created again every few

@@ -9,7 +9,7 @@ export function ioOf(files: ConfigFiles, base: CommandIo): CommandIo {
   const { config, configMap } = files;
   const all = [...(files.config === undefined ? [] : [files.config]), ...files.dropIns];
   return {
-    ...(configMap !== undefined && config !== undefined && { configMap: config }),
+    configMap: configMap !== undefined && config !== undefined ? config : undefined,
     readFile: (path) => all.find((file) => file.path === resolve(path))?.text ?? base.readFile(path),
     listFiles: (dir) => files.dropIns.map(({ path }) => relative(resolve(dir), path)),
     host: () => base.host(),

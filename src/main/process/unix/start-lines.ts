@@ -8,7 +8,7 @@ import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 interface StartFacts {
   kubernetesVersion: string;
   /** Every flag, defaults included. Secrets are masked here. */
-  flags: readonly { name: string; value: string; secret?: true }[];
+  flags: readonly { name: string; value: string; secret?: true | undefined }[];
 }
 
 /** The flags come at V(1), as upstream has it. */

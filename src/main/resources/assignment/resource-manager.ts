@@ -42,17 +42,17 @@ export class AllocationError extends Error {
 /** The resources that one manager grants to one container, beyond the definition. */
 export interface ContainerGrant {
   /** Linux list, "0-3,7": linux.resources.cpuset_cpus. */
-  cpus?: string;
+  cpus?: string | undefined;
   /** Linux list of NUMA nodes: linux.resources.cpuset_mems. */
-  memoryNodes?: string;
+  memoryNodes?: string | undefined;
   /** It has exclusive CPUs: a quota would only throttle it (DisableCPUQuotaWithExclusiveCPUs). */
-  noCpuQuota?: boolean;
-  env?: readonly { name: string; value: string }[];
-  mounts?: readonly Mount[];
-  devices?: readonly Device[];
-  annotations?: Readonly<Record<string, string>>;
+  noCpuQuota?: boolean | undefined;
+  env?: readonly { name: string; value: string }[] | undefined;
+  mounts?: readonly Mount[] | undefined;
+  devices?: readonly Device[] | undefined;
+  annotations?: Readonly<Record<string, string>> | undefined;
   /** Fully qualified names: "vendor.com/class=name". */
-  cdiDevices?: readonly string[];
+  cdiDevices?: readonly string[] | undefined;
 }
 
 /** Memory of one kind on one or several NUMA nodes together. */

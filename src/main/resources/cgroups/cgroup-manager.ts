@@ -159,7 +159,7 @@ class TreeManager implements CgroupManager {
     );
     this.root = names.parseCgroupRoot(options.cgroupRoot, options.driver);
     const { hugePageSizes = [], reserved, reserveMemory = false } = options;
-    this.tierOptions = { hugePageSizes, reserveMemory, ...(reserved !== undefined && { reserved }) };
+    this.tierOptions = { hugePageSizes, reserveMemory, reserved };
     this.tiers = tierLimits([], this.tierOptions);
   }
 

@@ -44,7 +44,7 @@ export function makeCgroups(deps: CgroupsDeps): LateCgroups {
       hugePageSizes: deps.hugePageSizes,
       pageSize: deps.pageSize,
       reserveMemory: mounts.version === 2 && settings.memoryQos?.reserve === true,
-      ...(percent !== undefined && { reserved: { percent, allocatableBytes: memoryOf(allocatable) } }),
+      reserved: percent !== undefined ? { percent, allocatableBytes: memoryOf(allocatable) } : undefined,
       onOperation: cgroupMetrics(registry),
       onReserved: reservedMemoryMetrics(registry),
       noCpuQuota: (pod: Pod) => managers.noCpuQuota(pod),

@@ -13,7 +13,7 @@ import type { CgroupLimits } from "./cgroup-values.js";
 export interface TierOptions {
   hugePageSizes: readonly bigint[];
   /** qosReserved memory, with its gate: percent of the requests of higher classes that lower ones can't have. */
-  reserved?: { percent: number; allocatableBytes: bigint };
+  reserved?: { percent: number; allocatableBytes: bigint } | undefined;
   /** Requests are kept from reclaim (MemoryQoS with TieredReservation). */
   reserveMemory?: boolean;
 }

@@ -23,7 +23,7 @@ export function encodeCpuState({ policyName, shared, exclusive, pods }: CpuAssig
   const entries = mapped(exclusive, (containers) => mapped(containers, printCpuList));
   const podEntries = pods === undefined ? undefined : mapped(pods, (cpus) => ({ cpuSet: printCpuList(cpus) }));
   const texts = { policyName, defaultCpuSet: printCpuList(shared), entries };
-  const checksum = stateSum({ ...texts, ...(podEntries !== undefined && { podEntries }) });
+  const checksum = stateSum({ ...texts, podEntries });
   return JSON.stringify({
     policyName,
     defaultCpuSet: texts.defaultCpuSet,
@@ -48,7 +48,7 @@ export function decodeCpuState(value: unknown): CpuAssignments {
   ) {
     throw new Error("not a state of the CPU manager: one of its members is of another form");
   }
-  const texts: StateTexts = { policyName, defaultCpuSet, entries, ...(podEntries !== undefined && { podEntries }) };
+  const texts: StateTexts = { policyName, defaultCpuSet, entries, podEntries };
   if (checksum !== 0 && (typeof checksum !== "number" || !isStateSum(texts, checksum))) {
     throw new Error("its checksum does not match its content");
   }
@@ -59,7 +59,7 @@ export function decodeCpuState(value: unknown): CpuAssignments {
   const pods = Object.entries(podEntries ?? {}).map(([uid, { cpuSet }]) => [uid, cpusOf(cpuSet, uid)] as const);
   const shared = cpusOf(defaultCpuSet, "defaultCpuSet");
   const exclusive = new Map(containers);
-  return { policyName, shared, exclusive, ...(podEntries !== undefined && { pods: new Map(pods) }) };
+  return { policyName, shared, exclusive, pods: podEntries !== undefined ? new Map(pods) : undefined };
 }
 
 function cpusOf(list: string, where: string): CpuSet {

@@ -10,7 +10,7 @@ export interface StateTexts {
   defaultCpuSet: string;
   entries: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Gate PodLevelResourceManagers: each pod's own CPUs. */
-  podEntries?: Readonly<Record<string, { readonly cpuSet: string }>>;
+  podEntries?: Readonly<Record<string, { readonly cpuSet: string }>> | undefined;
 }
 
 /** The struct name that every version accepts; 1.36 also has new ones. */
@@ -25,7 +25,7 @@ export function stateSum(texts: StateTexts): number {
 /** Is it a sum that some kubelet makes of these members? */
 export function isStateSum(texts: StateTexts, sum: number): boolean {
   if (texts.podEntries === undefined && WITHOUT_PODS.some((name) => sumOf(texts, name) === sum)) return true;
-  const withPods = { podEntries: {}, ...texts };
+  const withPods = { ...texts, podEntries: texts.podEntries ?? {} };
   return WITH_PODS.some((name) => sumOf(withPods, name) === sum);
 }
 

@@ -138,7 +138,7 @@ export class StaticCpuManager implements ResourceManager {
     const { uid } = pod.metadata;
     const own = this.policy.state.of(uid, container.name) !== undefined && this.policy.wanted(pod, container) > 0;
     const cpus = printCpuList(this.cpusOf(uid, container.name));
-    return { cpus, ...(own && this.deps.noQuotaForExclusive && { noCpuQuota: true }) };
+    return { cpus, noCpuQuota: own && this.deps.noQuotaForExclusive ? true : undefined };
   }
 
   started(pod: Pod, container: Container, containerId: string): void {

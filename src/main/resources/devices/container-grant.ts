@@ -27,11 +27,11 @@ export function containerGrant(responses: ReadonlyMap<string, ContainerAllocateR
   >;
   const cdiDevices = [...new Set(all.flatMap((response) => response.cdiDevices.map(({ name }) => name)))];
   return {
-    ...(env.length > 0 && { env }),
-    ...(mounts.length > 0 && { mounts: mounts.map((mount) => ({ ...PLAIN_MOUNT, ...namedAsCri(mount) })) }),
-    ...(devices.length > 0 && { devices: devices.map((device) => ({ ...device })) }),
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(cdiDevices.length > 0 && { cdiDevices }),
+    env: env.length > 0 ? env : undefined,
+    mounts: mounts.length > 0 ? mounts.map((mount) => ({ ...PLAIN_MOUNT, ...namedAsCri(mount) })) : undefined,
+    devices: devices.length > 0 ? devices.map((device) => ({ ...device })) : undefined,
+    annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
+    cdiDevices: cdiDevices.length > 0 ? cdiDevices : undefined,
   };
 }
 

@@ -98,7 +98,7 @@ function decodeDevice(device: Record<string, unknown>): PreparedDevice {
   return {
     pool: textOf(device["PoolName"], "PoolName"),
     device: textOf(device["DeviceName"], "DeviceName"),
-    ...(shareId !== undefined && { shareId: textOf(shareId, "ShareID") }),
+    shareId: shareId !== undefined ? textOf(shareId, "ShareID") : undefined,
     requests: listOf(device["RequestNames"] ?? [], "RequestNames").map((name) => textOf(name, "a request's name")),
     cdiDevices: listOf(device["CDIDeviceIDs"] ?? [], "CDIDeviceIDs").map((id) => textOf(id, "a CDI device")),
   };

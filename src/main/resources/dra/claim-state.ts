@@ -6,7 +6,7 @@ export interface PreparedDevice {
   pool: string;
   device: string;
   /** One share of a device that several claims use. */
-  shareId?: string;
+  shareId?: string | undefined;
   /** The requests of the claim that it serves; empty: all. */
   requests: readonly string[];
   /** Fully qualified: "vendor.com/class=name". */

@@ -87,7 +87,7 @@ export function dialDriver({ driver, endpoint, services, clock, metrics }: DialO
 /** v1beta1 has no share id. */
 function deviceOf(device: Omit<DeviceV1, "shareId"> & Partial<Pick<DeviceV1, "shareId">>): PreparedDevice {
   const { poolName: pool, deviceName, requestNames: requests, cdiDeviceIds: cdiDevices, shareId } = device;
-  return { pool, device: deviceName, ...(shareId !== undefined && { shareId }), requests, cdiDevices };
+  return { pool, device: deviceName, shareId, requests, cdiDevices };
 }
 
 /** The response to a call about the claims of one pod. */

@@ -73,7 +73,7 @@ export class Orders {
     }
     // A pod over its own limit does not count as a disruption.
     const own = LOCAL_LIMITS.some((limit) => limit === signal);
-    const failure: PodFailure = { reason: EVICTED, message, ...(own ? {} : { disruption: message }) };
+    const failure: PodFailure = { reason: EVICTED, message, disruption: own ? undefined : message };
     this.deps.fail(uid, failure, { graceSeconds }).catch((error: unknown) => {
       log.debug({ uid, err: error }, `the kubelet stops before pod ${uid} has terminated: ${errorText(error)}`);
     });

@@ -67,14 +67,15 @@ export function createManagers(settings: ManagerSettings, deps: ManagerDeps): Re
     podLevelResourceManagers: settings.podLevelResourceManagers,
     metrics: topologyMetrics(registry),
     clock,
-    ...(topologyManagerPolicy !== "none" && {
-      topology: async () => {
-        const [{ createTopologyPolicy }, found] = await Promise.all([
-          import("../topology/create-policy.js"),
-          machine(),
-        ]);
-        return createTopologyPolicy({ ...settings, topologyManagerPolicy }, found);
-      },
-    }),
+    topology:
+      topologyManagerPolicy !== "none"
+        ? async () => {
+            const [{ createTopologyPolicy }, found] = await Promise.all([
+              import("../topology/create-policy.js"),
+              machine(),
+            ]);
+            return createTopologyPolicy({ ...settings, topologyManagerPolicy }, found);
+          }
+        : undefined,
   });
 }

@@ -31,7 +31,7 @@ export interface JoinedManagersDeps {
   /** In the order of their calls. */
   sources: readonly ManagerSource[];
   /** Absent: policy none. @throws what keeps the kubelet from starting */
-  topology?: () => Promise<TopologyPolicy>;
+  topology?: (() => Promise<TopologyPolicy>) | undefined;
   /** Gate of that name. */
   podLevelResourceManagers: boolean;
   metrics: TopologyMetrics;
@@ -290,13 +290,13 @@ export function joinGrants(grants: readonly ContainerGrant[]): ContainerGrant {
     string
   >;
   return {
-    ...(cpus !== undefined && { cpus }),
-    ...(memoryNodes !== undefined && { memoryNodes }),
-    ...(grants.some(({ noCpuQuota }) => noCpuQuota === true) && { noCpuQuota: true }),
-    ...(env.size > 0 && { env: [...env].map(([name, value]) => ({ name, value })) }),
-    ...(mounts.length > 0 && { mounts }),
-    ...(devices.length > 0 && { devices }),
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(cdiDevices.length > 0 && { cdiDevices }),
+    cpus,
+    memoryNodes,
+    noCpuQuota: grants.some(({ noCpuQuota }) => noCpuQuota === true) ? true : undefined,
+    env: env.size > 0 ? [...env].map(([name, value]) => ({ name, value })) : undefined,
+    mounts: mounts.length > 0 ? mounts : undefined,
+    devices: devices.length > 0 ? devices : undefined,
+    annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
+    cdiDevices: cdiDevices.length > 0 ? cdiDevices : undefined,
   };
 }

@@ -37,7 +37,7 @@ export class HeldMemory {
       write: () => {
         const { held: entries, pods, withPods } = this;
         const state = { policyName: POLICY, machineState: this.machine(), entries };
-        return atomicWrite(this.path, encodeMemoryState({ ...state, ...(withPods && { pods }) }));
+        return atomicWrite(this.path, encodeMemoryState({ ...state, pods: withPods ? pods : undefined }));
       },
       failed: (error) =>
         log.error(

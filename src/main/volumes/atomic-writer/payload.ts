@@ -9,7 +9,7 @@ export interface PayloadFile {
   /** Permission bits; the umask does not count. */
   mode: number;
   /** The owner of the file; the kubelet's own user when absent. */
-  user?: number;
+  user?: number | undefined;
 }
 
 /** By path, relative to the volume. */

@@ -26,18 +26,15 @@ export async function csiUsage(
   const inodes = usage.find(({ unit }) => unit === VolumeUsage_Unit.INODES);
   return {
     source: volume.driver,
-    ...(bytes === undefined
-      ? {}
-      : {
-          capacityBytes: Number(bytes.total),
-          availableBytes: Number(bytes.available),
-          usedBytes: Number(bytes.used),
-        }),
-    ...(inodes === undefined
-      ? {}
-      : { inodes: Number(inodes.total), inodesFree: Number(inodes.available), inodesUsed: Number(inodes.used) }),
-    ...(volumeCondition === undefined || !capabilities.has(CAPABILITY.VOLUME_CONDITION)
-      ? {}
-      : { condition: { abnormal: volumeCondition.abnormal, message: volumeCondition.message } }),
+    capacityBytes: bytes === undefined ? undefined : Number(bytes.total),
+    availableBytes: bytes === undefined ? undefined : Number(bytes.available),
+    usedBytes: bytes === undefined ? undefined : Number(bytes.used),
+    inodes: inodes === undefined ? undefined : Number(inodes.total),
+    inodesFree: inodes === undefined ? undefined : Number(inodes.available),
+    inodesUsed: inodes === undefined ? undefined : Number(inodes.used),
+    condition:
+      volumeCondition === undefined || !capabilities.has(CAPABILITY.VOLUME_CONDITION)
+        ? undefined
+        : { abnormal: volumeCondition.abnormal, message: volumeCondition.message },
   };
 }

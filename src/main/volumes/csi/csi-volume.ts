@@ -25,12 +25,12 @@ export interface CsiVolume {
   accessModes: readonly string[];
   readOnly: boolean;
   /** The API names it as its cloud's. */
-  migrated?: true;
+  migrated?: true | undefined;
   /** For an inline volume: the volume as the attacher sees it, because there is no persistent volume. */
   attachAs?: PersistentVolume["spec"];
-  stageSecret?: SecretRef;
-  publishSecret?: SecretRef;
-  expandSecret?: SecretRef;
+  stageSecret?: SecretRef | undefined;
+  publishSecret?: SecretRef | undefined;
+  expandSecret?: SecretRef | undefined;
 }
 
 /** Driver and handle: the same volume under any name of pods or PVs. */
@@ -66,10 +66,10 @@ export function persistentVolume(
     mountOptions: mountOptionsOf(pv),
     accessModes: pv.spec.accessModes ?? [],
     readOnly,
-    ...(migrated ? { migrated: true } : {}),
-    ...(csi.nodeStageSecretRef === undefined ? {} : { stageSecret: csi.nodeStageSecretRef }),
-    ...(csi.nodePublishSecretRef === undefined ? {} : { publishSecret: csi.nodePublishSecretRef }),
-    ...(csi.nodeExpandSecretRef === undefined ? {} : { expandSecret: csi.nodeExpandSecretRef }),
+    migrated: migrated ? true : undefined,
+    stageSecret: csi.nodeStageSecretRef,
+    publishSecret: csi.nodePublishSecretRef,
+    expandSecret: csi.nodeExpandSecretRef,
   };
 }
 
@@ -88,7 +88,7 @@ export function inlineVolume(pod: Pod, volume: Volume, csi: CSIVolumeSource): Cs
     mountOptions: [],
     accessModes: ["ReadWriteOnce"],
     readOnly: csi.readOnly === true,
-    ...(secret === undefined ? {} : { publishSecret: { name: secret, namespace } }),
+    publishSecret: secret === undefined ? undefined : { name: secret, namespace },
   };
 }
 

@@ -51,7 +51,7 @@ export class CsiMaps {
     const place: DevicePlace = {
       devicePath: places.podLink,
       volumeName: volume.spec,
-      ...(volume.readOnly ? { readOnly: true } : {}),
+      readOnly: volume.readOnly ? true : undefined,
     };
     learnAttachable(this.context, volume);
     if (this.mapped.has(user)) return place;

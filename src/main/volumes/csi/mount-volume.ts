@@ -65,7 +65,7 @@ export class CsiMounts {
     const place: HostPlace = {
       hostPath: places.target,
       volumeName: volume.spec,
-      ...(volume.readOnly ? { readOnly: true } : {}),
+      readOnly: volume.readOnly ? true : undefined,
     };
     learnAttachable(this.context, volume);
     if (this.published.has(user)) return this.labelled(place, user);

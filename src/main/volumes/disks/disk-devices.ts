@@ -39,7 +39,7 @@ export class DiskDevices {
     const directory = this.directory(disk.place);
     const [podLink, globalLink] = [`${this.linksOf(uid)}/${name}`, `${directory}/${uid}`];
     this.use(disk.place, unique);
-    const place: DevicePlace = { devicePath: podLink, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
+    const place: DevicePlace = { devicePath: podLink, volumeName: name, readOnly: readOnly ? true : undefined };
     if ((await linkTo(podLink)) !== undefined && (await linkTo(globalLink)) !== undefined) return place;
     this.inHand.set(disk.place, (this.inHand.get(disk.place) ?? 0) + 1);
     let mapped = false;

@@ -60,7 +60,7 @@ export class DiskVolumes {
     const { pod, name, disk, readOnly, signal } = request;
     const { plugin } = this.kind;
     const target = this.target(pod.metadata.uid, name);
-    const place: HostPlace = { hostPath: target, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
+    const place: HostPlace = { hostPath: target, volumeName: name, readOnly: readOnly ? true : undefined };
     const { attachments, ownership } = this.options;
     const unique = `${plugin}/${disk.uniqueName}`;
     this.use(disk.place, unique);

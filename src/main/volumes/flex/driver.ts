@@ -93,7 +93,7 @@ async function run(
       clock,
       deadlineMs,
       outputLimit: ANSWER_LIMIT,
-      ...(signal !== undefined && { signal }),
+      signal,
     });
   } catch (error) {
     if (!(error instanceof ProgramFailedError)) throw error;

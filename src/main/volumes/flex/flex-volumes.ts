@@ -57,7 +57,7 @@ export class FlexVolumes {
     const place: HostPlace = {
       hostPath: target,
       volumeName: name,
-      ...(!supportsMetrics && { unmeasured: true }),
+      unmeasured: !supportsMetrics ? true : undefined,
       ...(readOnly ? { readOnly: true } : selinuxRelabel && { relabel: true }),
     };
     if (this.ready.has(target)) return place;

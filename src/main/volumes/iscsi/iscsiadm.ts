@@ -151,7 +151,7 @@ export class Iscsiadm {
         env: [],
         clock,
         deadlineMs: DEADLINE_MS,
-        ...(signal !== undefined && { signal }),
+        signal,
       });
     } catch (error) {
       if (!(error instanceof ProgramFailedError)) throw error;

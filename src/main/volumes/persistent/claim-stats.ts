@@ -22,7 +22,7 @@ export interface WatchedClaim {
   onDisk: string;
   claim: string;
   path: string;
-  csi?: { driver: string; handle: string };
+  csi?: { driver: string; handle: string } | undefined;
 }
 
 export interface ClaimStatsDeps {

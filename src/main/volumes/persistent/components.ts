@@ -113,7 +113,7 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
       onDisk: place.volumeName ?? volume.name,
       claim: claim.metadata.name ?? "",
       path: place.hostPath,
-      ...(pv.spec.csi === undefined ? {} : { csi: deviceOf(pv.spec.csi) }),
+      csi: pv.spec.csi === undefined ? undefined : deviceOf(pv.spec.csi),
     });
   };
   const deps = { nodeName, cluster, calls: options.calls, csi, local, nfs, flex, iscsi, fc, expansion, onBound };

@@ -131,7 +131,7 @@ export class LocalVolumes {
       await rm(devicePath, { force: true });
       await symlink(path, devicePath);
     }
-    return { devicePath, volumeName, ...(readOnly ? { readOnly: true } : {}) };
+    return { devicePath, volumeName, readOnly: readOnly ? true : undefined };
   }
 
   async unmap(uid: string, name: string): Promise<void> {

@@ -7,14 +7,14 @@ const LABELS = ["namespace", "persistentvolumeclaim"] as const;
 export interface ClaimFigures {
   namespace: string;
   claim: string;
-  capacityBytes?: number;
-  availableBytes?: number;
-  usedBytes?: number;
-  inodes?: number;
-  inodesFree?: number;
-  inodesUsed?: number;
+  capacityBytes?: number | undefined;
+  availableBytes?: number | undefined;
+  usedBytes?: number | undefined;
+  inodes?: number | undefined;
+  inodesFree?: number | undefined;
+  inodesUsed?: number | undefined;
   /** 1 or 0; gate CSIVolumeHealth. */
-  abnormal?: number;
+  abnormal?: number | undefined;
 }
 
 export interface VolumeStatsMetrics {

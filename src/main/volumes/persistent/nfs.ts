@@ -37,7 +37,7 @@ export class NfsVolumes {
     const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
     const options = [...(readOnly ? ["ro"] : []), ...mountOptions];
     const hostPath = await this.mounted.setUp({ uid, name, source: `${host}:${nfs.path}`, options, signal });
-    return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
+    return { hostPath, volumeName: name, readOnly: readOnly ? true : undefined };
   }
 
   tearDown(uid: string, name: string): Promise<void> {

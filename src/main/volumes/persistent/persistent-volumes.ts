@@ -37,8 +37,8 @@ export class PersistentVolumes {
       lazyPlugin({
         name,
         source,
-        ...(indirect && { indirect }),
-        ...(ownsDirectories && { ownsDirectories }),
+        indirect,
+        ownsDirectories,
         load: async () => (await this.load()).plugins[key],
       });
     this.plugins = [

@@ -96,8 +96,8 @@ function podFileUser({ spec }: Pod): number | undefined {
 }
 
 /** Mode and owner of a credential's file; with fsGroup the group's bit is added later. */
-function credentialFile(pod: Pod, defaultMode: number): { mode: number; user?: number } {
+function credentialFile(pod: Pod, defaultMode: number): { mode: number; user?: number | undefined } {
   const user = podFileUser(pod);
   const narrow = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
-  return { mode: narrow ? 0o600 : defaultMode, ...(user !== undefined && { user }) };
+  return { mode: narrow ? 0o600 : defaultMode, user };
 }

@@ -96,14 +96,14 @@ export class VolumeOperations {
   }
 
   /** The operation of a volume that runs or waits for its next try; ages are milliseconds. */
-  describe(key: string): { runningForMs?: number; lastError?: unknown; restMs?: number } {
+  describe(key: string): { runningForMs?: number | undefined; lastError?: unknown; restMs?: number | undefined } {
     const entry = this.entries.get(key);
     if (entry === undefined) return {};
     const now = this.clock.monotonic();
     return {
-      ...(entry.running !== undefined && { runningForMs: now - entry.startedAt }),
-      ...(entry.lastError !== undefined && { lastError: entry.lastError }),
-      ...(entry.running === undefined && entry.notBefore > now && { restMs: entry.notBefore - now }),
+      runningForMs: entry.running !== undefined ? now - entry.startedAt : undefined,
+      lastError: entry.lastError,
+      restMs: entry.running === undefined && entry.notBefore > now ? entry.notBefore - now : undefined,
     };
   }
 

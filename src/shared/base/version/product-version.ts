@@ -11,7 +11,7 @@ export interface ProductVersion {
    * As `git describe` names the sources: "v0.2.0", "v0.1.0-12-g0123456789ab", "…-dirty". Absent where they were built
    * without git.
    */
-  commit?: string;
+  commit?: string | undefined;
 }
 
 /**
@@ -33,7 +33,7 @@ export function readProductVersion(file: URL): ProductVersion {
     throw error;
   }
   const { version, commit } = JSON.parse(text) as Partial<ProductVersion>;
-  return { version: version ?? "unknown", ...(commit === undefined ? {} : { commit }) };
+  return { version: version ?? "unknown", commit };
 }
 
 /** "0.2.0 (v0.1.0-12-g0123456789ab)", or "0.2.0" for a build of exactly that version or without git. */

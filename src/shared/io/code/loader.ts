@@ -113,7 +113,7 @@ function importsOf(text: string): string[] {
 }
 
 function run(filename: string, { text, cache }: Read): unknown {
-  return new Script(text, { filename, ...(cache && { cachedData: cache }) }).runInThisContext();
+  return new Script(text, { filename, cachedData: cache }).runInThisContext();
 }
 
 /** Empty when there is none, or it cannot be read: the code is compiled as usual. */

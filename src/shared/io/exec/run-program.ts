@@ -29,7 +29,7 @@ export interface ProgramRun {
   deadlineMs?: number;
   /** Most bytes of standard output. */
   outputLimit?: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Its standard output, once it ended with 0. Rejects with ProgramFailedError, or the signal's reason. */

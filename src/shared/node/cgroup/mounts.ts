@@ -17,7 +17,7 @@ export interface V1Hierarchy {
 }
 
 export type CgroupMounts =
-  | { version: 1; hierarchies: readonly V1Hierarchy[]; unified?: { mountPoint: string } }
+  | { version: 1; hierarchies: readonly V1Hierarchy[]; unified?: { mountPoint: string } | undefined }
   | { version: 2; mountPoint: string };
 
 /** Controllers a kubelet cannot do without. */
@@ -44,7 +44,7 @@ export function detectCgroupMounts(mountinfo: string, procCgroups: string): Cgro
     throw new OperatorError(
       `no cgroup hierarchy with ${missing.join(", ")} is mounted; mount cgroups under /sys/fs/cgroup (systemd or cgroupfs-mount does)`,
     );
-  return { version: 1, hierarchies, ...(unified === undefined ? {} : { unified: { mountPoint: unified.mountPoint } }) };
+  return { version: 1, hierarchies, unified: unified === undefined ? undefined : { mountPoint: unified.mountPoint } };
 }
 
 /** @throws OperatorError */

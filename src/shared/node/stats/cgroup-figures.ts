@@ -31,9 +31,9 @@ export interface MemoryFigures {
   inactiveFile: number;
   pageFaults: number;
   majorPageFaults: number;
-  limit?: number;
+  limit?: number | undefined;
   /** Swap alone, in v2; memory and swap, in v1, as the kernel keeps it. */
-  swapLimit?: number;
+  swapLimit?: number | undefined;
   swap: number;
 }
 
@@ -45,21 +45,21 @@ export interface DetailFigures {
   kernelMemory: number;
   maxMemory: number;
   memoryFailures: number;
-  memoryReservation?: number;
+  memoryReservation?: number | undefined;
   oomEvents: number;
   /** Relative weight as v1 has it: 1024 for one CPU. */
   shares: number;
   /** Microseconds. */
   period: number;
   /** Microseconds per period. */
-  quota?: number;
+  quota?: number | undefined;
   periods: number;
   throttledPeriods: number;
   throttled: number;
   burstPeriods: number;
   burst: number;
-  threads?: number;
-  threadsMax?: number;
+  threads?: number | undefined;
+  threadsMax?: number | undefined;
   block: readonly BlockFigures[];
 }
 

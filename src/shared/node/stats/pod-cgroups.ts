@@ -21,7 +21,7 @@ export interface PodPlace {
   pod: Pod;
   path: string;
   containers: readonly ContainerPlace[];
-  sandbox?: { id: string; path: string };
+  sandbox?: { id: string; path: string } | undefined;
 }
 
 export interface CgroupRootSettings {
@@ -58,7 +58,7 @@ export class PodCgroups {
       const below = paths.get(id);
       return below === undefined ? [] : [{ ...container, id, path: below }];
     });
-    return { pod, path, containers, ...(sandbox === undefined ? {} : { sandbox }) };
+    return { pod, path, containers, sandbox };
   }
 
   /** The cgroups above the pods': kubepods and its classes, those there are. */

@@ -73,7 +73,7 @@ export type HelperAnswer = { result: ResultOf<OperationName> } | { error: Helper
 export interface HelperError {
   message: string;
   /** The system's error code: "ENOENT". */
-  code?: string;
+  code?: string | undefined;
   /** The sub path of a SubPathError, with its problem. */
   subPath?: { path: string; problem: string };
 }

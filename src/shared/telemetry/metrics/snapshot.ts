@@ -6,7 +6,7 @@ export interface MetricSample {
   value: number;
   labels: Record<string, string | number>;
   /** Set when the sample's name differs from the family's: name_bucket, name_sum, name_count. */
-  metricName?: string;
+  metricName?: string | undefined;
 }
 
 export interface MetricFamily {

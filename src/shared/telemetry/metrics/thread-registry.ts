@@ -136,6 +136,6 @@ function toSample(value: PromFamily["values"][number]): MetricSample {
   return {
     value: value.value,
     labels,
-    ...(value.metricName === undefined ? {} : { metricName: value.metricName }),
+    metricName: value.metricName,
   };
 }

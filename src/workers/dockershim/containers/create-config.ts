@@ -44,7 +44,7 @@ export async function createOptions({
   return {
     Image: config.image?.image ?? "",
     // An empty list would take the place of the image's entry point.
-    ...(config.command.length > 0 && { Entrypoint: config.command }),
+    Entrypoint: config.command.length > 0 ? config.command : undefined,
     Cmd: config.args,
     WorkingDir: config.workingDir,
     Env: config.envs.map(({ key, value }) => `${key}=${Buffer.from(value).toString("utf8")}`),
@@ -60,11 +60,11 @@ export async function createOptions({
     AttachStdin: false,
     // The kubelet probes containers; an image's own check would run beside it.
     Healthcheck: { Test: ["NONE"] },
-    ...(config.stopSignal !== Signal.RUNTIME_DEFAULT && { StopSignal: signalName(config.stopSignal) }),
+    StopSignal: config.stopSignal !== Signal.RUNTIME_DEFAULT ? signalName(config.stopSignal) : undefined,
     HostConfig: {
       ...containerModes(security?.namespaceOptions, sandboxId),
       ...dockerResources(linux?.resources),
-      ...(Binds.length > 0 && { Binds }),
+      Binds: Binds.length > 0 ? Binds : undefined,
       Mounts,
       Devices: config.devices.map(({ hostPath, containerPath, permissions }) => ({
         PathOnHost: hostPath,

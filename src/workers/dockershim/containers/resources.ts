@@ -4,13 +4,13 @@ import type { LinuxContainerResources } from "../../../shared/kubernetes/cri/gen
 
 /** The members of docker's HostConfig, also of its update. A member that is not there stays as it is. */
 export interface DockerResources {
-  CpuPeriod?: number;
-  CpuQuota?: number;
-  CpuShares?: number;
-  Memory?: number;
-  MemorySwap?: number;
-  CpusetCpus?: string;
-  CpusetMems?: string;
+  CpuPeriod?: number | undefined;
+  CpuQuota?: number | undefined;
+  CpuShares?: number | undefined;
+  Memory?: number | undefined;
+  MemorySwap?: number | undefined;
+  CpusetCpus?: string | undefined;
+  CpusetMems?: string | undefined;
 }
 
 /**
@@ -23,12 +23,13 @@ export function dockerResources(resources: LinuxContainerResources | undefined):
     resources;
   const swap = memorySwapLimitInBytes === 0n ? memoryLimitInBytes : memorySwapLimitInBytes;
   return {
-    ...(cpuPeriod !== 0n && { CpuPeriod: Number(cpuPeriod) }),
-    ...(cpuQuota !== 0n && { CpuQuota: Number(cpuQuota) }),
-    ...(cpuShares !== 0n && { CpuShares: Number(cpuShares) }),
-    ...(memoryLimitInBytes !== 0n && { Memory: Number(memoryLimitInBytes), MemorySwap: Number(swap) }),
-    ...(cpusetCpus !== "" && { CpusetCpus: cpusetCpus }),
-    ...(cpusetMems !== "" && { CpusetMems: cpusetMems }),
+    CpuPeriod: cpuPeriod !== 0n ? Number(cpuPeriod) : undefined,
+    CpuQuota: cpuQuota !== 0n ? Number(cpuQuota) : undefined,
+    CpuShares: cpuShares !== 0n ? Number(cpuShares) : undefined,
+    Memory: memoryLimitInBytes !== 0n ? Number(memoryLimitInBytes) : undefined,
+    MemorySwap: memoryLimitInBytes !== 0n ? Number(swap) : undefined,
+    CpusetCpus: cpusetCpus !== "" ? cpusetCpus : undefined,
+    CpusetMems: cpusetMems !== "" ? cpusetMems : undefined,
   };
 }
 

@@ -36,12 +36,12 @@ export async function sandboxOptions({
     Image: image,
     Labels: dockerLabels(labels, annotations, { [TYPE_LABEL]: "podsandbox" }),
     // docker refuses a host name beside the host's UTS namespace.
-    ...(!onHost && { Hostname: hostname }),
-    ...(user !== "" && { User: user }),
-    ...(ports && { ExposedPorts: ports.exposed }),
+    Hostname: !onHost ? hostname : undefined,
+    User: user !== "" ? user : undefined,
+    ExposedPorts: ports ? ports.exposed : undefined,
     HostConfig: {
       ...sandboxModes(security?.namespaceOptions, podNetwork),
-      ...(ports && { PortBindings: ports.bindings }),
+      PortBindings: ports ? ports.bindings : undefined,
       CgroupParent: criCgroupParent(linux?.cgroupParent ?? "", cgroupDriver),
       OomScoreAdj: Math.max(OOM_SCORE_ADJ, lowestOomScoreAdj),
       Sysctls: linux?.sysctls ?? {},

@@ -1,6 +1,7 @@
 // The pod and container of a process, from its cgroup path. Independent of the directories above the pod's, and of the
 // cgroup driver.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { podUidOf } from "../../../shared/node/cgroup/name.js";
 
 interface Owner {
@@ -26,5 +27,5 @@ export function ownerOf(path: string, known: (uid: string) => boolean): Owner {
   const pod = pods.findLast(({ podUid }) => known(podUid)) ?? pods.at(-1);
   if (pod === undefined) return {};
   const containerId = CONTAINER_ID.exec(pod.below)?.[0];
-  return { podUid: pod.podUid, ...(containerId === undefined ? {} : { containerId }) };
+  return omitUndefined<Owner>({ podUid: pod.podUid, containerId });
 }

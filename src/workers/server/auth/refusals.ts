@@ -13,7 +13,7 @@ export interface Refusal {
   status: number;
   method: string;
   path: string;
-  user?: string;
+  user?: string | undefined;
   why: string;
 }
 

@@ -104,8 +104,8 @@ function reviewedUser(user: unknown): User | undefined {
   return {
     name,
     groups: groups ?? [],
-    ...(isAbsent(uid) ? {} : { uid }),
-    ...(isAbsent(extra) ? {} : { extra: extra as Record<string, string[]> }),
+    uid: isAbsent(uid) ? undefined : uid,
+    extra: isAbsent(extra) ? undefined : (extra as Record<string, string[]>),
   };
 }
 

@@ -1,9 +1,9 @@
 // The user of a request: authentication.k8s.io/v1 UserInfo.
 export interface User {
   name: string;
-  uid?: string;
+  uid?: string | undefined;
   groups: readonly string[];
-  extra?: Readonly<Record<string, readonly string[]>>;
+  extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };

@@ -135,7 +135,7 @@ export class Guard {
     { user, ...refusal }: { status: number; why: string; method: string; path: string; user?: string | undefined },
   ): void {
     const client = request.socket.remoteAddress ?? "";
-    this.options.refusals.request({ client, ...refusal, ...(user !== undefined && { user }) });
+    this.options.refusals.request({ client, ...refusal, user });
     this.options.refused(request.socket, response);
   }
 }

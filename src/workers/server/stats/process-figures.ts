@@ -6,7 +6,7 @@ export interface ProcessFigures {
   files: number;
   sockets: number;
   /** RLIMIT_NOFILE of the first process; Infinity: none. */
-  openFilesLimit?: number;
+  openFilesLimit?: number | undefined;
 }
 
 /** Beyond so many, files are counted in the first ones alone: the page is not worth more. */
@@ -21,7 +21,7 @@ export function readProcesses(pids: readonly number[], read: ReadText, list = li
     sockets += open.filter((target) => target.startsWith("socket:")).length;
   }
   const limit = pids[0] === undefined ? undefined : softLimit(read(`/proc/${pids[0]}/limits`));
-  return { files, sockets, ...(limit === undefined ? {} : { openFilesLimit: limit }) };
+  return { files, sockets, openFilesLimit: limit };
 }
 
 /** "Max open files            1024                 524288               files" */

@@ -21,8 +21,8 @@ export interface Reading {
   path: string;
   /** Milliseconds since the epoch. */
   at: number;
-  cpu?: CpuFigures & { rate?: number };
-  memory?: MemoryFigures;
+  cpu?: (CpuFigures & { rate?: number | undefined }) | undefined;
+  memory?: MemoryFigures | undefined;
   /** As the runtime reported, which leaves parts out; absent: the cgroup has it. */
   pressure?: Partial<CgroupPressure>;
 }
@@ -37,22 +37,22 @@ export interface PodReading {
   reading: Reading;
   containers: readonly ContainerReading[];
   /** The figures of the runtime; absent: they are read from the cgroups. */
-  fromRuntime?: { network?: RuntimeNetwork; processes?: number };
+  fromRuntime?: { network?: RuntimeNetwork | undefined; processes?: number | undefined };
 }
 
 export interface RuntimeNetwork {
   /** Milliseconds since the epoch. */
   at: number;
-  main?: RuntimeInterface;
+  main?: RuntimeInterface | undefined;
   interfaces: RuntimeInterface[];
 }
 
 export interface RuntimeInterface {
   name: string;
-  rxBytes?: number;
-  rxErrors?: number;
-  txBytes?: number;
-  txErrors?: number;
+  rxBytes?: number | undefined;
+  rxErrors?: number | undefined;
+  txBytes?: number | undefined;
+  txErrors?: number | undefined;
 }
 
 export interface NodeReadings {
@@ -146,8 +146,8 @@ export class Readings {
     return {
       path,
       at: clock.now(),
-      ...(cpu === undefined ? {} : { cpu: { ...cpu, ...(rate === undefined ? {} : { rate }) } }),
-      ...(memory === undefined ? {} : { memory }),
+      cpu: cpu === undefined ? undefined : { ...cpu, rate },
+      memory,
     };
   }
 }

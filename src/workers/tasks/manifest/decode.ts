@@ -22,7 +22,7 @@ export interface CheckedPod {
   written: Pod;
   pod: Pod;
   /** The UID of earlier releases; absent: the same. */
-  formerUid?: string;
+  formerUid?: string | undefined;
 }
 
 const MAX_NAME = 253;
@@ -111,7 +111,7 @@ function decodePods(values: [Record<string, unknown>, FieldPath][], job: PodsJob
     const written = ownForm(checked, job);
     const uid = formerUid(written, ownForm(writtenForm(podSchema, value) as Pod, job), origin, nodeName);
     const pod = staticPod(written, withPodDefaults(written), origin, nodeName);
-    pods.push({ written, pod, ...(uid !== undefined && { formerUid: uid }) });
+    pods.push({ written, pod, formerUid: uid });
   }
   return pods;
 }

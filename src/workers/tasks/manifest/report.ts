@@ -1,6 +1,7 @@
 // Collects the violations and warnings of one manifest while schema and rules walk it.
 // Positions are added afterwards, once, because finding them is the costly part and most manifests are right.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { fieldName, type FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import type { ManifestViolation, ViolationReason } from "../../../shared/kubernetes/api/manifest/violation.js";
 
@@ -33,8 +34,12 @@ export class Report {
   readonly warnings: WarningFinding[] = [];
   private readonly refused = new Set<string>();
 
-  add(path: FieldPath, reason: ViolationReason, detail: { got?: string; allowed?: string; hint?: string }): void {
-    this.violations.push({ path, reason, ...detail });
+  add(
+    path: FieldPath,
+    reason: ViolationReason,
+    detail: { got?: string; allowed?: string; hint?: string | undefined },
+  ): void {
+    this.violations.push(omitUndefined<ViolationFinding>({ path, reason, ...detail }));
     this.refused.add(fieldName(path));
   }
   required(path: FieldPath, allowed: string): void {
@@ -45,7 +50,7 @@ export class Report {
     this.add(path, "unsupported value", {
       got: shown(got),
       allowed: allowed.join(", "),
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     });
   }
   invalid(path: FieldPath, got: unknown, allowed: string): void {

@@ -15,7 +15,7 @@ import { run } from "../../../../tools/standalone/exec.js";
 
 interface Version {
   version: string;
-  commit?: string;
+  commit?: string | undefined;
 }
 interface Builder {
   writeVersion: (root: string, folders: readonly string[]) => Promise<void>;

@@ -44,7 +44,7 @@ export interface CredentialProviderSettings {
   args: string[];
   env: { name: string; value: string }[];
   /** Present: the plugin wants a token of the pod's service account. */
-  tokenAttributes?: TokenAttributes;
+  tokenAttributes?: TokenAttributes | undefined;
 }
 
 /** The configuration can't be used: the start ends here, as pods would fail later and elsewhere. */

@@ -105,7 +105,7 @@ class ProviderReader {
       apiVersion,
       args: fields.texts(members, path, "args"),
       env: this.env(members["env"], [...path, "env"]),
-      ...(tokenAttributes === undefined ? {} : { tokenAttributes }),
+      tokenAttributes,
     };
   }
 

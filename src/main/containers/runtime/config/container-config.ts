@@ -44,11 +44,11 @@ export interface ContainerInput {
   thermalThrottlePaths: readonly string[];
   /** Groups that the pod's volumes require. */
   volumeGroups: readonly number[];
-  userNamespace?: UserNamespace;
+  userNamespace?: UserNamespace | undefined;
   /** Ephemeral containers: id of the running target container. */
-  targetContainerId?: string;
+  targetContainerId?: string | undefined;
   /** Annotations of device plugins and DRA drivers. */
-  annotations?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>> | undefined;
   /** Gate ContainerStopSignals, off in 1.36. */
   stopSignals?: boolean;
 }

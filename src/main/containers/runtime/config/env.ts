@@ -25,7 +25,7 @@ export interface EnvInput extends DownwardInput {
   container: Container;
   sources: EnvSources;
   /** Variables of the services the pod may see; absent when there is no API server. */
-  serviceEnv?: ReadonlyMap<string, string>;
+  serviceEnv?: ReadonlyMap<string, string> | undefined;
   /** Names from a config map or secret that no process could have; they are left out. */
   onInvalidNames?(names: readonly string[], kind: "configMap" | "secret", object: string): void;
 }

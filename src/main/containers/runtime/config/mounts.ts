@@ -22,7 +22,7 @@ export interface MountsInput {
    */
   subPaths?: ReadonlyMap<number, string>;
   /** Host path of the pod's hosts file; absent while the pod has neither addresses nor the node's network. */
-  etcHostsPath?: string;
+  etcHostsPath?: string | undefined;
   /** Host path of this run's termination log. */
   terminationLogPath?: string;
   /** The runtime handler's recursive_read_only_mounts feature. */

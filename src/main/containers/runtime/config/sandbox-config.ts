@@ -33,7 +33,7 @@ export interface SandboxInput {
   resources?: LinuxContainerResources;
   overhead?: LinuxContainerResources;
   /** Id maps for hostUsers false. */
-  userNamespace?: UserNamespace;
+  userNamespace?: UserNamespace | undefined;
 }
 
 export function sandboxConfig(input: SandboxInput): PodSandboxConfig {

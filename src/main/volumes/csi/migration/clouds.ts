@@ -33,7 +33,7 @@ interface Whose {
 interface CloudVolume {
   csi: Omit<CSIPersistentVolumeSource, "driver">;
   /** Absent: the persistent volume's own, ReadWriteOnce for a volume of the pod's. */
-  accessModes?: string[];
+  accessModes?: string[] | undefined;
 }
 
 const BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
@@ -103,7 +103,7 @@ export const CLOUDS: Readonly<Record<MigratedField, Cloud>> = {
           volumeAttributes: { sharename: share },
           nodeStageSecretRef: { name, namespace },
         },
-        ...(pv === undefined ? { accessModes: ["ReadWriteMany"] } : {}),
+        accessModes: pv === undefined ? ["ReadWriteMany"] : undefined,
       };
     },
   },
@@ -129,7 +129,7 @@ export const CLOUDS: Readonly<Record<MigratedField, Cloud>> = {
       const onlyRead = source["readOnly"] === true ? "ReadOnlyMany" : "ReadWriteOnce";
       return {
         csi: { ...common(source, text(source, "volumeID")), ...secrets },
-        ...(pv === undefined ? { accessModes: [onlyRead] } : {}),
+        accessModes: pv === undefined ? [onlyRead] : undefined,
       };
     },
   },

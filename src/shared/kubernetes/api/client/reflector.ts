@@ -48,7 +48,7 @@ export interface ReflectorOptions<T extends ApiObject> {
   /** The owner already has this version of the object from a response: its change is not delivered. */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
   /** Applied to every object before its delivery: drops fields that the owner does not need. */
-  transform?(object: T): T;
+  transform?: ((object: T) => T) | undefined;
   /** Default: yes, where the server can. */
   streamsList?: boolean;
   /** A server that is back ends a wait within `wakeWithinMs` (default: at once). */

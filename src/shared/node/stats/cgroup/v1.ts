@@ -67,8 +67,8 @@ export function cgroupReaderV1(
         pageFaults: of("pgfault"),
         majorPageFaults: of("pgmajfault"),
         swap: of("total_swap"),
-        ...(limit === undefined ? {} : { limit }),
-        ...(swapLimit === undefined ? {} : { swapLimit }),
+        limit,
+        swapLimit,
       };
     },
 
@@ -98,10 +98,10 @@ export function cgroupReaderV1(
         burstPeriods: of("nr_bursts"),
         burst: of("burst_time"),
         block: blkio.figures(path),
-        ...(quota > 0 ? { quota } : {}),
-        ...(reservation === undefined ? {} : { memoryReservation: reservation }),
-        ...(threads === undefined ? {} : { threads }),
-        ...(threadsMax === undefined ? {} : { threadsMax }),
+        quota: quota > 0 ? quota : undefined,
+        memoryReservation: reservation,
+        threads,
+        threadsMax,
       };
     },
   };

@@ -67,8 +67,8 @@ export function cgroupReaderV2(
         pageFaults: of("pgfault"),
         majorPageFaults: of("pgmajfault"),
         swap: oneNumber(often(`${directory}/memory.swap.current`)) ?? 0,
-        ...(limit === undefined ? {} : { limit }),
-        ...(swapLimit === undefined ? {} : { swapLimit }),
+        limit,
+        swapLimit,
       };
     },
 
@@ -97,10 +97,10 @@ export function cgroupReaderV2(
         burstPeriods: of("nr_bursts"),
         burst: of("burst_usec") * NANOS_PER_MICRO,
         block: blockFigures(read(`${directory}/io.stat`) ?? ""),
-        ...(limited === undefined ? {} : { quota: limited }),
-        ...(reservation === undefined ? {} : { memoryReservation: reservation }),
-        ...(threads === undefined ? {} : { threads }),
-        ...(threadsMax === undefined ? {} : { threadsMax }),
+        quota: limited,
+        memoryReservation: reservation,
+        threads,
+        threadsMax,
       };
     },
   };

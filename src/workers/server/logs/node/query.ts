@@ -1,5 +1,7 @@
 // The query of /logs for the node's log services (enableSystemLogQuery): its allowed values, and its errors.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+
 /** A value that cannot be read: 400 with this text. */
 export class NodeLogParseError extends Error {
   override readonly name = "NodeLogParseError";
@@ -51,13 +53,13 @@ export function nodeLogQuery(query: URLSearchParams): NodeLogQuery | undefined {
   const found: NodeLogQuery = {
     services: asked.filter((text) => !/[/\\]/.test(text)),
     files: asked.filter((text) => /[/\\]/.test(text)),
-    options: {
-      ...(sinceTime === undefined ? {} : { sinceTime }),
-      ...(untilTime === undefined ? {} : { untilTime }),
-      ...(boot === undefined ? {} : { boot }),
-      ...(tailLines === undefined ? {} : { tailLines }),
-      ...(pattern === "" ? {} : { pattern }),
-    },
+    options: omitUndefined({
+      sinceTime,
+      untilTime,
+      boot,
+      tailLines,
+      pattern: pattern === "" ? undefined : pattern,
+    }),
   };
   const invalid = [...invalidities(found)];
   if (invalid.length > 0) throw new NodeLogInvalidError(aggregate(invalid));

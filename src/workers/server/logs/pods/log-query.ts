@@ -14,7 +14,7 @@ export class LogQueryError extends Error {
 }
 
 /** The requested values: `stream` may name no stream. */
-type LogQuery = Omit<PodLogOptions, "stream"> & { stream?: string };
+type LogQuery = Omit<PodLogOptions, "stream"> & { stream?: string | undefined };
 
 /** @throws LogQueryError */
 export function logQuery(query: URLSearchParams): LogQuery {
@@ -29,8 +29,8 @@ export function logQuery(query: URLSearchParams): LogQuery {
     sinceSeconds: integer("sinceSeconds", query.get("sinceSeconds")),
     limitBytes: integer("limitBytes", query.get("limitBytes")),
     tailLines: integer("tailLines", tailLines),
-    ...(sinceTime === undefined ? {} : { sinceTime }),
-    ...(stream === null || stream === "" ? {} : { stream }),
+    sinceTime,
+    stream: stream === null || stream === "" ? undefined : stream,
   };
 }
 

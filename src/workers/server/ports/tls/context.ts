@@ -24,9 +24,10 @@ export function contextOptions(tls: ServingTls, pair: ServingPair, clientCA: str
     key: pair.key,
     minVersion: tls.minVersion,
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
-    ...(clientCA === undefined ? {} : { ca: clientCA }),
-    ...(ciphers === undefined ? {} : { ciphers, honorCipherOrder: true }),
-    ...(tls.curves.length === 0 ? {} : { ecdhCurve: tls.curves.join(":") }),
+    ca: clientCA,
+    ciphers,
+    honorCipherOrder: ciphers === undefined ? undefined : true,
+    ecdhCurve: tls.curves.length === 0 ? undefined : tls.curves.join(":"),
   };
 }
 

@@ -67,8 +67,8 @@ export function criPodReadings(
         reading.memory === undefined ? reading : { ...reading, memory: { ...reading.memory, swap, ...swapLimit } },
       containers,
       fromRuntime: {
-        ...(network === undefined ? {} : { network }),
-        ...(processes === undefined ? {} : { processes: numberOf(processes) }),
+        network,
+        processes: processes === undefined ? undefined : numberOf(processes),
       },
     });
   }
@@ -110,8 +110,8 @@ function readingOf(
   return {
     path: "",
     at,
-    ...(cpu === undefined ? {} : { cpu: { usage, ...(rate === undefined ? {} : { rate }) } }),
-    ...(memory === undefined ? {} : { memory: memoryOf(memory, swap) }),
+    cpu: cpu === undefined ? undefined : { usage, rate },
+    memory: memory === undefined ? undefined : memoryOf(memory, swap),
     pressure: pressureOf({ cpu: cpu?.psi, memory: memory?.psi, io: io?.psi }),
   };
 }
@@ -130,8 +130,8 @@ function memoryOf(memory: MemoryUsage, swap: SwapUsage | undefined): MemoryFigur
     pageFaults: numberOf(memory.pageFaults),
     majorPageFaults: numberOf(memory.majorPageFaults),
     swap: used,
-    ...(memory.availableBytes === undefined ? {} : { limit: workingSet + numberOf(memory.availableBytes) }),
-    ...(swap?.swapAvailableBytes === undefined ? {} : { swapLimit: used + numberOf(swap.swapAvailableBytes) }),
+    limit: memory.availableBytes === undefined ? undefined : workingSet + numberOf(memory.availableBytes),
+    swapLimit: swap?.swapAvailableBytes === undefined ? undefined : used + numberOf(swap.swapAvailableBytes),
   };
 }
 
@@ -157,7 +157,7 @@ function networkOf(network: NetworkUsage | undefined): RuntimeNetwork | undefine
   const main = interfaceOf(network.defaultInterface);
   return {
     at: Number(network.timestamp / NANOS_PER_MILLI),
-    ...(main === undefined ? {} : { main }),
+    main,
     interfaces: network.interfaces.flatMap((one) => interfaceOf(one) ?? []),
   };
 }
@@ -167,10 +167,10 @@ function interfaceOf(one: NetworkInterfaceUsage | undefined): RuntimeInterface |
   const { name, rxBytes, rxErrors, txBytes, txErrors } = one;
   return {
     name,
-    ...(rxBytes === undefined ? {} : { rxBytes: numberOf(rxBytes) }),
-    ...(rxErrors === undefined ? {} : { rxErrors: numberOf(rxErrors) }),
-    ...(txBytes === undefined ? {} : { txBytes: numberOf(txBytes) }),
-    ...(txErrors === undefined ? {} : { txErrors: numberOf(txErrors) }),
+    rxBytes: rxBytes === undefined ? undefined : numberOf(rxBytes),
+    rxErrors: rxErrors === undefined ? undefined : numberOf(rxErrors),
+    txBytes: txBytes === undefined ? undefined : numberOf(txBytes),
+    txErrors: txErrors === undefined ? undefined : numberOf(txErrors),
   };
 }
 

@@ -14,8 +14,8 @@ const FRESH_MS = 30_000;
 const DEADLINE_MS = 3000;
 
 export interface RuntimeDisk {
-  imageFs?: FsFigures;
-  containerFs?: FsFigures;
+  imageFs?: FsFigures | undefined;
+  containerFs?: FsFigures | undefined;
   /** By container id. */
   layers: ReadonlyMap<string, WritableLayer>;
 }
@@ -68,7 +68,7 @@ export class RuntimeDisks {
     const { imageFilesystems, containerFilesystems } = await images.imageFsInfo({}, { deadlineMs: DEADLINE_MS });
     const imageFs = await this.figures(imageFilesystems[0]);
     const containerFs = await this.figures(containerFilesystems[0] ?? imageFilesystems[0]);
-    return { ...(imageFs === undefined ? {} : { imageFs }), ...(containerFs === undefined ? {} : { containerFs }) };
+    return { imageFs, containerFs };
   }
 
   private async layers(): Promise<Map<string, WritableLayer>> {

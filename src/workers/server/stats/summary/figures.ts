@@ -24,9 +24,9 @@ export function cpuStats({ at, cpu }: Reading, psi: Pressure | undefined): CpuSt
   if (cpu === undefined) return undefined;
   return {
     time: timeText(at),
-    ...(cpu.rate === undefined ? {} : { usageNanoCores: cpu.rate }),
+    usageNanoCores: cpu.rate,
     usageCoreNanoSeconds: cpu.usage,
-    ...(psi === undefined ? {} : { psi }),
+    psi,
   };
 }
 
@@ -39,13 +39,13 @@ export function memoryStats(
   if (memory === undefined) return undefined;
   return {
     time: timeText(at),
-    ...(limit === undefined ? {} : { availableBytes: Math.max(0, limit - memory.workingSet) }),
+    availableBytes: limit === undefined ? undefined : Math.max(0, limit - memory.workingSet),
     usageBytes: memory.usage,
     workingSetBytes: memory.workingSet,
     rssBytes: memory.rss,
     pageFaults: memory.pageFaults,
     majorPageFaults: memory.majorPageFaults,
-    ...(psi === undefined ? {} : { psi }),
+    psi,
   };
 }
 
@@ -55,13 +55,13 @@ export function swapStats({ at, memory }: Reading, limit = memory?.swapLimit): S
   const { swap } = memory satisfies MemoryFigures;
   return {
     time: timeText(at),
-    ...(limit === undefined ? {} : { swapAvailableBytes: Math.max(0, limit - swap) }),
+    swapAvailableBytes: limit === undefined ? undefined : Math.max(0, limit - swap),
     swapUsageBytes: swap,
   };
 }
 
 export function ioStats({ at }: Reading, { io }: Partial<CgroupPressure>): IoStats {
-  return { time: timeText(at), ...(io === undefined ? {} : { psi: io }) };
+  return { time: timeText(at), psi: io };
 }
 
 export function networkStats({ at, interfaces }: NetworkFigures): NetworkStats {
@@ -77,12 +77,12 @@ export function fsStats(fs: FsFigures | undefined): FsStats | undefined {
   const { at, availableBytes, capacityBytes, usedBytes, inodesFree, inodes, inodesUsed } = fs;
   return {
     time: timeText(at),
-    ...(availableBytes === undefined ? {} : { availableBytes }),
-    ...(capacityBytes === undefined ? {} : { capacityBytes }),
-    ...(usedBytes === undefined ? {} : { usedBytes }),
-    ...(inodesFree === undefined ? {} : { inodesFree }),
-    ...(inodes === undefined ? {} : { inodes }),
-    ...(inodesUsed === undefined ? {} : { inodesUsed }),
+    availableBytes,
+    capacityBytes,
+    usedBytes,
+    inodesFree,
+    inodes,
+    inodesUsed,
   };
 }
 

@@ -48,34 +48,34 @@ export interface ContainerStats {
 
 export interface CpuStats {
   time: string;
-  usageNanoCores?: number;
+  usageNanoCores?: number | undefined;
   usageCoreNanoSeconds?: number;
-  psi?: Pressure;
+  psi?: Pressure | undefined;
 }
 
 export interface MemoryStats {
   time: string;
   /** Limit without working set; absent without a limit. */
-  availableBytes?: number;
+  availableBytes?: number | undefined;
   usageBytes?: number;
   workingSetBytes?: number;
   rssBytes?: number;
   pageFaults?: number;
   majorPageFaults?: number;
-  psi?: Pressure;
+  psi?: Pressure | undefined;
 }
 
 export interface IoStats {
   time: string;
-  psi?: Pressure;
+  psi?: Pressure | undefined;
 }
 
 export interface InterfaceStats {
   name: string;
-  rxBytes?: number;
-  rxErrors?: number;
-  txBytes?: number;
-  txErrors?: number;
+  rxBytes?: number | undefined;
+  rxErrors?: number | undefined;
+  txBytes?: number | undefined;
+  txErrors?: number | undefined;
 }
 
 export interface NetworkStats extends InterfaceStats {
@@ -85,12 +85,12 @@ export interface NetworkStats extends InterfaceStats {
 
 export interface FsStats {
   time: string;
-  availableBytes?: number;
-  capacityBytes?: number;
-  usedBytes?: number;
-  inodesFree?: number;
-  inodes?: number;
-  inodesUsed?: number;
+  availableBytes?: number | undefined;
+  capacityBytes?: number | undefined;
+  usedBytes?: number | undefined;
+  inodesFree?: number | undefined;
+  inodes?: number | undefined;
+  inodesUsed?: number | undefined;
 }
 
 export interface VolumeStats extends FsStats {
@@ -101,6 +101,6 @@ export interface VolumeStats extends FsStats {
 
 export interface SwapStats {
   time: string;
-  swapAvailableBytes?: number;
+  swapAvailableBytes?: number | undefined;
   swapUsageBytes?: number;
 }

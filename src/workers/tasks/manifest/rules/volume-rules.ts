@@ -106,7 +106,7 @@ function checkKnown(name: string | undefined, path: FieldPath, volumes: readonly
   if (name === undefined || volumes.includes(name)) return;
   const allowed = volumes.length === 0 ? "a volume of spec.volumes, which has none" : volumes.join(", ");
   const hint = didYouMean(name, volumes);
-  report.add(path, "unsupported value", { got: shown(name), allowed, ...(hint === undefined ? {} : { hint }) });
+  report.add(path, "unsupported value", { got: shown(name), allowed, hint });
 }
 
 function checkMount(mount: VolumeMount, container: Container, path: FieldPath, report: Report): void {

@@ -69,7 +69,7 @@ async function openTcp({ server, proxy, onResolved }: Target, clock: Clock, sign
   if (proxy === undefined || tunnel === undefined) return socket;
   if (proxy.protocol !== "https:") return await tunnel.connectThrough(socket, proxy, server, signal);
   const name = bareHost(proxy);
-  const tls = connectTls({ socket, host: name, ...(isIP(name) === 0 ? { servername: name } : {}) });
+  const tls = connectTls({ socket, host: name, servername: isIP(name) === 0 ? name : undefined });
   await opened(tls, "secureConnect", signal);
   return await tunnel.connectThrough(tls, proxy, server, signal);
 }
@@ -87,7 +87,7 @@ async function openTls(
     socket: tcp,
     // The name that the certificate must have; an address is checked without SNI.
     host: name,
-    ...(isIP(name) === 0 ? { servername: name } : {}),
+    servername: isIP(name) === 0 ? name : undefined,
     secureContext: context,
     rejectUnauthorized: !target.insecure,
     checkServerIdentity: checkNames,

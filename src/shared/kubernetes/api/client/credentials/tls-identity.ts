@@ -115,9 +115,9 @@ function contextOf({ ca, cert, key }: TlsMaterial): SecureContext {
       minVersion: "TLSv1.2",
       // An intermediate CA may be the trust anchor, as in Go: its own issuer need not be known.
       allowPartialTrustChain: true,
-      ...(trusted === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
+      ca: trusted === undefined ? undefined : ca,
+      cert,
+      key,
     });
   } catch (error) {
     const why = messageOf(error);

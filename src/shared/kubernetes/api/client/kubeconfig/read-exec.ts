@@ -40,7 +40,7 @@ export function readExec(user: Fields, cluster: Fields, file: string): Partial<C
       env: exec.list("env").map((each) => ({ name: each.text("name"), value: each.text("value") })),
       installHint: exec.text("installHint"),
       provideClusterInfo,
-      ...(extension === undefined ? {} : { clusterConfig: extension.raw("extension") }),
+      clusterConfig: extension?.raw("extension"),
     },
   };
 }
