@@ -6,7 +6,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { finished, pipeline } from "node:stream/promises";
 import { connect } from "node:tls";
 import { ApiError, badRequest, internalError } from "../../../src/workers/apiserver/objects/errors.js";
 import type { ApiRequest } from "../server/body.js";
@@ -114,8 +114,12 @@ export async function tunnel(
   }
   kubelet.write(`${lines.join("\r\n")}\r\n\r\n`);
   if (client.head.length > 0) kubelet.write(client.head);
-  // The kubelet has the last word: what it sent reaches the client. A client that has left ends both directions.
-  await Promise.allSettled([pipeline(client.socket, kubelet), pipeline(kubelet, client.socket)]);
+  client.socket.on("error", () => kubelet.destroy()).once("close", () => kubelet.destroy());
+  kubelet.on("error", () => undefined);
+  client.socket.pipe(kubelet);
+  // The kubelet has the last word: what it sent reaches the client before the client's connection ends.
+  kubelet.pipe(client.socket);
+  await once(kubelet, "close");
+  if (!client.socket.destroyed) await finished(client.socket.end(), { readable: false }).catch(() => undefined);
   client.socket.destroy();
-  kubelet.destroy();
 }

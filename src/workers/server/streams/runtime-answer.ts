@@ -6,6 +6,7 @@ import type { Socket } from "net";
 import type { Duplex } from "stream";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Passage } from "./passage.js";
+import { connectRuntime, readToTheEnd } from "./runtime-connection.js";
 
 /** The runtime responds at once: it created the address itself. */
 const ANSWER_TIMEOUT_MS = 30000;
@@ -29,18 +30,22 @@ export async function askRuntime(
   const late = clock.after(ANSWER_TIMEOUT_MS, () =>
     gone.abort(new Error(`no response for ${ANSWER_TIMEOUT_MS / 1000} s`)),
   );
-  const send = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
+  const isHttps = url.protocol === "https:";
+  const send = isHttps ? (await import("node:https")).request : httpRequest;
   try {
     return await new Promise((resolve, reject) => {
       const outgoing = send(url, {
         method,
         headers,
-        agent: false,
+        ...(isHttps ? { agent: false } : { createConnection: () => connectRuntime(url) }),
         signal: gone.signal,
         // Its certificate has no name, and the address is this machine's.
         rejectUnauthorized: false,
       });
-      outgoing.once("upgrade", (reply, socket, head) => resolve({ reply, socket, head }));
+      outgoing.once("upgrade", (reply, socket, head) => {
+        readToTheEnd(socket);
+        resolve({ reply, socket, head });
+      });
       outgoing.once("response", (reply) => resolve({ reply, head: Buffer.alloc(0) }));
       outgoing.on("error", (error) => reject(gone.signal.aborted ? (gone.signal.reason as Error) : error));
       outgoing.end();
