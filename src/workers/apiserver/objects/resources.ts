@@ -1,0 +1,61 @@
+// The resources of a node's own API server. Anything else is 404, as on a server without it.
+
+import { row, type FindableResource, type Resource } from "./resource.js";
+
+const POD_SUBRESOURCES = ["eviction", "ephemeralcontainers", "resize"];
+
+/** Kept in files. The last ones are for the kubelet alone, which reads them in every cluster. */
+export const RESOURCES: readonly FindableResource[] = [
+  row("", "v1", "Pod", "pods", true, {
+    shortNames: ["po"],
+    status: true,
+    subresources: POD_SUBRESOURCES,
+    generation: true,
+  }),
+  row("", "v1", "ConfigMap", "configmaps", true, { shortNames: ["cm"] }),
+  row("", "v1", "Secret", "secrets", true),
+  row("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, { shortNames: ["pvc"], status: true }),
+  row("", "v1", "PersistentVolume", "persistentvolumes", false, { shortNames: ["pv"], status: true }),
+  row("", "v1", "Event", "events", true, { shortNames: ["ev"], createOnUpdate: true }),
+  row("", "v1", "Node", "nodes", false, { shortNames: ["no"], status: true }),
+  row("", "v1", "Namespace", "namespaces", false, { shortNames: ["ns"], status: true }),
+  row("", "v1", "ServiceAccount", "serviceaccounts", true, { shortNames: ["sa"] }),
+  row("coordination.k8s.io", "v1", "Lease", "leases", true, { createOnUpdate: true, unconditional: false }),
+  { ...row("", "v1", "Service", "services", true), hidden: true },
+  { ...row("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", false), hidden: true },
+  { ...row("storage.k8s.io", "v1", "CSINode", "csinodes", false), hidden: true },
+  { ...row("storage.k8s.io", "v1", "CSIDriver", "csidrivers", false), hidden: true },
+];
+
+/** A POST is answered, nothing is kept. */
+export const REVIEWS: readonly FindableResource[] = [
+  row("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", false),
+  row("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", false),
+  row("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false),
+];
+
+/** Usage of the node and its pods, read when it is asked for. */
+export const METRICS: readonly FindableResource[] = [
+  row("metrics.k8s.io", "v1beta1", "NodeMetrics", "nodes", false),
+  row("metrics.k8s.io", "v1beta1", "PodMetrics", "pods", true),
+];
+
+/** In the order of discovery. */
+export const DISCOVERED: readonly FindableResource[] = [...RESOURCES, ...REVIEWS, ...METRICS].filter(
+  ({ hidden }) => hidden !== true,
+);
+
+const BY_PATH = new Map(
+  [...RESOURCES, ...REVIEWS, ...METRICS].map((one) => [`${one.group}/${one.version}/${one.resource}`, one]),
+);
+
+export function resourceAt(group: string, version: string, resource: string): Resource | undefined {
+  return BY_PATH.get(`${group}/${version}/${resource}`);
+}
+
+/** Of a row above. */
+export function resourceNamed(key: string): Resource {
+  const found = RESOURCES.find((one) => one.key === key);
+  if (found === undefined) throw new Error(`no resource ${key}`);
+  return found;
+}
