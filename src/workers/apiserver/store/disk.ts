@@ -1,0 +1,75 @@
+// What the store does on the disk, one method for each step after which a machine may lose power.
+
+import { mkdir, open, readdir, readFile, rm, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
+
+export interface Appendable {
+  append(text: string): Promise<void>;
+  /** Resolves when all that was appended survives a loss of power. */
+  sync(): Promise<void>;
+  /** Cuts the file to its first bytes. */
+  truncate(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Disk {
+  /** Makes the file, for its owner only, if there is none. */
+  open(path: string): Promise<Appendable>;
+  /** Puts a file in place whole and synced, or not at all. */
+  replace(path: string, text: string, mode: number): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** undefined: there is no such file. */
+  read(path: string): Promise<string | undefined>;
+  /** Paths of all files below a folder; those of writes that were cut are removed. */
+  files(folder: string): Promise<string[]>;
+}
+
+export const nodeDisk: Disk = {
+  async open(path) {
+    const file = await open(path, "a", 0o600);
+    return new OpenFile(file);
+  },
+  replace: (path, text, mode) => atomicWrite(path, text, { mode }),
+  remove: (path) => rm(path, { force: true }),
+  async read(path) {
+    try {
+      return await readFile(path, "utf8");
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  },
+  async files(folder) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const found: string[] = [];
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (!entry.isFile()) continue;
+      if (isTemporaryName(entry.name)) await rm(path, { force: true });
+      else found.push(path);
+    }
+    return found.sort();
+  },
+};
+
+class OpenFile implements Appendable {
+  constructor(private readonly file: FileHandle) {}
+
+  async append(text: string): Promise<void> {
+    await this.file.appendFile(text);
+  }
+
+  async sync(): Promise<void> {
+    await this.file.datasync();
+  }
+
+  async truncate(bytes: number): Promise<void> {
+    await this.file.truncate(bytes);
+  }
+
+  async close(): Promise<void> {
+    await this.file.close();
+  }
+}

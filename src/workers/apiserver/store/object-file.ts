@@ -1,0 +1,43 @@
+// One object, one file: <resource>/<namespace>/<name>.json, indented JSON that people read and edit. Objects without a
+// namespace stand in "_". A name that is too long for a file is cut, with its digest.
+
+import { createHash } from "node:crypto";
+import { isFields, type ApiObject } from "../objects/object.js";
+import type { Resource } from "../objects/resource.js";
+
+/** Leaves room for the names of temporary files: a name has 255 bytes at most. */
+const LONGEST = 200;
+const NO_NAMESPACE = "_";
+
+/** Below the folder of objects. */
+export function pathOf({ key }: Pick<Resource, "key">, { metadata }: Pick<ApiObject, "metadata">): string {
+  const { name, namespace = NO_NAMESPACE } = metadata;
+  const file = name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 33)}-${digestOf(name).slice(0, 32)}`;
+  return `${key}/${namespace}/${file}.json`;
+}
+
+/** What only its owner may read. */
+export function modeOf({ key }: Pick<Resource, "key">): number {
+  return key === "secrets" ? 0o600 : 0o640;
+}
+
+export function textOf(object: ApiObject): string {
+  return `${JSON.stringify(object, undefined, 2)}\n`;
+}
+
+/** The object of a file. @throws Error with what is wrong with it */
+export function objectOf(text: string, path: string, resource: Resource): ApiObject {
+  const value: unknown = JSON.parse(text);
+  if (!isFields(value) || !isFields(value["metadata"]) || typeof value["metadata"]["name"] !== "string") {
+    throw new Error("it is no object with metadata.name");
+  }
+  const object = value as unknown as ApiObject;
+  if (object.kind !== resource.kind) throw new Error(`its kind is ${object.kind} instead of ${resource.kind}`);
+  const expected = pathOf(resource, object);
+  if (expected !== path) throw new Error(`an object of this name and namespace belongs into ${expected}`);
+  return object;
+}
+
+export function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

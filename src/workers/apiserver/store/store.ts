@@ -1,0 +1,315 @@
+// The objects of the API: in memory for readers, in a log for durability, in files for people.
+// Changes that wait are decided one after the other, written with one sync, and then answered and shown to watches.
+// Invariant: a change is answered and visible only when its line of the log is synced. A file may be behind the log
+// until the next start, which replays the log. Every change takes the next revision.
+
+import { join } from "node:path";
+import { errorText } from "../../../shared/telemetry/log/error-text.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { ApiError } from "../objects/errors.js";
+import { freeze, type ApiObject } from "../objects/object.js";
+import type { Resource } from "../objects/resource.js";
+import { nodeDisk, type Disk } from "./disk.js";
+import { History, type Change } from "./history.js";
+import { Journal, type Entry } from "./journal.js";
+import { digestOf, modeOf, objectOf, pathOf, textOf } from "./object-file.js";
+import { keyOf, Tables } from "./tables.js";
+import { Transaction } from "./transaction.js";
+
+/** A new log is begun above this size, bytes. */
+export const MAX_LOG_BYTES = 8 * 1024 * 1024;
+export const MAX_OBJECTS = 20_000;
+/** Changes that share a sync of the disk. */
+const MAX_BATCH = 256;
+
+export interface StoreOptions {
+  directory: string;
+  /** Those with files; a resource with another `storage` is a view of one. */
+  resources: readonly Resource[];
+  log: Pick<Logger, "warn">;
+  disk?: Disk;
+  maxLogBytes?: number;
+}
+
+type Pending = (overlay: Transaction) => () => void;
+type Listener = (change: Change) => void;
+
+export class Store {
+  readonly #tables = new Tables();
+  readonly #journal: Journal;
+  readonly #disk: Disk;
+  readonly #digests = new Map<string, string>();
+  /** Objects whose files are behind the log, by path. */
+  readonly #behind = new Map<string, { resource: Resource; object: ApiObject | undefined }>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #pending: Pending[] = [];
+  #history = new History(0);
+  #revision = 0;
+  #working: Promise<void> | undefined;
+  #closed = false;
+  /** The log has more than its checkpoint. */
+  #isLogged = false;
+
+  private constructor(private readonly options: StoreOptions) {
+    this.#disk = options.disk ?? nodeDisk;
+    this.#journal = new Journal(join(options.directory, "changes.log"), this.#disk);
+  }
+
+  static async open(options: StoreOptions): Promise<Store> {
+    const store = new Store(options);
+    await store.#load();
+    return store;
+  }
+
+  /** Of the last change of anything. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Versions below it are gone. */
+  get compacted(): number {
+    return this.#history.compacted;
+  }
+
+  get(resource: Resource, key: string): ApiObject | undefined {
+    return this.#tables.get(resource, key);
+  }
+
+  entries(resource: Resource): readonly (readonly [string, ApiObject])[] {
+    return this.#tables.entries(resource);
+  }
+
+  /** As they were at a revision that is not compacted. */
+  entriesAt(resource: Resource, revision: number): readonly (readonly [string, ApiObject])[] {
+    const later = this.#history.since(resource, revision);
+    if (later.length === 0) return this.entries(resource);
+    const table = new Map(this.entries(resource));
+    for (const { key, previous } of later.reverse()) {
+      if (previous === undefined) table.delete(key);
+      else table.set(key, previous);
+    }
+    return [...table].sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  since(resource: Resource, revision: number): Change[] {
+    return this.#history.since(resource, revision);
+  }
+
+  subscribe(resource: Resource, listener: Listener): () => void {
+    const all = this.#listeners.get(resource.storage) ?? new Set();
+    this.#listeners.set(resource.storage, all.add(listener));
+    return () => void all.delete(listener);
+  }
+
+  /**
+   * Decides and makes a change. `decide` reads and writes the transaction at once; what it throws rejects and changes
+   * nothing. Resolves when the change survives a loss of power.
+   */
+  change<T>(decide: (transaction: Transaction) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) {
+        reject(shuttingDown());
+        return;
+      }
+      this.#pending.push((overlay) => {
+        const result = decide(overlay);
+        return () => resolve(result);
+      });
+      this.#rejects.set(this.#pending.at(-1) as Pending, reject);
+      this.#working ??= this.#work();
+    });
+  }
+
+  readonly #rejects = new WeakMap<Pending, (error: unknown) => void>();
+
+  /** Resolves when every change and every file is written. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#working;
+    // What is edited from now on is told from what a crash left behind.
+    if (this.#isLogged) await this.#tryCompact();
+    await this.#journal.close();
+  }
+
+  async #work(): Promise<void> {
+    while (this.#pending.length > 0) {
+      await this.#commit(this.#pending.splice(0, MAX_BATCH));
+      // Files follow when nobody waits; a busy store writes the newest version only.
+      if (this.#pending.length === 0) await this.#writeFiles();
+      if (this.#journal.bytes > (this.options.maxLogBytes ?? MAX_LOG_BYTES)) await this.#tryCompact();
+    }
+    this.#working = undefined;
+  }
+
+  async #commit(batch: readonly Pending[]): Promise<void> {
+    let overlay = new Transaction(this.#tables, this.#revision);
+    const done: { pending: Pending; resolve: () => void }[] = [];
+    for (const pending of batch) {
+      const tried = new Transaction(overlay, overlay.lastRevision);
+      try {
+        const resolve = pending(tried);
+        if (tried.changes.some(({ type }) => type === "ADDED") && this.#tables.count >= MAX_OBJECTS) throw full();
+        overlay = joined(this.#tables, overlay, tried);
+        done.push({ pending, resolve });
+      } catch (error) {
+        this.#rejects.get(pending)?.(error);
+      }
+    }
+    const { changes } = overlay;
+    const lines = changes.map((change) => JSON.stringify(entryOf(change)));
+    try {
+      if (changes.length > 0) {
+        if (this.#journal.isBroken) await this.#compact();
+        await this.#journal.append(lines);
+      }
+    } catch (error) {
+      this.options.log.warn({ err: error }, `changes of objects could not be written: ${errorText(error)}`);
+      const refusal = unwritten(error);
+      for (const { pending } of done) this.#rejects.get(pending)?.(refusal);
+      return;
+    }
+    for (const [index, change] of changes.entries()) this.#apply(change, lines[index]?.length ?? 0);
+    for (const { resolve } of done) resolve();
+  }
+
+  #apply(change: Change, bytes: number): void {
+    const { resource, key, object, type, revision } = change;
+    const kept = type === "DELETED" ? undefined : object;
+    this.#revision = revision;
+    this.#isLogged = true;
+    this.#tables.set(resource, key, kept);
+    this.#behind.set(pathOf(fileResource(resource), object), { resource, object: kept });
+    this.#history.add(change, bytes);
+    for (const listener of [...(this.#listeners.get(resource.storage) ?? [])]) listener(change);
+  }
+
+  /** A file that cannot be written stays behind; the log has the object. */
+  async #writeFiles(): Promise<void> {
+    for (const [path, { resource, object }] of [...this.#behind]) {
+      try {
+        await this.#writeFile(path, resource, object);
+        if (this.#behind.get(path)?.object === object) this.#behind.delete(path);
+      } catch (error) {
+        this.options.log.warn({ err: error, path }, `an object's file could not be written: ${errorText(error)}`);
+        return;
+      }
+    }
+  }
+
+  async #writeFile(path: string, resource: Resource, object: ApiObject | undefined): Promise<void> {
+    const whole = join(this.options.directory, "objects", path);
+    if (object === undefined) {
+      await this.#disk.remove(whole);
+      this.#digests.delete(path);
+      return;
+    }
+    const text = textOf(object);
+    await this.#disk.replace(whole, text, modeOf(resource));
+    this.#digests.set(path, digestOf(text));
+  }
+
+  /** What cannot be written now is written with the next change. */
+  async #tryCompact(): Promise<void> {
+    try {
+      await this.#compact();
+    } catch (error) {
+      this.options.log.warn({ err: error }, `the log of changes could not be begun anew: ${errorText(error)}`);
+    }
+  }
+
+  /** Begins a new log. The files must hold everything first. */
+  async #compact(): Promise<void> {
+    await this.#writeFiles();
+    if (this.#behind.size > 0) throw new Error("the files of objects cannot be written");
+    await this.#journal.restart({ revision: this.#revision, files: Object.fromEntries(this.#digests) });
+    this.#isLogged = false;
+  }
+
+  async #load(): Promise<void> {
+    const { checkpoint, entries, damage } = await this.#journal.read();
+    if (damage !== undefined) this.options.log.warn(`${damage}; the files of objects count from there on`);
+    const logged = new Map<string, Entry[]>();
+    for (const entry of entries) logged.set(entry.path, [...(logged.get(entry.path) ?? []), entry]);
+    this.#revision = Math.max(checkpoint.revision, entries.at(-1)?.revision ?? 0);
+    const folder = join(this.options.directory, "objects");
+    for (const whole of await this.#disk.files(folder)) {
+      const path = whole.slice(folder.length + 1);
+      const resource = this.options.resources.find(({ key }) => path.startsWith(`${key}/`));
+      if (resource === undefined || !path.endsWith(".json")) continue;
+      const text = (await this.#disk.read(whole)) ?? "";
+      this.#loadFile(path, resource, text, checkpoint.files[path], logged.get(path) ?? []);
+      logged.delete(path);
+    }
+    // Objects that a crash left without a file.
+    for (const [path, versions] of logged) {
+      const object = versions.at(-1)?.object;
+      const resource = this.options.resources.find(({ key }) => path.startsWith(`${key}/`));
+      if (resource !== undefined && object !== undefined) this.#take(resource, path, object);
+    }
+    // No watch goes on from before this start: it would miss what was edited meanwhile.
+    this.#revision++;
+    this.#history = new History(this.#revision);
+    await this.#compact();
+  }
+
+  /**
+   * @param known digest at the checkpoint
+   * @param logged versions since
+   */
+  #loadFile(path: string, resource: Resource, text: string, known: string | undefined, logged: readonly Entry[]): void {
+    const digest = digestOf(text);
+    const isOfLog = digest === known || logged.some(({ object }) => object && digestOf(textOf(object)) === digest);
+    const last = logged.at(-1);
+    if (last !== undefined && isOfLog) {
+      // The file is the log's last version, or behind it.
+      if (last.object === undefined) this.#behind.set(path, { resource, object: undefined });
+      else this.#take(resource, path, last.object);
+      return;
+    }
+    try {
+      const object = objectOf(text, path, resource);
+      // Somebody edited the file after the last change: that is one more.
+      const version = isOfLog ? object.metadata.resourceVersion : String(++this.#revision);
+      const metadata = { ...object.metadata, ...(version !== undefined && { resourceVersion: version }) };
+      this.#take(resource, path, { ...object, metadata }, isOfLog ? digest : undefined);
+    } catch (error) {
+      this.options.log.warn({ path }, `the file of an object is left out: ${errorText(error)}`);
+    }
+  }
+
+  /** @param digest of its file; undefined: the file is behind */
+  #take(resource: Resource, path: string, object: ApiObject, digest?: string): void {
+    this.#tables.set(resource, keyOf(object.metadata.namespace, object.metadata.name), freeze(object));
+    if (digest === undefined) this.#behind.set(path, { resource, object });
+    else this.#digests.set(path, digest);
+  }
+}
+
+/** A view of a resource has the files of that one. */
+function fileResource(resource: Resource): Pick<Resource, "key"> {
+  return { key: resource.storage };
+}
+
+function entryOf({ revision, resource, object, type }: Change): Entry {
+  const path = pathOf(fileResource(resource), object);
+  return type === "DELETED" ? { revision, path } : { revision, path, object };
+}
+
+/** The changes of two transactions, of which the second was on top of the first. */
+function joined(tables: Tables, first: Transaction, second: Transaction): Transaction {
+  const both = new Transaction(tables, second.lastRevision);
+  both.changes.push(...first.changes, ...second.changes);
+  return both;
+}
+
+function shuttingDown(): ApiError {
+  return new ApiError(503, "ServiceUnavailable", "the server is shutting down", { retryAfterSeconds: 1 });
+}
+
+function full(): ApiError {
+  return new ApiError(403, "Forbidden", `this server keeps at most ${MAX_OBJECTS} objects`);
+}
+
+function unwritten(error: unknown): ApiError {
+  return new ApiError(507, "InternalError", `the object could not be written to disk: ${errorText(error)}`);
+}
