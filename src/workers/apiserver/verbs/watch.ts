@@ -1,0 +1,169 @@
+// A watch: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object
+// that leaves the selection is sent as DELETED, one that enters it as ADDED.
+// Invariant: a watch ends by its time, by its client, by the server's stop, or because its client reads too slowly. It
+// then holds nothing.
+
+import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { badRequest, expired, type ApiError } from "../objects/errors.js";
+import type { ApiObject, Fields } from "../objects/object.js";
+import { apiVersionOf, type Resource } from "../objects/resource.js";
+import { filterOf, type Filter } from "../objects/selectors.js";
+import type { Change } from "../store/history.js";
+import type { Store } from "../store/store.js";
+import { versionOf } from "./list.js";
+
+/** Where the lines of a watch go. */
+export interface WatchSink {
+  /** Line of an event, as the client wants it. @returns false: the client is too far behind, and the watch ends */
+  write(type: string, object: ApiObject | Fields): boolean;
+  /** Resolves when the client has taken what was written, or is gone. */
+  taken(): Promise<void>;
+  end(): void;
+}
+
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+const BOOKMARK_MS = 60_000;
+/** Without timeoutSeconds a watch ends after half an hour to an hour. */
+const SHORTEST_MS = 1_800_000;
+
+interface Plan {
+  /** undefined: everything there is comes first. */
+  from: number | undefined;
+  sendsEnd: boolean;
+  bookmarks: boolean;
+  timeoutMs: number;
+}
+
+export interface WatchRequest {
+  resource: Resource;
+  namespace: string;
+  query: URLSearchParams;
+}
+
+export class Watch {
+  readonly #timers: Timer[] = [];
+  readonly #plan: Plan;
+  readonly #filter: Filter | undefined;
+  readonly #prefix: string;
+  #release: (() => void) | undefined;
+  #isOver = false;
+
+  /** @throws ApiError for a query that is refused before the response begins */
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    { resource, namespace, query }: WatchRequest,
+    private readonly sink: WatchSink,
+    private readonly onEnd: () => void,
+  ) {
+    this.resource = resource;
+    this.#plan = planOf(store, query);
+    this.#filter = filterOf(resource, query);
+    this.#prefix = resource.namespaced && namespace !== "" ? `${namespace}/` : "";
+  }
+
+  private readonly resource: Resource;
+
+  async start(): Promise<void> {
+    const { store, clock } = this;
+    const { from, bookmarks, timeoutMs } = this.#plan;
+    if (from !== undefined && from < store.compacted) {
+      this.expire(`too old resource version: ${from} (${store.compacted})`);
+      return;
+    }
+    this.#timers.push(clock.after(timeoutMs, () => this.end()).unref());
+    if (bookmarks) this.#timers.push(clock.every(BOOKMARK_MS, () => this.#bookmark()).unref());
+    const begin = from ?? (await this.#sendAll());
+    if (this.#isOver) return;
+    if (begin < store.compacted) {
+      this.expire(`too old resource version: ${begin} (${store.compacted})`);
+      return;
+    }
+    for (const change of store.since(this.resource, begin)) this.#send(change);
+    this.#follow();
+  }
+
+  #follow(): void {
+    if (this.#isOver) return;
+    this.#release = this.store.subscribe(this.resource, (change) => this.#send(change));
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#release?.();
+    for (const timer of this.#timers) timer.cancel();
+    this.sink.end();
+    this.onEnd();
+  }
+
+  private expire(why: string): void {
+    this.#error(expired(why));
+    this.end();
+  }
+
+  /** Sends what there is, as fast as the client takes it. @returns the version that was sent */
+  async #sendAll(): Promise<number> {
+    const { revision } = this.store;
+    for (const [key, object] of this.store.entries(this.resource)) {
+      if (!key.startsWith(this.#prefix) || !this.#selects(object)) continue;
+      this.#line("ADDED", object);
+      await this.sink.taken();
+      if (this.#isOver) return revision;
+    }
+    if (this.#plan.sendsEnd) this.#bookmark({ [INITIAL_EVENTS_END]: "true" }, revision);
+    return revision;
+  }
+
+  #send({ type, key, object, previous }: Change): void {
+    if (this.#isOver || !key.startsWith(this.#prefix)) return;
+    const was = previous !== undefined && this.#selects(previous);
+    const is = type !== "DELETED" && this.#selects(object);
+    if (is) this.#line(was ? "MODIFIED" : "ADDED", object);
+    else if (was) this.#line("DELETED", type === "DELETED" ? object : asLast(previous, object));
+  }
+
+  #selects(object: ApiObject): boolean {
+    return this.#filter?.(object) ?? true;
+  }
+
+  #bookmark(annotations?: Record<string, string>, revision = this.store.revision): void {
+    const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) };
+    const more = this.resource.key === "pods" ? { spec: { containers: null }, status: {} } : {};
+    const { kind } = this.resource;
+    this.#line("BOOKMARK", { kind, apiVersion: apiVersionOf(this.resource), metadata, ...more });
+  }
+
+  #error(error: ApiError): void {
+    this.#line("ERROR", error.toStatus());
+  }
+
+  #line(type: string, object: ApiObject | Fields): void {
+    if (!this.#isOver && !this.sink.write(type, object)) this.end();
+  }
+}
+
+/** An object that leaves the selection is sent in its old state, at the version at which it left. */
+function asLast(previous: ApiObject, { metadata }: ApiObject): ApiObject {
+  const { resourceVersion = "" } = metadata;
+  return { ...previous, metadata: { ...previous.metadata, resourceVersion } };
+}
+
+function planOf(store: Store, query: URLSearchParams): Plan {
+  const isTrue = (name: string): boolean => ["1", "true"].includes(query.get(name) ?? "");
+  const wantsList = isTrue("sendInitialEvents");
+  if (wantsList && query.get("resourceVersionMatch") !== "NotOlderThan") {
+    throw badRequest("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  }
+  const text = query.get("resourceVersion") ?? "";
+  const version = text === "" || text === "0" ? 0 : versionOf(store, text);
+  const isFromNow = version === 0 && query.get("sendInitialEvents") !== null;
+  const seconds = Number(query.get("timeoutSeconds") ?? 0);
+  const bookmarks = isTrue("allowWatchBookmarks");
+  return {
+    from: wantsList ? undefined : version !== 0 ? version : isFromNow ? store.revision : undefined,
+    sendsEnd: wantsList && bookmarks,
+    bookmarks,
+    timeoutMs: seconds > 0 ? Math.min(seconds * 1000, 2 * SHORTEST_MS) : SHORTEST_MS * (1 + Math.random()),
+  };
+}
