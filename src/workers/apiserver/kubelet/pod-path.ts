@@ -1,0 +1,70 @@
+// Where the kubelet serves the subresources of a pod: its own paths, with its own names of the client's options.
+
+import { badRequest } from "../objects/errors.js";
+import { listAt, type ApiObject } from "../objects/object.js";
+
+/** Subresources that are streams in both directions. */
+export const STREAMS: readonly string[] = ["exec", "attach", "portforward"];
+
+const PATHS: Readonly<Record<string, string>> = {
+  ...{ log: "containerLogs", exec: "exec", attach: "attach", portforward: "portForward" },
+};
+
+/** With the query. @throws ApiError for a container that the pod does not have */
+export function podPath(pod: ApiObject, subresource: string, query: URLSearchParams): string {
+  const { namespace = "", name } = pod.metadata;
+  const container = subresource === "portforward" ? [] : [containerOf(pod, query.get("container") ?? "")];
+  const made = kubeletQuery(subresource, query).toString();
+  const path = [PATHS[subresource] ?? "", namespace, name, ...container].map(encodeURIComponent).join("/");
+  return `/${path}${made === "" ? "" : `?${made}`}`;
+}
+
+/** Without a name it is the only container, or the one that an annotation names. */
+function containerOf(pod: ApiObject, wanted: string): string {
+  const { name } = pod.metadata;
+  const names = (list: string): string[] => listAt(pod.spec, list).map((one) => String(one["name"]));
+  const [containers, inits, ephemeral] = [names("containers"), names("initContainers"), names("ephemeralContainers")];
+  if (wanted !== "") {
+    if ([...containers, ...inits, ...ephemeral].includes(wanted)) return wanted;
+    throw badRequest(`container ${wanted} is not valid for pod ${name}`);
+  }
+  const [only, another] = containers;
+  if (only !== undefined && another === undefined && inits.length === 0 && ephemeral.length === 0) return only;
+  const choices = [
+    `choose one of: [${containers.join(" ")}]`,
+    ...(inits.length === 0 ? [] : [`or one of the init containers: [${inits.join(" ")}]`]),
+    ...(ephemeral.length === 0 ? [] : [`or one of the ephemeral containers: [${ephemeral.join(" ")}]`]),
+  ];
+  throw badRequest(`a container name must be specified for pod ${name}, ${choices.join(" ")}`);
+}
+
+const LOG_OPTIONS =
+  "follow previous sinceSeconds sinceTime timestamps tailLines limitBytes insecureSkipTLSVerifyBackend stream";
+/** The kubelet's names of the client's options. */
+const COMMAND_OPTIONS: Readonly<Record<string, string>> = {
+  stdin: "input",
+  stdout: "output",
+  stderr: "error",
+  tty: "tty",
+};
+
+function kubeletQuery(subresource: string, query: URLSearchParams): URLSearchParams {
+  const made = new URLSearchParams();
+  if (subresource === "log") {
+    for (const option of LOG_OPTIONS.split(" ")) {
+      const value = query.get(option);
+      if (value !== null && value !== "" && value !== "false") made.set(option, value);
+    }
+    made.delete("insecureSkipTLSVerifyBackend");
+    return made;
+  }
+  if (subresource === "portforward") {
+    for (const port of query.getAll("ports")) made.append("port", port);
+    return made;
+  }
+  for (const [option, name] of Object.entries(COMMAND_OPTIONS)) {
+    if (["true", "1"].includes(query.get(option) ?? "")) made.set(name, "1");
+  }
+  for (const word of query.getAll("command")) made.append("command", word);
+  return made;
+}
