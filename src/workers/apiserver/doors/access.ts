@@ -1,0 +1,80 @@
+// Rights: administrators and the kubelet may do everything. Readers may look at everything but secrets, and read logs.
+// A reader is a user of the readers' group whom the readers' file names: who is taken out of it has no rights.
+
+import { READERS_GROUP } from "../../../shared/contracts/apiserver.js";
+import type { User } from "../../server/auth/user.js";
+import { badRequest } from "../objects/errors.js";
+import { fieldsAt, isFields, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
+import { apiVersionOf, type Resource } from "../objects/resource.js";
+import type { World } from "../world.js";
+
+export interface Attributes {
+  verb: string;
+  group: string;
+  resource: string;
+  subresource: string;
+  namespace: string;
+  /** Of requests that are about no resource. */
+  path: string;
+  isResource: boolean;
+}
+
+const ALL_RIGHTS = ["system:masters", "system:nodes"];
+const READING = ["get", "list", "watch"];
+/** A GET of the others acts on the node, or reads what a secret holds. */
+const READ_SUBRESOURCES = ["", "status", "log"];
+const ASKS_ABOUT_ITSELF = ["selfsubjectaccessreviews", "selfsubjectreviews"];
+
+export type IsReader = (name: string) => boolean;
+
+export function isAllowed(isReader: IsReader, { name, groups }: User, access: Attributes): boolean {
+  if (groups.some((group) => ALL_RIGHTS.includes(group))) return true;
+  if (!groups.includes(READERS_GROUP) || !isReader(name)) return false;
+  const { verb, resource, subresource, isResource } = access;
+  if (!isResource) return verb === "get";
+  if (ASKS_ABOUT_ITSELF.includes(resource)) return verb === "create";
+  return READING.includes(verb) && resource !== "secrets" && READ_SUBRESOURCES.includes(subresource);
+}
+
+/** Upstream's sentence for a refusal. */
+export function refusalText(
+  user: User,
+  { verb, group, resource, subresource, namespace, path, isResource }: Attributes,
+): string {
+  if (!isResource) return `User "${user.name}" cannot ${verb} path "${path}"`;
+  const what = subresource === "" ? resource : `${resource}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
+  return `User "${user.name}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
+}
+
+/** Reviews of access, and of who the client is. */
+export function review(
+  { clock }: World,
+  isReader: IsReader,
+  resource: Resource,
+  body: ApiObject,
+  caller: User,
+): Fields {
+  const head = { kind: resource.kind, apiVersion: apiVersionOf(resource) };
+  if (resource.resource === "selfsubjectreviews") {
+    const { name: username, groups, extra } = caller;
+    const userInfo = { username, groups: [...groups], ...(extra && { extra }) };
+    return { ...head, metadata: { creationTimestamp: nowText(clock) }, status: { userInfo } };
+  }
+  const spec = body.spec ?? {};
+  const groups = Array.isArray(spec["groups"]) ? spec["groups"].map(String) : [];
+  const isSelf = resource.resource === "selfsubjectaccessreviews";
+  const user = isSelf ? caller : { name: textAt(spec, "user") ?? "", groups };
+  const asked = spec["resourceAttributes"];
+  const other = fieldsAt(spec, "nonResourceAttributes");
+  if (!isFields(asked) && Object.keys(other).length === 0) {
+    throw badRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified");
+  }
+  const read = (field: string): string => (isFields(asked) ? (textAt(asked, field) ?? "") : "");
+  const allowed = isAllowed(isReader, user, {
+    verb: isFields(asked) ? read("verb") : (textAt(other, "verb") ?? ""),
+    ...{ group: read("group"), resource: read("resource"), subresource: read("subresource") },
+    ...{ namespace: read("namespace"), path: textAt(other, "path") ?? "", isResource: isFields(asked) },
+  });
+  return { ...head, metadata: {}, spec, status: { allowed } };
+}

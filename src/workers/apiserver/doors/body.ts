@@ -1,0 +1,42 @@
+// The object of a request's body.
+
+import type { IncomingMessage } from "node:http";
+import { parseText } from "../../tasks/manifest/parse-text.js";
+import { ApiError, badRequest } from "../objects/errors.js";
+import { isFields, type ApiObject } from "../objects/object.js";
+
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+const TYPES = ["application/json", "application/yaml", "application/apply-patch+yaml"];
+
+export function mediaType({ headers }: Pick<IncomingMessage, "headers">): string {
+  return (headers["content-type"] ?? TYPES[0] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/** undefined: there is none. */
+export function parseBody(bytes: Uint8Array, type: string): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!TYPES.includes(type) && !type.endsWith("+json")) {
+    const accepted = TYPES.slice(0, 2).join(", ");
+    const text = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+    throw new ApiError(415, "UnsupportedMediaType", text);
+  }
+  if (type.endsWith("yaml")) {
+    const read = parseText(bytes);
+    if (read.ok) return read.parsed.value;
+    throw badRequest(
+      `error decoding YAML: ${read.faults.map(({ reason, allowed, line }) => `line ${line}: ${reason}: ${allowed}`).join("; ")}`,
+    );
+  }
+  try {
+    return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown;
+  } catch (error) {
+    throw badRequest(`error decoding JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export function objectBody(body: unknown): ApiObject {
+  if (!isFields(body)) throw badRequest("the request body is no object");
+  const metadata = isFields(body["metadata"]) ? body["metadata"] : {};
+  const name = typeof metadata["name"] === "string" ? metadata["name"] : "";
+  return { ...body, metadata: { ...metadata, name } } as unknown as ApiObject;
+}

@@ -1,0 +1,206 @@
+// One request of the API from its head to its answer: who, what, whether, and who does it. The request is read once;
+// verb and resource of that reading are authorised, and the same values are served. Every refusal is a Status.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ReadRequest } from "../../../shared/io/http/read-request.js";
+import { queryOf } from "../../../shared/io/http/target.js";
+import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { authenticate } from "../../server/auth/authenticator.js";
+import type { User } from "../../server/auth/user.js";
+import { networkOf } from "../../server/clients/network.js";
+import { HandlerError } from "../../server/clients/owned.js";
+import type { Upgrade } from "../../server/http/answer.js";
+import type { Entered } from "../../server/http/entry.js";
+import { Bodies } from "../../server/http/whole-body.js";
+import type { Gate, PortSide } from "../../server/ports/secure-port.js";
+import { document } from "../discovery/documents.js";
+import { proxyRequest, streamLog, tunnel } from "../kubelet/kubelet-socket.js";
+import { podPath, STREAMS } from "../kubelet/pod-path.js";
+import { usage } from "../kubelet/usage.js";
+import { badRequest, forbidden, noSuchResource, notFound, unauthorized, type ApiError } from "../objects/errors.js";
+import { requestInfo, type RequestInfo } from "../objects/request-info.js";
+import type { Resource } from "../objects/resource.js";
+import { DISCOVERED, METRICS, resourceAt, REVIEWS } from "../objects/resources.js";
+import { isTableWanted, toTable } from "../printing/table.js";
+import { keyOf } from "../store/tables.js";
+import type { World } from "../world.js";
+import { isAllowed, refusalText, review, type IsReader } from "./access.js";
+import { MAX_BODY_BYTES, mediaType, objectBody, parseBody } from "./body.js";
+import { perform } from "./operations.js";
+import { sendError, sendJson, sendText } from "./reply.js";
+import type { Watches } from "./watches.js";
+
+/** Bodies in memory at once: 48 MiB. */
+const MOST_BODIES = 16;
+
+export interface ApiGateOptions {
+  world: World;
+  watches: Watches;
+  adminSocket: string;
+  isReader: IsReader;
+  log: Logger;
+}
+
+interface Served {
+  request: IncomingMessage;
+  response: ServerResponse;
+  info: RequestInfo;
+  query: URLSearchParams;
+  user: User;
+  upgrade: Upgrade | undefined;
+  signal: AbortSignal;
+}
+
+export class ApiGate implements Gate {
+  readonly #bodies: Bodies;
+
+  constructor(
+    private readonly options: ApiGateOptions,
+    private readonly port: PortSide,
+  ) {
+    const limits = { bytes: MAX_BODY_BYTES, atOnce: MOST_BODIES, what: "objects" };
+    this.#bodies = new Bodies(options.world.clock, limits);
+  }
+
+  readonly handle: Entered = (request, response, read, upgrade) => {
+    const gone = new AbortController();
+    (upgrade?.socket ?? response).once("close", () => gone.abort());
+    this.#answer(request, response, read, upgrade, gone.signal).catch((error: unknown) => {
+      request.resume();
+      try {
+        if (!gone.signal.aborted) sendError(response, error, this.options.log);
+      } catch (cause) {
+        response.destroy(new HandlerError("a request failed", { cause }));
+      }
+    });
+  };
+
+  readonly onMalformed: Gate["onMalformed"] = (request, response, why) => {
+    const { method = "", url = "" } = request;
+    this.#noteRefusal(request, response, { status: 400, why, method, path: url });
+  };
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { method, target }: ReadRequest,
+    upgrade: Upgrade | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    // The rest of a body that nobody reads is not waited for.
+    if (request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0) {
+      response.shouldKeepAlive = request.httpVersionMajor > 1;
+    }
+    const query = queryOf(target);
+    const info = requestInfo(method, target, query, resourceAt);
+    // A GET that becomes a stream acts: it needs the right to create.
+    if (info.isResource && STREAMS.includes(info.subresource)) info.verb = "create";
+    const user = await this.#userOf(request);
+    const refuse = (error: ApiError, why: string): never => {
+      const refusal = { status: error.code, why, method, path: target.path, ...(user && { user: user.name }) };
+      this.#noteRefusal(request, response, refusal);
+      throw error;
+    };
+    if (user === undefined) return refuse(unauthorized(), "no certificate of this node's API");
+    if (!isAllowed(this.options.isReader, user, info)) {
+      const why = refusalText(user, info);
+      const { group, resource, name } = info;
+      return refuse(forbidden({ group, resource: info.isResource ? resource : "", kind: "" }, name, why), why);
+    }
+    this.port.authorised(request.socket);
+    if (!target.isUtf8) throw noSuchResource();
+    await this.#serve({ request, response, info, query, user, upgrade, signal });
+  }
+
+  async #userOf(request: IncomingMessage): Promise<User | undefined> {
+    const certificate = this.port.peers.claimOf(request.socket, this.options.world.clock.now());
+    const network = networkOf(request.socket.remoteAddress);
+    const who = await authenticate({ certificate, token: undefined, network }, { tokens: undefined, anonymous: false });
+    return who.kind === "user" ? who.user : undefined;
+  }
+
+  async #serve(served: Served): Promise<void> {
+    const { request, response, info, upgrade } = served;
+    const resource = info.served;
+    if (!info.isResource) {
+      const found = info.verb === "get" ? document(info.path, request.headers.accept ?? "", DISCOVERED) : undefined;
+      request.resume();
+      if (found === undefined) sendText(response, 404, "404 page not found\n");
+      else if (typeof found.body === "string") sendText(response, 200, found.body);
+      else sendJson(response, 200, JSON.stringify(found.body), found.headers);
+      return;
+    }
+    if (resource === undefined) throw noSuchResource();
+    if (resource.key === "pods" && (info.subresource === "log" || STREAMS.includes(info.subresource))) {
+      await this.#servePod(served, resource);
+      return;
+    }
+    if (upgrade !== undefined) throw badRequest("the request asks for another protocol, which it has not");
+    if (resource.key === "nodes" && info.subresource === "proxy") {
+      await this.#serveNode(served);
+      return;
+    }
+    if (info.verb === "watch") {
+      const { namespace } = info;
+      await this.options.watches.serve({ resource, namespace, query: served.query }, request, response);
+      return;
+    }
+    await this.#bodies.read(request, (body) => this.#operate(served, resource, body));
+  }
+
+  async #servePod({ request, response, info, query, upgrade, signal }: Served, resource: Resource): Promise<void> {
+    const { world, adminSocket } = this.options;
+    const pod = world.store.get(resource, keyOf(info.namespace, info.name));
+    if (pod === undefined) throw notFound(resource, info.name);
+    const path = podPath(pod, info.subresource, query);
+    if (info.subresource === "log") await streamLog(adminSocket, path, response, signal);
+    else if (upgrade === undefined) throw badRequest("Upgrade request required");
+    else await tunnel(adminSocket, path, request, upgrade);
+  }
+
+  async #serveNode({ request, response, info, query, signal }: Served): Promise<void> {
+    const { adminSocket, world } = this.options;
+    const [, node = ""] = /^(?:https?:)?([^:]+)(?::\d*)?$/.exec(info.name) ?? [];
+    if (node !== world.nodeName) throw notFound({ group: "", resource: "nodes", kind: "Node" }, node);
+    const search = query.toString();
+    const path = `${info.proxied === "" ? "/" : info.proxied}${search === "" ? "" : `?${search}`}`;
+    const { method = "GET", headers } = request;
+    await this.#bodies.read(request, (body) =>
+      proxyRequest(adminSocket, { method, path, headers, body, signal }, response),
+    );
+  }
+
+  async #operate(
+    { request, response, info, query, user, signal }: Served,
+    resource: Resource,
+    bytes: Uint8Array,
+  ): Promise<void> {
+    const { world, adminSocket, isReader } = this.options;
+    const type = mediaType(request);
+    const body = parseBody(bytes, type);
+    if (REVIEWS.includes(resource)) {
+      if (info.verb !== "create") throw noSuchResource();
+      sendJson(response, 201, JSON.stringify(review(world, isReader, resource, objectBody(body), user)));
+      return;
+    }
+    const warnings: string[] = [];
+    const answer = METRICS.includes(resource)
+      ? { code: 200, text: JSON.stringify(await usage(world, adminSocket, info, { resource, query, signal })) }
+      : await perform({ world, user, info, resource, query, mediaType: type, body, warnings });
+    const isTable = ["get", "list"].includes(info.verb) && isTableWanted(request.headers.accept);
+    const text = isTable ? toTable(resource, answer.text, query, world.clock.now()) : answer.text;
+    // kubectl prints the text between the quotes.
+    const shown = warnings.map((warning) => `299 - ${JSON.stringify(warning.replace(/[^\x20-\x7e]/g, "?"))}`);
+    sendJson(response, answer.code, text, shown.length === 0 ? {} : { warning: shown });
+  }
+
+  /** Before the response. */
+  #noteRefusal(
+    request: IncomingMessage,
+    response: ServerResponse,
+    refusal: { status: number; why: string; method: string; path: string; user?: string },
+  ): void {
+    this.port.refusals.request({ client: request.socket.remoteAddress ?? "", ...refusal });
+    this.port.refused(request.socket, response);
+  }
+}

@@ -1,0 +1,183 @@
+// The verbs of an authorised request about a kept resource.
+
+import type { User } from "../../server/auth/user.js";
+import { badRequest, methodNotAllowed, noSuchResource, notFound, unsupportedPatch } from "../objects/errors.js";
+import { fieldsAt, isFields, nowText, type ApiObject, type Fields } from "../objects/object.js";
+import type { RequestInfo } from "../objects/request-info.js";
+import type { Resource } from "../objects/resource.js";
+import { applied } from "../patch/ownership.js";
+import { patchFor } from "../patch/patch-for.js";
+import { keyOf } from "../store/tables.js";
+import type { Transaction } from "../store/transaction.js";
+import { createObject } from "../verbs/create.js";
+import { deleteObject, readDeleteOptions } from "../verbs/delete.js";
+import { list, listText, selected } from "../verbs/list.js";
+import { replaceObject, updateObject } from "../verbs/update.js";
+import type { Target, World, WriteContext } from "../world.js";
+import { objectBody } from "./body.js";
+
+export interface Call {
+  world: World;
+  user: User;
+  info: RequestInfo;
+  resource: Resource;
+  query: URLSearchParams;
+  /** Of the body. */
+  mediaType: string;
+  /** undefined: there is none. */
+  body: unknown;
+  /** For Warning headers. */
+  warnings: string[];
+}
+
+export interface Answer {
+  code: number;
+  /** JSON */
+  text: string;
+}
+
+const APPLY = "application/apply-patch+yaml";
+
+export async function perform(call: Call): Promise<Answer> {
+  const { info, resource, world, query } = call;
+  if (!resource.namespaced && info.namespace !== "" && resource.key !== "namespaces") throw noSuchResource();
+  checkSubresource(resource, info);
+  const { namespace, name } = targetOf(call);
+  switch (info.verb) {
+    case "get": {
+      const object = world.store.get(resource, keyOf(namespace, name));
+      if (object === undefined) throw notFound(resource, name);
+      return ok(object);
+    }
+    case "list":
+      return { code: 200, text: listText(resource, list(world.store, resource, namespace, query)) };
+    case "create":
+      return info.subresource === "eviction" ? evict(call) : create(call);
+    case "update":
+      return update(call);
+    case "patch":
+      return patch(call);
+    case "delete":
+      return remove(call);
+    case "deletecollection":
+      return removeAll(call);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+const ok = (object: ApiObject, code = 200): Answer => ({ code, text: JSON.stringify(object) });
+
+function checkSubresource(resource: Resource, { subresource, verb, name }: RequestInfo): void {
+  const needsName = ["get", "update", "patch", "delete"].includes(verb) || subresource !== "";
+  if (needsName !== (name !== "") && verb !== "list" && verb !== "deletecollection") throw methodNotAllowed();
+  if (subresource === "") return;
+  const isKnown = resource.subresources.includes(subresource) || (subresource === "status" && resource.status);
+  if (!isKnown) throw noSuchResource();
+  const allowed = subresource === "eviction" ? ["create"] : ["get", "update", "patch"];
+  if (!allowed.includes(verb)) throw methodNotAllowed();
+}
+
+function targetOf({ info, resource }: Pick<Call, "info" | "resource">): Target {
+  return { resource, namespace: resource.namespaced ? info.namespace : "", name: info.name };
+}
+
+function write<T>(call: Call, decide: (context: WriteContext) => T): Promise<T> {
+  const { world, user, query, warnings } = call;
+  const dryRun = query.getAll("dryRun");
+  if (dryRun.some((value) => value !== "All")) throw badRequest(`dryRun: Unsupported value: "${dryRun.join(",")}"`);
+  const wanted = query.get("fieldValidation");
+  const unknownFields = wanted === "Strict" || wanted === "Ignore" ? wanted : "Warn";
+  return world.store.change((tx: Transaction) =>
+    decide({ world, tx, user, dryRun: dryRun.length > 0, unknownFields, warnings }),
+  );
+}
+
+async function create(call: Call): Promise<Answer> {
+  const target = targetOf(call);
+  if (call.resource.namespaced && target.namespace === "") throw methodNotAllowed();
+  const body = objectBody(call.body);
+  return ok(await write(call, (context) => createObject(target, body, context)), 201);
+}
+
+async function update(call: Call): Promise<Answer> {
+  const body = objectBody(call.body);
+  const { object, created } = await write(call, (context) =>
+    replaceObject(targetOf(call), call.info.subresource, body, context),
+  );
+  return ok(object, created ? 201 : 200);
+}
+
+async function patch(call: Call): Promise<Answer> {
+  const target = targetOf(call);
+  const { subresource } = call.info;
+  if (call.mediaType === APPLY) return apply(call, target, subresource);
+  const change = patchFor(call.mediaType, call.body);
+  return ok(await write(call, (context) => updateObject(target, subresource, change, context)));
+}
+
+async function apply(call: Call, target: Target, subresource: string): Promise<Answer> {
+  const { resource, namespace, name } = target;
+  const { query, world } = call;
+  if (!isFields(call.body)) throw unsupportedPatch();
+  const manager = query.get("fieldManager") ?? "";
+  if (manager === "" || manager.length > 128)
+    throw badRequest(
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    );
+  const body = objectBody(call.body);
+  const config = { ...body, metadata: { ...body.metadata, name } };
+  if (body.metadata.name !== "" && body.metadata.name !== name)
+    throw badRequest(`the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`);
+  const options = { manager, force: query.get("force") === "true", time: nowText(world.clock) };
+  const answered = await write(call, (context) => {
+    if (context.tx.get(resource, keyOf(namespace, name)) !== undefined) {
+      return {
+        code: 200,
+        object: updateObject(target, subresource, (old) => applied(old, config, options), context, true),
+      };
+    }
+    if (subresource !== "") throw notFound(resource, name);
+    const bare = { apiVersion: config.apiVersion, kind: config.kind, metadata: { name } };
+    return { code: 201, object: createObject(target, applied(bare, config, options), context) };
+  });
+  return ok(answered.object, answered.code);
+}
+
+async function remove(call: Call): Promise<Answer> {
+  const { resource } = call;
+  const options = readDeleteOptions(call.body, call.query);
+  const { object, gone } = await write(call, (context) => deleteObject(targetOf(call), options, context));
+  // For pods, and objects that stay with a deletion timestamp, the response is the object, otherwise a Status.
+  if (resource.key === "pods" || !gone) return ok(object);
+  const { name, uid } = object.metadata;
+  const details = { name, ...(resource.group !== "" && { group: resource.group }), kind: resource.resource, uid };
+  return { code: 200, text: JSON.stringify(success(details)) };
+}
+
+async function removeAll(call: Call): Promise<Answer> {
+  const { resource, query } = call;
+  const { namespace } = targetOf(call);
+  if (resource.namespaced && namespace === "") throw methodNotAllowed();
+  const options = readDeleteOptions(call.body, query);
+  const items = await write(call, (context) =>
+    selected(context.tx.entries(resource), resource, namespace, query).map(
+      ([, { metadata }]) => deleteObject({ resource, namespace, name: metadata.name }, options, context).object,
+    ),
+  );
+  return {
+    code: 200,
+    text: listText(resource, { metadata: { resourceVersion: String(call.world.store.revision) }, items }),
+  };
+}
+
+/** Without disruption budgets an eviction is a delete. */
+async function evict(call: Call): Promise<Answer> {
+  const options = readDeleteOptions(fieldsAt(objectBody(call.body), "deleteOptions"), call.query);
+  await write(call, (context) => deleteObject(targetOf(call), options, context));
+  return { code: 201, text: JSON.stringify({ ...success(), code: 201 }) };
+}
+
+function success(details?: Fields): Fields {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", ...(details && { details }) };
+}
