@@ -1,0 +1,239 @@
+// Debian's kubectl, unchanged, against a node without a cluster that serves the API itself: objects, pods and streams.
+
+import assert from "node:assert/strict";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { testImage, waitFor } from "../harness/node.js";
+import { freePort } from "../support/free-port.js";
+import type { Kubectl } from "../support/kubectl.js";
+import { OwnApiNode } from "../support/own-api-node.js";
+import { IDLE, manifest, shell } from "../support/static-pods.js";
+
+let own: OwnApiNode;
+let kubectl: Kubectl;
+
+const NODE = "testnode";
+const container = (script: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  ...{ name: "app", image: testImage(), imagePullPolicy: "Never", command: ["sh", "-c", script] },
+  ...more,
+});
+const pod = (name: string, containers: unknown[], spec: Record<string, unknown> = {}): Record<string, unknown> => ({
+  ...{ apiVersion: "v1", kind: "Pod", metadata: { name } },
+  spec: { terminationGracePeriodSeconds: 2, containers, ...spec },
+});
+const ready = (name: string): Promise<string> =>
+  kubectl.ok("wait", "--for=condition=Ready", `pod/${name}`, "--timeout=120s");
+const columns = (line: string | undefined): string[] => (line ?? "").trim().split(/\s{2,}/);
+
+describe("kubectl on a node without a cluster", () => {
+  before(async () => {
+    own = await OwnApiNode.start();
+    ({ kubectl } = own);
+  });
+  after(async () => {
+    await own[Symbol.asyncDispose]();
+  });
+
+  test("the node, its namespaces and the server's version are shown", async () => {
+    const [head, line] = (await kubectl.ok("get", "nodes")).split("\n").map(columns);
+    assert.deepEqual(head, ["NAME", "STATUS", "ROLES", "AGE", "VERSION"]);
+    assert.deepEqual([line?.[0], line?.[1]], [NODE, "Ready"]);
+    assert.match(await kubectl.ok("version"), /Server Version: v1\.36/);
+    assert.match(await kubectl.ok("get", "namespaces"), /^default +Active /m);
+    const resources = await kubectl.ok("api-resources");
+    for (const kind of ["Pod", "ConfigMap", "Secret", "PersistentVolumeClaim", "Event", "Node", "Lease"])
+      assert.match(resources, new RegExp(` ${kind}$`, "m"));
+    assert.doesNotMatch(resources, /RuntimeClass/);
+    assert.match(await kubectl.ok("describe", "node", NODE), /HolderIdentity: +testnode/);
+    assert.equal(await kubectl.ok("auth", "can-i", "create", "pods"), "yes\n");
+  });
+
+  test("a pod is applied, shown in every format, changed, logged, entered and deleted", async () => {
+    assert.equal(await kubectl.apply(pod("life", [container(`echo started; ${IDLE}`)])), "pod/life created\n");
+    await ready("life");
+    const [head, line] = (await kubectl.ok("get", "pods", "-o", "wide")).split("\n").map(columns);
+    assert.deepEqual(head?.slice(0, 7), ["NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE"]);
+    assert.deepEqual([line?.slice(0, 4), line?.[6]], [["life", "1/1", "Running", "0"], NODE]);
+    assert.match(await kubectl.ok("get", "pod", "life", "-o", "yaml"), /^apiVersion: v1\nkind: Pod\n/);
+    assert.equal(await kubectl.apply(pod("life", [container(`echo started; ${IDLE}`)])), "pod/life unchanged\n");
+    assert.equal(await kubectl.ok("label", "pod", "life", "tier=front"), "pod/life labeled\n");
+    assert.equal(await kubectl.ok("get", "pods", "-l", "tier=front", "-o", "name"), "pod/life\n");
+    assert.equal(await kubectl.ok("logs", "life"), "started\n");
+    assert.equal(await kubectl.ok("exec", "life", "--", "hostname"), "life\n");
+    const described = await kubectl.ok("describe", "pod", "life");
+    assert.match(described, /QoS Class: +BestEffort/);
+    assert.match(await kubectl.ok("delete", "pod", "life"), /^pod "life" deleted/);
+    const missing = await kubectl.run(["get", "pod", "life"]);
+    assert.equal(missing.stderr, 'Error from server (NotFound): pods "life" not found\n');
+  });
+
+  test("a watch prints the rows of a pod that completes, and wait sees its end", async () => {
+    const watch = kubectl.spawn(["get", "pods", "-w"]);
+    await kubectl.apply(pod("short", [container("echo done")], { restartPolicy: "Never" }));
+    await watch.until((stdout) => /^short +0\/1 +Completed +0 /m.test(stdout));
+    await watch.interrupt();
+    await kubectl.ok("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/short");
+    assert.match(await kubectl.ok("events", "--for", "pod/short"), /Normal +Started +Pod\/short /);
+    await kubectl.ok("delete", "pod", "short", "--now");
+  });
+
+  test("config maps, secrets and claims reach the pod, also when they change", async () => {
+    await kubectl.ok("create", "configmap", "settings", "--from-literal=greeting=hello");
+    await kubectl.ok("create", "secret", "generic", "keys", "--from-literal=key=sesame");
+    await kubectl.apply({
+      ...{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data" } },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    });
+    assert.match(await kubectl.ok("get", "pvc", "data"), /^data +Bound +pvc-\S+ +1Gi +RWO +local /m);
+    const mounts = ["settings", "keys", "data"].map((name) => ({ name, mountPath: `/${name}` }));
+    const env = [{ name: "GREETING", valueFrom: { configMapKeyRef: { name: "settings", key: "greeting" } } }];
+    const script = `echo $GREETING; cat /keys/key; echo kept > /data/file; ${IDLE}`;
+    const volumes = [
+      { name: "settings", configMap: { name: "settings" } },
+      { name: "keys", secret: { secretName: "keys" } },
+      { name: "data", persistentVolumeClaim: { claimName: "data" } },
+    ];
+    await kubectl.apply(pod("fed", [container(script, { env, volumeMounts: mounts })], { volumes }));
+    await ready("fed");
+    assert.equal(await kubectl.ok("logs", "fed"), "hello\nsesame");
+    assert.equal(await readFile(own.file("volumes/default/data/file"), "utf8"), "kept\n");
+    const secret = await stat(own.file("store/objects/secrets/default/keys.json"));
+    assert.equal(secret.mode & 0o777, 0o600);
+    await kubectl.ok("patch", "configmap", "settings", "-p", '{"data":{"greeting":"bye"}}');
+    await waitFor(async () => (await kubectl.ok("exec", "fed", "--", "cat", "/settings/greeting")) === "bye", {
+      what: "the new text in the pod",
+      timeoutMs: 120_000,
+    });
+    await kubectl.ok("delete", "pvc", "data", "--wait=false");
+    assert.match(await kubectl.ok("get", "pvc", "data"), /^data +Terminating /m);
+    await kubectl.ok("delete", "pod", "fed", "--now");
+    await kubectl.ok("wait", "--for=delete", "pvc/data");
+  });
+
+  test("server-side apply owns its fields, and another applier gets a conflict", async () => {
+    const map = (value: string): string =>
+      JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owned" }, data: { key: value } });
+    const apply = (manager: string, value: string, ...more: string[]) =>
+      kubectl.run(["apply", "--server-side", `--field-manager=${manager}`, "-f", "-", ...more], { input: map(value) });
+    assert.equal((await apply("one", "1")).stdout, "configmap/owned serverside-applied\n");
+    const refused = await apply("two", "2");
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /Apply failed with 1 conflict: conflict with "one": \.data\.key/);
+    assert.equal((await apply("two", "2", "--force-conflicts")).code, 0);
+    const path = "jsonpath={.data.key} {.metadata.managedFields[*].manager}";
+    assert.equal(await kubectl.ok("get", "configmap", "owned", "-o", path, "--show-managed-fields"), "2 two");
+    await kubectl.ok("delete", "configmap", "owned");
+  });
+
+  test("create, replace, edit, diff and patches of each kind change an object", async () => {
+    await kubectl.ok("create", "configmap", "changed", "--from-literal=a=1");
+    const text = JSON.parse(await kubectl.ok("get", "configmap", "changed", "-o", "json")) as { data: object };
+    text.data = { a: "2" };
+    await kubectl.okWith({ input: JSON.stringify(text) }, "replace", "-f", "-");
+    const stale = await kubectl.run(["replace", "-f", "-"], { input: JSON.stringify(text) });
+    assert.match(stale.stderr, /the object has been modified/);
+    await kubectl.ok(
+      "patch",
+      "configmap",
+      "changed",
+      "--type=json",
+      "-p",
+      '[{"op":"add","path":"/data/b","value":"3"}]',
+    );
+    await kubectl.ok("patch", "configmap", "changed", "--type=merge", "-p", '{"data":{"c":"4"}}');
+    await kubectl.okWith({ env: { KUBE_EDITOR: "sed -i s/'\"4\"'/'\"5\"'/" } }, "edit", "configmap", "changed");
+    assert.equal(
+      await kubectl.ok("get", "configmap", "changed", "-o", "jsonpath={.data}"),
+      '{"a":"2","b":"3","c":"5"}',
+    );
+    const wanted = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "changed" }, data: { a: "9" } };
+    const diff = await kubectl.run(["diff", "-f", "-"], { input: JSON.stringify(wanted) });
+    assert.equal(diff.code, 1, diff.stderr);
+    assert.match(diff.stdout, /^\+ +a: "9"$/m);
+    const bad = { ...wanted, metadata: { name: "wrong" }, date: {} };
+    const refused = await kubectl.run(["apply", "-f", "-"], { input: JSON.stringify(bad) });
+    assert.match(refused.stderr, /strict decoding error: unknown field "date"/);
+    await kubectl.ok("delete", "configmap", "changed");
+  });
+
+  test("explain names the fields of a kind", async () => {
+    const text = await kubectl.ok("explain", "pod.spec.containers.livenessProbe");
+    assert.match(text, /KIND: +Pod/);
+    assert.match(text, /periodSeconds\s+<integer>/);
+  });
+
+  test("attach, cp, port-forward and top work as in a cluster", async () => {
+    const serve = "mkdir -p /www; echo page > /www/index.html; httpd -p 8080 -h /www";
+    await kubectl.apply(pod("tools", [container(`${serve}; cat`, { stdin: true })]));
+    await ready("tools");
+    const attached = kubectl.spawn(["attach", "-i", "tools"]);
+    await waitFor(
+      () => {
+        attached.child.stdin.write("hello\n");
+        return attached.stdout.includes("hello\n");
+      },
+      { what: "the input's echo", intervalMs: 200, lastSeen: () => attached.stderr },
+    );
+    await attached.interrupt();
+    const file = join(kubectl.dir, "file");
+    await writeFile(file, "content\n");
+    await kubectl.ok("cp", file, "tools:/tmp/file");
+    assert.equal(await kubectl.ok("exec", "tools", "--", "cat", "/tmp/file"), "content\n");
+    const port = await freePort();
+    const forward = kubectl.spawn(["port-forward", "pod/tools", `${port}:8080`]);
+    await forward.until((stdout) => stdout.includes("Forwarding from 127"));
+    assert.equal(await (await fetch(`http://127.0.0.1:${port}/index.html`)).text(), "page\n");
+    await forward.interrupt();
+    assert.match(await kubectl.ok("top", "nodes"), /^testnode +\d+m /m);
+    await waitFor(async () => /^tools +\d+m +\d+Mi/m.test((await kubectl.run(["top", "pods"])).stdout), {
+      what: "usage of the pod",
+    });
+    await kubectl.ok("delete", "pod", "tools", "--force", "--grace-period=0");
+  });
+
+  test("a static pod is shown, and comes back when it is deleted", async () => {
+    const name = `fixed-${NODE}`;
+    await own.node.writeManifest("fixed", manifest("fixed", [shell("app", `echo fixed; ${IDLE}`)]));
+    await kubectl.ok("wait", "--for=create", `pod/${name}`, "--timeout=120s");
+    await ready(name);
+    assert.equal(await kubectl.ok("logs", name), "fixed\n");
+    await kubectl.ok("delete", "pod", name);
+    await kubectl.ok("wait", "--for=create", `pod/${name}`, "--timeout=120s");
+    await own.node.removeManifest("fixed");
+    await kubectl.ok("wait", "--for=delete", `pod/${name}`, "--timeout=120s");
+  });
+
+  test("a reader of the readers' file may look and change nothing, and sees no secret", async () => {
+    await writeFile(own.file("readers"), "visitor # looks only\n");
+    await own.node.restart();
+    await using visitor = await own.as("visitor");
+    await waitFor(async () => (await visitor.run(["get", "pods"])).code === 0, { what: "the reader's rights" });
+    for (const args of [
+      ["get", "secrets"],
+      ["delete", "pod", "--all"],
+      ["create", "configmap", "mine"],
+      ["exec", "any", "--", "true"],
+      ["get", "--raw", `/api/v1/nodes/${NODE}/proxy/configz`],
+    ]) {
+      const { code, stderr } = await visitor.run(args);
+      assert.equal(code, 1, args.join(" "));
+      assert.match(stderr, /Forbidden/, args.join(" "));
+    }
+    assert.equal((await visitor.run(["auth", "can-i", "delete", "pods"])).stdout, "no\n");
+  });
+
+  test("objects and pods outlive a kill of the kubelet", async () => {
+    await kubectl.ok("create", "configmap", "kept", "--from-literal=a=1");
+    await kubectl.apply(pod("survivor", [container(IDLE)]));
+    await ready("survivor");
+    const id = "jsonpath={.status.containerStatuses[0].containerID}";
+    const before = await kubectl.ok("get", "pod", "survivor", "-o", id);
+    await own.node.kill9();
+    await own.node.restart();
+    await waitFor(async () => (await kubectl.run(["get", "configmap", "kept"])).code === 0, { what: "the config map" });
+    await kubectl.ok("wait", "--for=condition=Ready", "pod/survivor", "--timeout=120s");
+    assert.equal(await kubectl.ok("get", "pod", "survivor", "-o", id), before);
+    await kubectl.ok("delete", "pod", "survivor", "--now");
+  });
+});
