@@ -1,0 +1,24 @@
+// A kubeconfig as text: one cluster, one user. JSON is YAML.
+
+import type { CertificatePair } from "./authority.js";
+
+export function kubeconfigText(
+  server: string,
+  ca: string,
+  user: CertificatePair | { token: string },
+  cluster = "node",
+): string {
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const credentials =
+    "token" in user
+      ? { token: user.token }
+      : { "client-certificate-data": base64(user.cert), "client-key-data": base64(user.key) };
+  const config = {
+    ...{ apiVersion: "v1", kind: "Config" },
+    clusters: [{ name: cluster, cluster: { server, "certificate-authority-data": base64(ca) } }],
+    users: [{ name: "user", user: credentials }],
+    contexts: [{ name: cluster, context: { cluster, user: "user" } }],
+    "current-context": cluster,
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
