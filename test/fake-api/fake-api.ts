@@ -11,7 +11,7 @@ import { TokenIssuer } from "./access/service-account-tokens.js";
 import { CallLog } from "./call-log.js";
 import { startControllers } from "./controllers/controllers.js";
 import { Faults } from "./faults.js";
-import { kubeconfigText } from "./kubeconfig.js";
+import { kubeconfigText } from "../../src/main/node/api-server/kubeconfig.js";
 import { Dispatcher } from "./server/dispatcher.js";
 import { Listener } from "./server/listener.js";
 import { Store } from "./storage/store.js";

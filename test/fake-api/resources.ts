@@ -55,11 +55,15 @@ export const RESOURCES: readonly Resource[] = [
 
 /** Virtual resources: a POST is answered, nothing is kept. */
 export const REVIEWS: readonly Resource[] = [
-  row("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", false),
-  row("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false),
-  row("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", false),
-  row("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", false),
+  row("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", false, { verbs: ["create"] }),
+  row("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false, { verbs: ["create"] }),
+  row("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", false, { verbs: ["create"] }),
+  row("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", false, {
+    verbs: ["create"],
+  }),
 ];
+
+export const ALL: readonly Resource[] = [...RESOURCES, ...REVIEWS];
 
 const BY_PATH = new Map([...RESOURCES, ...REVIEWS].map((one) => [`${one.group}/${one.version}/${one.resource}`, one]));
 

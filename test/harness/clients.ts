@@ -9,7 +9,7 @@ import type { Job } from "./selection.js";
 const PACKAGES = ["kubectl", "prometheus", "promtool"];
 /** Files that run them. */
 const USERS: readonly string[] = [
-  ...["cluster/kubectl", "cluster/kubectl-streams", "cluster/prometheus", "cluster/documents"],
+  ...["cluster/kubectl", "cluster/kubectl-streams", "cluster/own-api", "cluster/prometheus", "cluster/documents"],
 ];
 
 export function needsClients(jobs: readonly Pick<Job, "name">[]): boolean {

@@ -49,6 +49,9 @@ export interface AgentFlags {
   /** The status page on 127.0.0.1; 0: off. */
   readonly statusPagePort: number;
   readonly readOnlyPods: boolean;
+  /** Of the Kubernetes API of a node without a cluster; 0: off. */
+  readonly apiServerPort: number;
+  readonly apiServerAddress: string;
   /** socket: only on the admin socket; on: on the authenticated port, too. */
   readonly manifestApi: "off" | "socket" | "on";
 }
@@ -92,6 +95,8 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     statusPage: flag("status-page", false),
     statusPagePort: flag("status-page-port", 0),
     readOnlyPods: flag("read-only-pods", true),
+    apiServerPort: flag("api-server-port", 0),
+    apiServerAddress: text("api-server-address", "127.0.0.1"),
     manifestApi: MANIFEST_API[text("manifest-api", "false")] ?? "off",
   };
 }

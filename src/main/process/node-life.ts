@@ -51,8 +51,10 @@ export interface LifeDeps {
   dynamic: DynamicConfig | undefined;
 }
 
-export async function live(settings: Settings, deps: LifeDeps): Promise<Outcome> {
+export async function live(given: Settings, deps: LifeDeps): Promise<Outcome> {
   const { log, stop } = deps;
+  const settings =
+    given.apiServerPort === 0 ? given : await (await import("./own-api.js")).withOwnApi(given, systemClock, log);
   raisePriority(AGENT_NICENESS, log);
   checkPermissions(process.getuid?.(), log);
   const feedEveryMs = settings.config.gate("SystemdWatchdog") ? watchdogInterval(process.env) : undefined;
@@ -107,6 +109,7 @@ async function withNode(
     onGiveUp: (error) => giveUp(error.message, { err: error }),
   });
   if (settings.docker.mode === "node") (await import("./docker-runtime.js")).startDockerRuntime(settings, threads);
+  if (settings.apiServerPort !== 0) (await import("./own-api.js")).startOwnApi(settings, threads);
   setMaxOpenFiles(settings.cgroups.maxOpenFiles, log);
   const [{ buildAgent }, nodeSettings, mainTracing] = await Promise.all([
     import("../kubelet/agent.js"),

@@ -106,6 +106,8 @@ export const THREAD_TABLE = {
   },
   // Made by src/main/process/docker-runtime.ts, with --container-runtime=docker or --experimental-dockershim.
   dockershim: { heapMiB: 192, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
+  // Made by src/main/process/own-api.ts, with --api-server-port.
+  apiserver: { heapMiB: 256, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
   // Made by src/main/node/start-node-status.ts once the node has its credentials.
   "node-status": { heapMiB: 96, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
   eviction: {

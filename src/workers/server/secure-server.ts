@@ -14,11 +14,17 @@ import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
+import { Authorizer } from "./auth/authorizer.js";
+import { serverAuthMetrics } from "./auth/metrics.js";
+import { Tokens } from "./auth/tokens.js";
 import type { Route } from "./http/answer.js";
+import { Router } from "./http/router.js";
+import { httpMetrics } from "./metrics/http-metrics.js";
 import type { LazyManifestAnswers } from "./pods/manifests/routes.js";
 import type { ServedRuntime } from "./pods/runtime.js";
+import { Guard } from "./ports/guard.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./ports/https-server.js";
-import { SecurePort } from "./ports/secure-port.js";
+import { SecurePort, type PortSide } from "./ports/secure-port.js";
 import type { NodeRouteDeps } from "./routes.js";
 import { streamMetrics } from "./streams/metrics.js";
 import { TrustedRoutes } from "./trusted-routes.js";
@@ -53,11 +59,20 @@ export class SecureServer {
   private readonly trusted: TrustedRoutes;
 
   constructor(options: SecureServerOptions) {
-    const { init, address, nodeName, api, registry, clock, log } = options;
+    const { init, address, registry, clock, log } = options;
     const limits = { ...CONNECTION_LIMITS, ...options.limits };
     this.trusted = new TrustedRoutes({ ...options, limits, streamMetrics: streamMetrics(registry) });
     const routes = [...this.trusted.routes, ...(options.pageRoutes ?? [])];
-    this.port = new SecurePort({ init, address, nodeName, routes, limits, api, registry, clock, log });
+    this.port = new SecurePort({
+      name: "authenticated",
+      changedBy: "--port and --address (config fields port and address; enableServer: false turns it off)",
+      init,
+      address,
+      gate: (port) => guardOf(options, routes, port),
+      limits,
+      clock,
+      log,
+    });
   }
 
   start(): Promise<void> {
@@ -72,4 +87,34 @@ export class SecureServer {
     this.trusted.close();
     await this.port.close();
   }
+}
+
+type GuardInit = Pick<SecureServerOptions, "nodeName" | "api" | "registry" | "clock" | "log"> & {
+  init: Pick<SecureInit, "authentication" | "authorization" | "reviews">;
+};
+
+/** Authentication by certificate and token, authorization by the node's subresources, and the routes. */
+export function guardOf(options: GuardInit, routes: readonly Route[], port: PortSide): Guard {
+  const { init, nodeName, api, registry, clock, log } = options;
+  const metrics = serverAuthMetrics(registry, clock);
+  const { anonymous, webhook, cacheTTLMs } = init.authentication;
+  return new Guard({
+    ...port,
+    authenticator: {
+      anonymous,
+      tokens: webhook ? new Tokens({ api, cacheTTLMs, limits: init.reviews, clock, metrics }) : undefined,
+    },
+    authorizer: new Authorizer({
+      authorization: init.authorization,
+      limits: init.reviews,
+      nodeName,
+      api,
+      clock,
+      metrics,
+    }),
+    http: httpMetrics(registry, clock, "readwrite"),
+    metrics,
+    clock,
+    router: new Router(routes, log, "continue"),
+  });
 }

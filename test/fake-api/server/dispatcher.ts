@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
+import { document } from "../../../src/workers/apiserver/discovery/documents.js";
 import {
   ApiError,
   badRequest,
@@ -15,11 +16,10 @@ import { isTableWanted, tableLines, toTable } from "../../../src/workers/apiserv
 import { authenticate } from "../access/authenticate.js";
 import { authorize, refusalText } from "../access/authorize.js";
 import type { ApiCall, CallLog } from "../call-log.js";
-import { document } from "../discovery/documents.js";
 import type { Faults } from "../faults.js";
 import { proxyRequest, streamLog, tunnel } from "../kubelet/connection.js";
 import { isServedByKubelet, locationOf } from "../kubelet/location.js";
-import { isServedGroup, laterResourceAt, resourceAt } from "../resources.js";
+import { ALL, isServedGroup, laterResourceAt, resourceAt } from "../resources.js";
 import type { Watches, WatchSink } from "../verbs/watch.js";
 import type { User, World } from "../world.js";
 import { mediaType, parseBody, readBody, type ApiRequest } from "./body.js";
@@ -118,7 +118,7 @@ export class Dispatcher {
     }
     this.#authorize(info, query, user);
     if (!info.isResource) {
-      const found = document(info.path, request.headers.accept ?? "");
+      const found = document(info.path, request.headers.accept ?? "", ALL);
       entry.code = found === undefined ? 404 : 200;
       if (found === undefined) sendText(response, 404, "404 page not found\n");
       else if (typeof found.body === "string") sendText(response, 200, found.body);

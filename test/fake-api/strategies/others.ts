@@ -12,7 +12,7 @@ import {
   textAt,
   type ApiObject,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { canonicalAmounts, canonicalResources } from "./quantities.js";
+import { canonicalAmounts, canonicalResources } from "../../../src/workers/apiserver/objects/quantities.js";
 import { coreEventShape, nodeShape } from "./shape.js";
 import type { Strategy } from "./strategy.js";
 

@@ -9,8 +9,8 @@ import {
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
+import { canonicalAmounts, canonicalResources } from "../../../src/workers/apiserver/objects/quantities.js";
 import { CONTAINER_LISTS, defaultContainer, requestsFromLimits } from "./containers.js";
-import { canonicalAmounts, canonicalResources } from "./quantities.js";
 import { podShape } from "./shape.js";
 import { defaultVolume } from "./volumes.js";
 

@@ -4,22 +4,15 @@ import { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
 import { LABEL, LABEL_RULE } from "../../../src/workers/apiserver/objects/names.js";
 import {
   fieldsAt,
-  isSame,
   listAt,
   textAt,
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
+import { isQuantity, nanosOf } from "../../../src/workers/apiserver/objects/quantities.js";
 import { CONTAINER_LISTS } from "./containers.js";
-import { qosClass } from "./qos.js";
-import { isQuantity, nanosOf } from "./quantities.js";
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
-const MAY_CHANGE =
-  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
-  "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
-  "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-
 export function podErrors(pod: ApiObject): FieldError[] {
   const spec = pod.spec ?? {};
   const errors: FieldError[] = [];
@@ -67,112 +60,5 @@ function resourceErrors(resources: Fields, path: string): FieldError[] {
     const limit = limits[name];
     if (!isQuantity(request) || !isQuantity(limit) || nanosOf(request) <= nanosOf(limit)) return [];
     return [FieldError.invalid(`${path}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`)];
-  });
-}
-
-/** The fields of a pod's spec that may change: images, deadlines downwards, more tolerations. */
-export function podUpdateErrors(next: ApiObject, old: ApiObject): FieldError[] {
-  const [wanted, before] = [structuredClone(next.spec ?? {}), structuredClone(old.spec ?? {})];
-  const errors: FieldError[] = [];
-  if (listAt(wanted, "containers").length !== listAt(before, "containers").length) {
-    return [FieldError.forbidden("spec.containers", "pod updates may not add or remove containers")];
-  }
-  for (const list of ["containers", "initContainers"]) {
-    for (const [index, container] of listAt(wanted, list).entries()) {
-      if (textAt(container, "image") === undefined) errors.push(FieldError.required(`spec.${list}[${index}].image`));
-      const previous = listAt(before, list)[index];
-      if (previous !== undefined) previous["image"] = container["image"];
-    }
-  }
-  errors.push(...deadlineErrors(wanted, before));
-  before["activeDeadlineSeconds"] = wanted["activeDeadlineSeconds"];
-  if (before["terminationGracePeriodSeconds"] !== wanted["terminationGracePeriodSeconds"]) {
-    const wasNegative = Number(before["terminationGracePeriodSeconds"] ?? 0) < 0;
-    if (wasNegative && wanted["terminationGracePeriodSeconds"] === 1) before["terminationGracePeriodSeconds"] = 1;
-  }
-  const tolerations = listAt(wanted, "tolerations");
-  const kept = listAt(before, "tolerations").every((one) =>
-    tolerations.some((other) => isSame(strip(one), strip(other))),
-  );
-  if (!kept)
-    errors.push(
-      FieldError.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"),
-    );
-  before["tolerations"] = wanted["tolerations"];
-  if (!isSame(withoutUndefined(wanted), withoutUndefined(before)))
-    errors.push(FieldError.forbidden("spec", MAY_CHANGE));
-  return errors;
-}
-
-function strip(toleration: Fields): Fields {
-  return { ...toleration, tolerationSeconds: 0 };
-}
-
-function withoutUndefined(spec: Fields): unknown {
-  return JSON.parse(JSON.stringify(spec));
-}
-
-function deadlineErrors(wanted: Fields, before: Fields): FieldError[] {
-  const [next, old] = [wanted["activeDeadlineSeconds"], before["activeDeadlineSeconds"]];
-  if (next === undefined) {
-    const text = "must not update from a positive integer to nil value";
-    return old === undefined ? [] : [FieldError.invalid("spec.activeDeadlineSeconds", null, text)];
-  }
-  if (typeof old !== "number" || Number(next) <= old) return [];
-  return [FieldError.invalid("spec.activeDeadlineSeconds", next, "must be less than or equal to previous value")];
-}
-
-export function ephemeralErrors(next: ApiObject, old: ApiObject): FieldError[] {
-  const path = "spec.ephemeralContainers";
-  const wanted = listAt(next.spec, "ephemeralContainers");
-  return listAt(old.spec, "ephemeralContainers").flatMap((before) => {
-    const name = textAt(before, "name") ?? "";
-    const after = wanted.find((one) => one["name"] === name);
-    if (after === undefined) {
-      return [FieldError.forbidden(path, `existing ephemeral containers "${name}" may not be removed\n`)];
-    }
-    if (isSame(after, before)) return [];
-    return [FieldError.forbidden(path, `existing ephemeral containers "${name}" may not be changed\n`)];
-  });
-}
-
-export function resizeErrors(next: ApiObject, old: ApiObject): FieldError[] {
-  const removed = listAt(old.spec, "containers").flatMap((container, index) => {
-    const after = fieldsAt(listAt(next.spec, "containers")[index], "resources");
-    return ["limits", "requests"].flatMap((kind) => {
-      const gone = Object.keys(fieldsAt(fieldsAt(container, "resources"), kind)).filter(
-        (name) => fieldsAt(after, kind)[name] === undefined,
-      );
-      const path = `spec.containers[${index}].resources.${kind}`;
-      return gone.length === 0 ? [] : [FieldError.forbidden(path, `resource ${kind} cannot be removed`)];
-    });
-  });
-  if (removed.length > 0) return removed;
-  const before = qosClass(old.spec ?? {});
-  if (qosClass(next.spec ?? {}) === before) return [];
-  return [FieldError.invalid("spec", before, "Pod QOS Class may not change as a result of resizing")];
-}
-
-/** A container that ended for good does not run again in the status either. */
-export function podStatusErrors(next: ApiObject, old: ApiObject): FieldError[] {
-  const qos = next.status?.["qosClass"];
-  if (qos !== old.status?.["qosClass"]) return [FieldError.invalid("status.qosClass", qos, "field is immutable")];
-  const policy = textAt(next.spec, "restartPolicy");
-  if (policy === "Always") return [];
-  const wanted = listAt(next.status, "containerStatuses");
-  return listAt(old.status, "containerStatuses").flatMap((before, index) => {
-    const terminated = fieldsAt(before, "state")["terminated"] as Fields | undefined;
-    if (terminated === undefined) return [];
-    if (policy === "OnFailure" && terminated["exitCode"] !== 0) return [];
-    const rules = listAt(next.spec, "containers").find(({ name }) => name === before["name"]);
-    if (rules?.["restartPolicy"] !== undefined) return [];
-    const after = wanted.find(({ name }) => name === before["name"]);
-    if (after === undefined || fieldsAt(after, "state")["terminated"] !== undefined) return [];
-    return [
-      FieldError.forbidden(
-        `status.containerStatuses[${index}].state`,
-        "may not be transitioned to non-terminated state",
-      ),
-    ];
   });
 }

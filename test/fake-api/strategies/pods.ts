@@ -11,10 +11,16 @@ import {
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
+import {
+  ephemeralErrors,
+  podStatusErrors,
+  podUpdateErrors,
+  resizeErrors,
+} from "../../../src/workers/apiserver/objects/pod-updates.js";
+import { qosClass } from "../../../src/workers/apiserver/objects/qos.js";
 import { CONTAINER_LISTS } from "./containers.js";
 import { defaultPod } from "./pod-defaults.js";
-import { ephemeralErrors, podErrors, podStatusErrors, podUpdateErrors, resizeErrors } from "./pod-validation.js";
-import { qosClass } from "./qos.js";
+import { podErrors } from "./pod-validation.js";
 import { podShape } from "./shape.js";
 import type { Strategy, Subresource } from "./strategy.js";
 

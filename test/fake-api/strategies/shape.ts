@@ -8,7 +8,7 @@ import {
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { canonicalAmounts, canonicalResources } from "./quantities.js";
+import { canonicalAmounts, canonicalResources } from "../../../src/workers/apiserver/objects/quantities.js";
 
 function nullIfAbsent(target: Fields, ...fields: readonly string[]): void {
   for (const field of fields) target[field] ??= null;

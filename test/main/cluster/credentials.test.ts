@@ -19,7 +19,7 @@ import {
   makeCertificateRequest,
 } from "../../../src/workers/tasks/certificates/certificate-jobs.js";
 import { FakeApi } from "../../fake-api/fake-api.js";
-import { kubeconfigText } from "../../fake-api/kubeconfig.js";
+import { kubeconfigText } from "../../../src/main/node/api-server/kubeconfig.js";
 import { fastClock } from "../../support/fast-clock.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 

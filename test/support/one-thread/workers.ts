@@ -8,6 +8,7 @@ import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import type { ThreadInit, WorkerMessage } from "../../../src/shared/contracts/thread.js";
 import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import { WorkerLife, type StartWorker, type WorkerHost } from "../../../src/shared/thread/worker-life.js";
+import { startApiServer } from "../../../src/workers/apiserver/start.js";
 import { startDockershim } from "../../../src/workers/dockershim/start.js";
 import { startEviction } from "../../../src/workers/eviction/start.js";
 import { startImageGc } from "../../../src/workers/image-gc/start.js";
@@ -28,6 +29,7 @@ const LAUNCHES: Readonly<Record<WorkerName, Launch>> = {
   peers: launchOf(startPeers),
   "image-gc": launchOf(startImageGc),
   dockershim: launchOf(startDockershim),
+  apiserver: launchOf(startApiServer),
   "node-status": launchOf(startNodeStatus),
   eviction: launchOf(startEviction),
 };

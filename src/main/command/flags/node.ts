@@ -86,6 +86,12 @@ export const SERVERS: Flags = {
     "0",
     "serve the status page on this port of 127.0.0.1 without authentication: every user of this machine can read pods, logs and configuration; 0: disabled",
   ),
+  "api-server-port": flag(
+    "port",
+    "0",
+    "serve the Kubernetes API of this node on this port, for kubectl on a node without a cluster; 0: disabled",
+  ),
+  "api-server-address": flag("ip", "127.0.0.1", "IP address of --api-server-port; 0.0.0.0 or :: for all interfaces"),
   "enable-server": mirror("bool", "true", "enableServer", "enable the kubelet's server"),
   address: mirror(
     "ip",

@@ -13,6 +13,7 @@ export interface Resource {
   /** There is a status subresource; the main resource leaves status alone. */
   status: boolean;
   subresources: readonly string[];
+  verbs: readonly string[];
   /** PUT creates a missing object. */
   createOnUpdate: boolean;
   /** PUT without a resourceVersion overwrites. */
@@ -25,10 +26,17 @@ export interface Resource {
   storage: string;
 }
 
+const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+export interface FindableResource extends Resource {
+  /** Served, but not in discovery. */
+  hidden?: true;
+}
+
 type Options = Partial<
   Pick<
     Resource,
-    "shortNames" | "status" | "subresources" | "createOnUpdate" | "unconditional" | "generation" | "storage"
+    "shortNames" | "verbs" | "status" | "subresources" | "createOnUpdate" | "unconditional" | "generation" | "storage"
   >
 >;
 
@@ -50,6 +58,7 @@ export function row(
     shortNames: [],
     status: false,
     subresources: [],
+    verbs: VERBS,
     createOnUpdate: false,
     unconditional: true,
     generation: false,

@@ -56,3 +56,14 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function mergeKeyOf(kind: string, path: string): string | undefined {
   return METADATA[path] ?? KEYS[kind]?.[path];
 }
+
+/** Fields of a key that server-side apply has beside the one of strategic merges. */
+const SECOND_KEYS: Readonly<Record<string, string>> = { containerPort: "protocol", topologyKey: "whenUnsatisfiable" };
+
+/** All fields that make the key of a list's items, for server-side apply. */
+export function mergeKeysOf(kind: string, path: string): readonly string[] | undefined {
+  const key = mergeKeyOf(kind, path);
+  if (key === undefined) return undefined;
+  const second = SECOND_KEYS[key];
+  return second === undefined ? [key] : [key, second];
+}

@@ -1,38 +1,48 @@
-// The authenticated port: certificate and CAs from their files, authentication, and the routes. Loaded when the thread
-// runs, as the first pods must not wait for it. Invariant: the port is open only while there is a serving certificate
-// and, if client certificates are verified, a CA. An invalid new file leaves the last good one in force.
+// An authenticated port: certificate and CAs from their files, the TLS server, and the gate that all requests pass.
+// Loaded when the thread runs, as the first pods must not wait for it. Invariant: the port is open only while there is a
+// serving certificate and, if client certificates are verified, a CA. An invalid new file leaves the last good one in
+// force.
 
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import type { ListenAddress, SecureInit } from "../../../shared/contracts/server.js";
-import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import { Authorizer } from "../auth/authorizer.js";
-import { serverAuthMetrics } from "../auth/metrics.js";
 import { Peers } from "../auth/peers.js";
 import { Refusals } from "../auth/refusals.js";
-import { Tokens } from "../auth/tokens.js";
-import type { Route } from "../http/answer.js";
-import { entry } from "../http/entry.js";
-import { Router } from "../http/router.js";
-import { httpMetrics } from "../metrics/http-metrics.js";
-import { Guard } from "./guard.js";
+import { entry, type Entered } from "../http/entry.js";
 import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { Listener } from "./listener.js";
 import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
 import { clientTrustAnchors } from "./tls/trust-anchors.js";
 import { WatchedFiles } from "./tls/watched-files.js";
 
+/** What the gate of a port needs of it. */
+export interface PortSide {
+  readonly peers: Peers;
+  readonly refusals: Refusals;
+  /** A request of this connection may pass. */
+  authorised(socket: Socket): void;
+  /** A request of this connection may not pass; the response is not sent yet. */
+  refused(socket: Socket, response: ServerResponse): void;
+}
+
+/** Decides on each request, and has it served. */
+export interface Gate {
+  readonly handle: Entered;
+  readonly onMalformed: (request: IncomingMessage, response: ServerResponse, why: string) => void;
+}
+
 export interface SecurePortOptions {
-  init: SecureInit;
+  /** For log lines. */
+  name: string;
+  /** Flags and fields that change address and port. */
+  changedBy: string;
+  init: Pick<SecureInit, "port" | "tls"> & { authentication: Pick<SecureInit["authentication"], "clientCAFile"> };
   address: string;
-  nodeName: string;
-  routes: readonly Route[];
+  gate: (port: PortSide) => Gate;
   limits: ConnectionLimits;
-  /** For reviews; called when one is needed. */
-  api: () => Promise<Pick<ApiClient, "create">>;
-  registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
 }
@@ -40,7 +50,7 @@ export interface SecurePortOptions {
 export class SecurePort {
   private readonly peers = new Peers();
   private readonly refusals: Refusals;
-  private readonly guard: Guard;
+  private readonly gate: Gate;
   private readonly files: WatchedFiles[] = [];
   private pair: ServingPair | undefined;
   private clientCA: string | undefined;
@@ -49,31 +59,12 @@ export class SecurePort {
   private closed = false;
 
   constructor(private readonly options: SecurePortOptions) {
-    const { init, nodeName, routes, api, registry, clock, log } = options;
-    const metrics = serverAuthMetrics(registry, clock);
-    const { anonymous, webhook, cacheTTLMs } = init.authentication;
-    this.refusals = new Refusals(clock, log);
-    this.guard = new Guard({
-      authenticator: {
-        anonymous,
-        tokens: webhook ? new Tokens({ api, cacheTTLMs, limits: init.reviews, clock, metrics }) : undefined,
-      },
-      authorizer: new Authorizer({
-        authorization: init.authorization,
-        limits: init.reviews,
-        nodeName,
-        api,
-        clock,
-        metrics,
-      }),
-      refusals: this.refusals,
-      http: httpMetrics(registry, clock, "readwrite"),
+    this.refusals = new Refusals(options.clock, options.log);
+    this.gate = options.gate({
       peers: this.peers,
-      metrics,
-      clock,
+      refusals: this.refusals,
       authorised: (socket) => this.server?.authorised(socket),
       refused: (socket, response) => this.server?.refused(socket, response),
-      router: new Router(routes, log, "continue"),
     });
   }
 
@@ -103,18 +94,15 @@ export class SecurePort {
     what: string,
     onContents: (contents: readonly string[]) => void,
   ): Promise<void> {
-    const { clock, log } = this.options;
+    const { name, clock, log } = this.options;
     const onProblem = (err: Error): void => {
       if (this.listener !== undefined) {
         log.warn({ err, files: paths }, `${what} changed and cannot be used: the previous one stays in use`);
       } else if (errorCode(err) === "ENOENT") {
         // The certificate may still arrive: generated, signed, or written by another program.
-        log.info({ files: paths }, `${what} does not exist yet: the authenticated port opens when it does`);
+        log.info({ files: paths }, `${what} does not exist yet: the ${name} port opens when it does`);
       } else {
-        log.warn(
-          { err, files: paths },
-          `${what} cannot be used: the authenticated port stays closed until it is valid`,
-        );
+        log.warn({ err, files: paths }, `${what} cannot be used: the ${name} port stays closed until it is valid`);
       }
     };
     const files = new WatchedFiles({ paths, clock, onContents, onProblem });
@@ -143,7 +131,7 @@ export class SecurePort {
 
   /** Opens the port when everything is there; else the next connections use the changed files. */
   private apply(): void {
-    const { init, address, clock, log } = this.options;
+    const { name, changedBy, init, address, clock, log } = this.options;
     const context = this.context();
     if (context === undefined || this.closed) return;
     if (this.listener !== undefined) {
@@ -151,10 +139,10 @@ export class SecurePort {
       return;
     }
     this.listener = new Listener({
-      name: "authenticated",
+      name,
       address,
       port: init.port,
-      changedBy: "--port and --address (config fields port and address; enableServer: false turns it off)",
+      changedBy,
       create: () => (this.server = this.create()),
       clock,
       log,
@@ -170,7 +158,7 @@ export class SecurePort {
       context,
       limits,
       requestCert: init.authentication.clientCAFile !== "",
-      handler: entry("https", this.guard.handle, this.guard.onMalformed),
+      handler: entry("https", this.gate.handle, this.gate.onMalformed),
       clock,
       onConnection: (socket) => {
         this.peers.opened(socket, clock.now());

@@ -15,6 +15,7 @@ import { pageRoutes } from "../../../../src/workers/server/page/page-routes.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "../../../../src/workers/server/ports/https-server.js";
 import { SecurePort } from "../../../../src/workers/server/ports/secure-port.js";
 import type { NodeRouteDeps } from "../../../../src/workers/server/routes.js";
+import { guardOf } from "../../../../src/workers/server/secure-server.js";
 import { Stats } from "../../../../src/workers/server/stats/index.js";
 import { TrustedRoutes, type TrustedDeps } from "../../../../src/workers/server/trusted-routes.js";
 import { freePort } from "../../../support/free-port.js";
@@ -95,22 +96,24 @@ export class RecordedPort {
     this.paths = routes.map(({ path }) => path);
     const { certFile, keyFile } = certificates.serving;
     const quiet = (): void => undefined;
-    this.secure = new SecurePort({
-      init: {
-        ...INIT,
-        port,
-        authorization: { ...INIT.authorization, mode },
-        tls: { certFile, keyFile, minVersion: "TLSv1.2", ciphers: [], curves: [] },
-        authentication: { anonymous: true, clientCAFile: "", webhook: true, cacheTTLMs: 0 },
-      },
-      address: "127.0.0.1",
-      nodeName: "node-1",
-      routes: routes.map((route) => this.recorded(route)),
-      limits: { ...CONNECTION_LIMITS, ...LIMITS, ...limits },
+    const init = {
+      ...INIT,
+      port,
+      authorization: { ...INIT.authorization, mode },
+      tls: { certFile, keyFile, minVersion: "TLSv1.2" as const, ciphers: [], curves: [] },
+      authentication: { anonymous: true, clientCAFile: "", webhook: true, cacheTTLMs: 0 },
+    };
+    const common = {
+      ...{ clock: systemClock, log: part<Logger>({ info: quiet, debug: quiet, warn: quiet, error: quiet }) },
+      ...{ init, nodeName: "node-1", registry: new ThreadRegistry("server") },
       api: () => Promise.resolve({ create: this.review as ApiClient["create"] }),
-      registry: new ThreadRegistry("server"),
-      clock: systemClock,
-      log: part<Logger>({ info: quiet, debug: quiet, warn: quiet, error: quiet }),
+    };
+    const recorded = routes.map((route) => this.recorded(route));
+    this.secure = new SecurePort({
+      ...common,
+      ...{ name: "authenticated", changedBy: "the test", address: "127.0.0.1" },
+      gate: (side) => guardOf(common, recorded, side),
+      limits: { ...CONNECTION_LIMITS, ...LIMITS, ...limits },
     });
   }
 

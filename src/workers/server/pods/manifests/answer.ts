@@ -3,17 +3,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
-import type {
-  Condition,
-  KeptManifest,
-  ManifestCall,
-  ManifestName,
-  ManifestReply,
+import {
+  MANIFEST_BODY_LIMIT,
+  type Condition,
+  type KeptManifest,
+  type ManifestCall,
+  type ManifestName,
+  type ManifestReply,
 } from "../../../../shared/contracts/manifests.js";
 import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import { replyText, writeChunks } from "../../http/reply.js";
+import { Bodies, BodyError } from "../../http/whole-body.js";
 import type { PodList } from "../pod-list.js";
-import { Bodies, BodyError } from "./body.js";
 import { replyJson, replyStatus, replySuccess } from "./status.js";
 import { listTexts, plainTable, podText, table, type ShownManifest } from "./view.js";
 import { ManifestWatches } from "./watch.js";
@@ -38,7 +39,7 @@ export class ManifestAnswers {
 
   constructor(private readonly deps: ManifestAnswerDeps) {
     const { pods, clock } = deps;
-    this.bodies = new Bodies(clock);
+    this.bodies = new Bodies(clock, { bytes: MANIFEST_BODY_LIMIT, atOnce: 4, what: "manifests" });
     const list = async (): Promise<KeptManifest[]> => {
       const reply = await deps.call({ op: "list" });
       if (!reply.ok) throw new Error(reply.refusal.message);

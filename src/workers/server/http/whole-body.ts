@@ -1,14 +1,21 @@
 // A request's body, whole: bounded in size, time and number.
 
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../../../shared/base/clock/clock.js";
-import { MANIFEST_BODY_LIMIT, type ManifestRefusal } from "../../../../shared/contracts/manifests.js";
-import { wantBody } from "../../http/http1/bodies.js";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
+import { wantBody } from "./http1/bodies.js";
 
 /** Time to receive one body, ms: 10 MiB at 350 KiB/s. */
 const DEADLINE_MS = 30_000;
-/** Bodies in memory at once. */
-const AT_ONCE = 4;
+
+export interface BodyLimits {
+  /** Of one body. */
+  bytes: number;
+  /** Bodies in memory at once. */
+  atOnce: number;
+  /** What bodies are, for messages. */
+  what: string;
+}
 
 /** The body is not used; the refusal is the response. */
 export class BodyError extends Error {
@@ -21,19 +28,23 @@ export class BodyError extends Error {
 export class Bodies {
   private reading = 0;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly limits: BodyLimits,
+  ) {}
 
   /**
    * Calls `use` with the body, which counts as in memory until `use` has ended. Rejects with BodyError, with the
    * request's own error when the client breaks off, or as `use` does.
    */
   async read<T>(request: IncomingMessage, use: (body: Uint8Array) => Promise<T>): Promise<T> {
-    if (Number(request.headers["content-length"] ?? 0) > MANIFEST_BODY_LIMIT) throw tooLarge();
-    if (this.reading >= AT_ONCE) {
+    const { bytes, atOnce, what } = this.limits;
+    if (Number(request.headers["content-length"] ?? 0) > bytes) throw tooLarge(bytes);
+    if (this.reading >= atOnce) {
       throw new BodyError({
         code: 429,
         reason: "TooManyRequests",
-        message: `${AT_ONCE} manifests are being sent already`,
+        message: `${atOnce} ${what} are being sent already`,
       });
     }
     this.reading++;
@@ -55,7 +66,7 @@ export class Bodies {
       });
       const onData = (chunk: Buffer): void => {
         length += chunk.byteLength;
-        if (length > MANIFEST_BODY_LIMIT) settle(() => reject(tooLarge()));
+        if (length > this.limits.bytes) settle(() => reject(tooLarge(this.limits.bytes)));
         else chunks.push(chunk);
       };
       const onEnd = (): void => settle(resolve);
@@ -79,7 +90,7 @@ export class Bodies {
   }
 }
 
-function tooLarge(): BodyError {
-  const message = `the request's body is larger than ${MANIFEST_BODY_LIMIT / 1024 / 1024} MiB`;
+function tooLarge(bytes: number): BodyError {
+  const message = `the request's body is larger than ${bytes / 1024 / 1024} MiB`;
   return new BodyError({ code: 413, reason: "RequestEntityTooLarge", message });
 }
