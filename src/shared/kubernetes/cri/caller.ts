@@ -142,6 +142,7 @@ export class Caller {
             else if (reply === undefined) reject(new Error("the runtime sent no reply"));
             else resolve(reply);
           } catch (defect) {
+            settled();
             reject(asError(defect));
           }
         },

@@ -1,8 +1,11 @@
 // Failures: one class per cause, messages that help, deadlines and aborts that end the call on both sides.
 
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
+import { systemClock, type Clock, type Timer } from "../../../../src/shared/base/clock/clock.js";
 import { LONGEST_SECONDS } from "../../../../src/shared/base/clock/durations.js";
+import { armFaultPoint } from "../../../../src/shared/base/faults/fault-points.js";
 import * as errors from "../../../../src/shared/kubernetes/cri/errors.js";
 import { CRI_CODES, type CriCode, type CriError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { StopContainerRequest } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
@@ -38,6 +41,40 @@ test("every status code becomes a CriError with that code, and is an instance of
     for (const [own, type] of CLASSES) assert.equal(error instanceof type, own === code, `${own} on ${code}`);
     assert.equal(records.at(-1)?.error, error, "the record carries the error");
   }
+});
+
+test("a call whose reply cannot be handled fails at once, and leaves no timer and no listener", async (context) => {
+  let pending = 0;
+  const after: Clock["after"] = (ms, fn) => {
+    pending++;
+    let isOver = false;
+    const over = (): void => {
+      if (!isOver) pending--;
+      isOver = true;
+    };
+    const timer = systemClock.after(ms, () => {
+      over();
+      fn();
+    });
+    const counted: Timer = {
+      cancel: () => {
+        over();
+        timer.cancel();
+      },
+      unref: () => {
+        timer.unref();
+        return counted;
+      },
+    };
+    return counted;
+  };
+  const { client } = await pair(context, {}, { clock: { ...systemClock, after }, runtimeRequestTimeoutMs: 3_600_000 });
+  const gone = new AbortController();
+  armFaultPoint("cri-reply");
+  const error = await failure(client.listImages({}, { signal: gone.signal }));
+  assert.match(error.message, /thrown in cri-reply/);
+  assert.equal(pending, 0);
+  assert.equal(getEventListeners(gone.signal, "abort").length, 0);
 });
 
 test("the message names verb, object, endpoint and reason", async (context) => {
