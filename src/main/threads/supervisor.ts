@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import type { ThreadFault } from "../../shared/base/faults/thread-fault.js";
 import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from "../../shared/base/queue/board.js";
 import type { RingBuffers } from "../../shared/base/queue/ring.js";
-import type { ThreadExit } from "../../shared/contracts/thread.js";
+import type { ExitCause, ThreadExit } from "../../shared/contracts/thread.js";
 import { loggingFor, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
@@ -64,6 +64,8 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
 const DEFAULT_DRAIN_MS = 5000;
 /** A machine too busy for one start is busier still with restarts: each late one gets twice the time. */
 const MAX_LATE_DOUBLINGS = 3;
+/** Exits that say nothing about the thread on a machine without processor time. */
+const LATE: ReadonlySet<ExitCause> = new Set<ExitCause>(["not-ready", "stalled"]);
 
 export function superviseThread<Control extends object, Init = undefined, Upcalls extends object = object>(
   options: SuperviseOptions<Control, Init, Upcalls>,
@@ -305,7 +307,7 @@ export class SupervisedThread<Control extends object> {
   }
 
   private restartOrGiveUp(exit: ThreadExit, ranForMs: number): void {
-    const decision = this.policy.exited(ranForMs);
+    const decision = this.policy.exited(ranForMs, LATE.has(exit.cause) ? "late" : "failed");
     // Another version of our own files does not go away by trying again.
     if (!decision.restart || exit.cause === "layout-mismatch") {
       const reason = new ThreadGaveUpError(exit, decision.restart ? 1 : decision.attempts);

@@ -23,6 +23,18 @@ describe("restart policy", () => {
     assert.deepEqual(policy.exited(0), { restart: true, delayMs: 1000 });
   });
 
+  test("exits for a deadline double the delay and never end the restarts", () => {
+    const policy = new RestartPolicy(options);
+    const delays = Array.from({ length: 50 }, () => policy.exited(0, "late"));
+    assert.deepEqual(delays.slice(0, 2), [
+      { restart: true, delayMs: 100 },
+      { restart: true, delayMs: 200 },
+    ]);
+    assert.ok(delays.every(({ restart }) => restart));
+    for (let failures = 0; failures < 6; failures++) assert.equal(policy.exited(0).restart, true);
+    assert.deepEqual(policy.exited(0), { restart: false, attempts: 7 });
+  });
+
   test("a healthy run wipes the slate", () => {
     const policy = new RestartPolicy(options);
     for (let i = 0; i < 6; i++) policy.exited(0);
