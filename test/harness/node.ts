@@ -111,6 +111,9 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
   }
 }
 
+/** Of the log of a kubelet that ended before its test did. */
+const LAST_LINES = 200;
+
 class Node implements TestNode {
   readonly endpoint: string;
 
@@ -162,7 +165,11 @@ class Node implements TestNode {
   }
 
   async stop(): Promise<void> {
-    await this.kubelet.end("SIGKILL");
+    const { kubelet } = this;
+    // Its log goes with the node's folder. A native crash writes nothing but that.
+    const hasEnded = kubelet.identity !== undefined && kubelet.pid === undefined;
+    if (hasEnded && kubelet.exitCode !== 0) console.error(await kubelet.ending(LAST_LINES));
+    await kubelet.end("SIGKILL");
     if (this.containerd !== undefined) await this.containerd.stop();
     else await removeAllSandboxes(this.endpoint);
     await unmountBelow(this.dir);

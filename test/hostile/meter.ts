@@ -3,6 +3,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { usageOf } from "../../bench/lib/process-usage.js";
+import type { KubeletProcess } from "../../tools/standalone/kubelet-process.js";
 import type { Attack, Row } from "./attack.js";
 import { uptime, worstLateness } from "./bystander.js";
 import { busiestMs, MainCpu } from "./main-cpu.js";
@@ -16,7 +17,7 @@ const PROMISE = { mainDelayMs: 100, operatorMs: 1000, probeLateMs: 1000 } as con
 const SLACK = 20;
 
 export interface Measured {
-  node: { kubelet: { readonly pid: number | undefined } };
+  node: { kubelet: Pick<KubeletProcess, "pid" | "ending"> };
   operator: Operator;
   /** Folder of the bystander's stamps. */
   stamps: string;
@@ -74,7 +75,7 @@ export class Meter {
       broken: [],
       missed: [],
     };
-    if (this.hasDied) row.broken.push("the kubelet ended");
+    if (this.hasDied) row.broken.push(await of.node.kubelet.ending());
     else this.judgePod(row, after);
     if (threadRestarts > 0 && attack.endsThread !== true) {
       row.broken.push(`${threadRestarts} threads restarted: ${after.last("restartReasons") ?? ""}`);

@@ -69,8 +69,8 @@ export interface KubeletProcess {
   readonly configFile: string;
   /** Exit code of the last run; undefined while it goes on, or when a signal ended it. */
   readonly exitCode: number | undefined;
-  /** How the last run ended, with the end of its log. */
-  ending(): Promise<string>;
+  /** How the last run ended, with the last `lines` of its log. */
+  ending(lines?: number): Promise<string>;
   /** Starts the process; does not wait for health. */
   start(): Promise<void>;
   /** Waits for /healthz; fails at once when the process ends instead. */
@@ -80,6 +80,9 @@ export interface KubeletProcess {
   /** Sends a signal and waits for the end; SIGKILL after `timeoutMs`. */
   end(signal: NodeJS.Signals, timeoutMs?: number): Promise<void>;
 }
+
+/** Of the log, in the message of a wait that failed. */
+const SHOWN_LINES = 24;
 
 /** Lays out the agent's folder and configuration. Nothing runs before start(). */
 export async function prepareKubelet(options: KubeletOptions): Promise<KubeletProcess> {
@@ -204,9 +207,9 @@ class Kubelet implements KubeletProcess {
     if (this.hasEnded()) throw new Error(await this.ending());
   }
 
-  async ending(): Promise<string> {
+  async ending(lines?: number): Promise<string> {
     const how = this.child?.signalCode ?? `status ${this.child?.exitCode ?? "unknown"}`;
-    return `the kubelet ended with ${how}; the end of its log:\n${await this.logTail()}`;
+    return `the kubelet ended with ${how}; the end of its log:\n${await this.logTail(lines)}`;
   }
 
   pods(): Promise<PodView[]> {
@@ -227,7 +230,7 @@ class Kubelet implements KubeletProcess {
     return this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  private async logTail(): Promise<string> {
-    return (await readFile(this.log, "utf8").catch(() => "")).trim().split("\n").slice(-24).join("\n");
+  private async logTail(lines = SHOWN_LINES): Promise<string> {
+    return (await readFile(this.log, "utf8").catch(() => "")).trim().split("\n").slice(-lines).join("\n");
   }
 }
