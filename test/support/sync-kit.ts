@@ -9,6 +9,7 @@ import { defaultRestartGates } from "../../src/main/model/restart.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
 import type { PodEnd, StartFailure, SyncedPod } from "../../src/main/model/synced-pod.js";
 import type { AdmissionVerdict } from "../../src/main/pods/admission/verdict.js";
+import { OverTurns } from "../../src/main/pods/sync/over-turns.js";
 import { PodCache } from "../../src/main/pods/sync/pod-cache.js";
 import { PodTable } from "../../src/main/pods/sync/pod-table.js";
 import type { PodWorkerDeps } from "../../src/main/pods/sync/pod-worker-port.js";
@@ -16,7 +17,6 @@ import type { PodWorkersDeps } from "../../src/main/pods/sync/pod-workers.js";
 import { LoopShare } from "../../src/shared/base/turns/loop-share.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
-import { Limiter } from "../../src/shared/kubernetes/cri/limiter.js";
 import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
@@ -61,7 +61,7 @@ export class SyncWorld {
   readonly clock = new SteppedClock();
   readonly pods = new PodTable();
   readonly loop = new LoopShare(this.clock);
-  readonly overPasses = new Limiter(8, this.clock);
+  readonly overTurns = new OverTurns(8);
   /** Pods whose doers were dropped. */
   readonly rested: string[] = [];
   readonly kept = keptLog();
@@ -151,7 +151,7 @@ export class SyncWorld {
       runtime: () => this.runtimeState,
       clock: this.clock,
       loop: this.loop,
-      overPasses: this.overPasses,
+      overTurns: this.overTurns,
       log: this.kept.log,
     };
   }

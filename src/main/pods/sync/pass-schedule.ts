@@ -20,11 +20,13 @@ export class PassSchedule {
   /** Aborts the pass under way. It is made for a pass: a pod that has ended needs none. */
   private abort: AbortController | undefined;
   private closed = false;
+  private isStopped = false;
 
   constructor(private readonly deps: PassScheduleDeps) {}
 
   /** The signal of the pass under way. */
   get signal(): AbortSignal {
+    if (this.abort === undefined && this.isStopped) return AbortSignal.abort(stopping());
     this.abort ??= new AbortController();
     return this.abort.signal;
   }
@@ -94,8 +96,8 @@ export class PassSchedule {
   /** Aborts the pass under way; no other follows. */
   stop(): void {
     this.end();
-    this.abort ??= new AbortController();
-    this.abort.abort(new Error("the kubelet is stopping"));
+    this.isStopped = true;
+    this.abort?.abort(stopping());
   }
 
   private wakeIn(ms: number): void {
@@ -103,4 +105,8 @@ export class PassSchedule {
     this.timer?.cancel();
     this.timer = this.deps.clock.after(Math.max(Math.min(ms, this.deps.resyncMs), 1), () => this.deps.onTimer());
   }
+}
+
+function stopping(): Error {
+  return new Error("the kubelet is stopping");
 }

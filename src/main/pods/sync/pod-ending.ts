@@ -230,7 +230,9 @@ export class PodEnding {
     if (steps.length === 0) return;
     const run = (): Promise<void> =>
       tracedEnd(observed, isUp(observed), () =>
-        this.removals.during(steps, () => this.worker.steps.run(steps, { pod, observed, signal })),
+        this.removals.during(steps, () =>
+          this.worker.steps.run(steps, { pod, observed, signal, wasOver: this.wasOver }),
+        ),
       );
     if (steps.some((step) => step.kind === "kill-container")) await this.stopWatch.during(deadline, run);
     else await run();

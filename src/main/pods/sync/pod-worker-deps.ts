@@ -2,7 +2,6 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
-import { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
 import { Doer } from "../../containers/runtime/doer.js";
@@ -13,13 +12,14 @@ import type { ProbeResults } from "../../model/probe-results.js";
 import type { RestartGates } from "../../model/restart.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
+import { OverTurns } from "./over-turns.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import type { PodState } from "./pod-state.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 
 /** Passes at once of pods that ended before this kubelet started. */
-const OVER_PASSES = 8;
+const OVER_TURNS = 8;
 
 interface WorkerParts {
   state: PodState;
@@ -52,7 +52,7 @@ export function podWorkerDeps(parts: WorkerParts): (uid: string) => PodWorkerDep
     runtime: () => cache.runtime,
     clock,
     loop: parts.share,
-    overPasses: new Limiter(OVER_PASSES, clock),
+    overTurns: new OverTurns(OVER_TURNS),
     log: moduleLogger(parts.log, "pod-worker"),
     reports: parts.reports,
     gates: parts.gates,

@@ -4,7 +4,6 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { RuntimeState } from "../../../shared/contracts/pleg.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
 import type { BackoffOptions } from "../../model/crash-backoff.js";
@@ -13,6 +12,7 @@ import type { ProbeResults } from "../../model/probe-results.js";
 import type { RestartGates } from "../../model/restart.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
+import type { OverTurns } from "./over-turns.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
@@ -45,7 +45,7 @@ export interface PodWorkerDeps {
    * Passes of pods that ended before this kubelet started: thousands of them must not fill the thread pool that the
    * others need.
    */
-  overPasses: Pick<Limiter, "acquire" | "release">;
+  overTurns: Pick<OverTurns, "add">;
   log: Logger;
   /** Back-off of crashing containers; a missing value means the standard one. */
   backoff: Partial<BackoffOptions>;

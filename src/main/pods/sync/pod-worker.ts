@@ -16,6 +16,7 @@ import { invariant } from "../../../shared/base/errors/invariant.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { verbose } from "../../../shared/telemetry/log/logger.js";
 import type { PodEnd, PodWorkerState, TerminationRequest } from "../../model/synced-pod.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
@@ -44,6 +45,8 @@ export class PodWorker implements EndingWorker, SyncingWorker {
   private parts: WorkerParts | undefined;
   /** The passes under way. */
   private passing: Promise<void> | undefined;
+  /** The pod ended before this kubelet, and waits for its turn to pass. */
+  private leaveLine: (() => void) | undefined;
   private readonly activeDeadline: ActiveDeadline;
   private readonly trace = new SyncTrace();
   private next: UpdateType = "create";
@@ -146,11 +149,13 @@ export class PodWorker implements EndingWorker, SyncingWorker {
 
   /** Something may have changed: plans again. Cheap; calls during a pass add one more pass. */
   poke(): void {
-    if (!this.passes.request()) return;
-    this.passing ??= this.passAll().finally(() => {
-      this.passing = undefined;
-      if (this.passes.requested) this.poke();
-    });
+    if (!this.passes.request() || this.passing !== undefined) return;
+    if (this.ending.wasOver) {
+      this.leaveLine ??= this.deps.overTurns.add(() => this.passInTurn());
+    } else {
+      this.leave();
+      this.passing = this.passAll().finally(() => this.onPassed());
+    }
   }
 
   interrupt(why: string): void {
@@ -162,6 +167,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
   async stop(): Promise<void> {
     this.activeDeadline.set(undefined);
     this.passes.stop();
+    this.leave();
     this.ending.stopWaiting();
     await Promise.all([this.passing, this.deps.doer.stop()]);
     this.trace.end();
@@ -171,11 +177,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     if (this.state === state) return;
     invariant(this.state !== "terminated", "a terminated pod stays terminated");
     invariant(this.state !== "terminating" || state === "terminated", "a terminating pod only becomes terminated");
-    const name = this.name();
-    this.deps.log.info(
-      { pod: name, uid: this.uid, from: this.state, to: state },
-      `${name}: ${this.state} → ${state}: ${why}`,
-    );
+    this.logChange(state, why);
     this.state = state;
     this.watchActiveDeadline();
     if (state === "finished" || state === "terminated") this.ending.onOver();
@@ -199,10 +201,35 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     return observed;
   }
 
+  /** Thousands of pods may have ended before this kubelet: a start does not write lines about each. */
+  private logChange(to: PodWorkerState, why: string): void {
+    const { log } = this.deps;
+    const write = this.ending.wasOver ? verbose(log, 2) : log.info.bind(log);
+    if (write === undefined) return;
+    const name = this.name();
+    write({ pod: name, uid: this.uid, from: this.state, to }, `${name}: ${this.state} → ${to}: ${why}`);
+  }
+
   name(): string {
     if (this.pod !== undefined) return podDescription(this.pod);
     const { name, namespace } = this.deps.cache.get(this.uid);
     return `${name}_${namespace}(${this.uid})`;
+  }
+
+  private passInTurn(): Promise<void> {
+    this.leaveLine = undefined;
+    this.passing = this.passAll().finally(() => this.onPassed());
+    return this.passing;
+  }
+
+  private onPassed(): void {
+    this.passing = undefined;
+    if (this.passes.requested) this.poke();
+  }
+
+  private leave(): void {
+    this.leaveLine?.();
+    this.leaveLine = undefined;
   }
 
   /** Passes one after the other, while one is due. */
@@ -220,13 +247,10 @@ export class PodWorker implements EndingWorker, SyncingWorker {
   private async timedPass(signal: AbortSignal): Promise<void> {
     const { clock, loop, reports } = this.deps;
     const [startedAt, operation] = [clock.monotonic(), operationOf(this.state, this.next)];
-    const place = this.ending.wasOver ? this.deps.overPasses : undefined;
-    await place?.acquire({ signal });
     try {
       await loop.turn();
       await this.pass(signal);
     } finally {
-      place?.release();
       this.next = "sync";
       reports.onPass(operation, clock.monotonic() - startedAt);
     }

@@ -10,6 +10,7 @@ import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { verbose } from "../../../shared/telemetry/log/logger.js";
 import { CrashBackoff } from "../../model/crash-backoff.js";
 import { factsOf } from "../../model/error-facts.js";
 import { ResizeError } from "../../model/resize-error.js";
@@ -39,6 +40,8 @@ export interface Work {
   signal: AbortSignal;
   /** State at the start of the pass: the progress of a long step updates it. */
   synced?: SyncedPod;
+  /** The pod ended before this kubelet: its steps are looked for only at a high verbosity. */
+  wasOver?: boolean;
 }
 
 export class StepRunner {
@@ -96,7 +99,8 @@ export class StepRunner {
     const { uid } = this;
     const name = this.name(work);
     await loop.turn();
-    log.info({ pod: name, uid, ...stepDecision(step, work.observed) }, `${name}: ${describeStep(step)}`);
+    const write = work.wasOver === true ? verbose(log, 2) : log.info.bind(log);
+    write?.({ pod: name, uid, ...stepDecision(step, work.observed) }, `${name}: ${describeStep(step)}`);
     this.memory.record(step);
     try {
       const hints = await this.execute(step, work);

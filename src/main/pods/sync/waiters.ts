@@ -8,11 +8,11 @@ interface Waiter {
 
 export class Waiters {
   private waiting: Waiter[] = [];
-  private stopped: OperatorError | undefined;
+  private stopped: (() => OperatorError) | undefined;
 
   wait(): Promise<void> {
     const { stopped } = this;
-    if (stopped !== undefined) return Promise.reject(stopped);
+    if (stopped !== undefined) return Promise.reject(stopped());
     return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
   }
 
@@ -20,11 +20,14 @@ export class Waiters {
     for (const waiter of this.take()) waiter.resolve();
   }
 
+  /** An error is made for each wait only: most of thousands of pods have none. */
   stop(pod: string): void {
-    this.stopped = new OperatorError(
-      `the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`,
-    );
-    for (const waiter of this.take()) waiter.reject(this.stopped);
+    const stopped = (): OperatorError =>
+      new OperatorError(
+        `the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`,
+      );
+    this.stopped = stopped;
+    for (const waiter of this.take()) waiter.reject(stopped());
   }
 
   private take(): Waiter[] {

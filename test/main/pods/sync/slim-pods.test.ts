@@ -159,9 +159,13 @@ test("pods that ended before this kubelet look for remains a few at a time, and 
   await until("some to look for remains", () => looking === 8);
   for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(looking, 8);
+  // A pod that is deleted meanwhile waits no longer.
+  state.pods.get("uid-a50")?.terminate({ deadline: 0, reason: "deleted" });
+  await until("the deleted pod to be gone", () => state.pods.get("uid-a50") === undefined);
+  assert.equal(looking, 8);
   end();
   await until("all to be finished", () =>
-    objects.every(({ metadata }) => state.pods.get(metadata.uid)?.state === "finished"),
+    objects.every(({ metadata: { uid } }) => uid === "uid-a50" || state.pods.get(uid)?.state === "finished"),
   );
   assert.equal(phase("uid-a0"), "Failed");
 });
