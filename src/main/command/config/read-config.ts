@@ -54,6 +54,12 @@ export function readConfig(
   }
 }
 
+/** Lists and maps have texts of quantities and durations: their zero value is the empty text. */
+const ZERO_OF: Readonly<Record<ScalarType, Scalar>> = {
+  ...{ string: "", bool: false, int32: 0, int64: 0, uint32: 0, float64: 0 },
+  ...{ duration: "", durationOrNanos: "", quantity: "" },
+};
+
 class ConfigReader {
   private readonly problems: Problem[] = [];
   private readonly repeated = new Map<YamlMap, RepeatedKey[]>();
@@ -157,7 +163,9 @@ class ConfigReader {
   private entries(map: YamlMap, of: Shape, path: string): Map<string, Tree> {
     const entries = new Map<string, Tree>();
     for (const [name, { value }] of this.pairs(map, (key) => `${path}[${key}]`)) {
-      const tree = this.nullable(value, of, `${path}[${name}]`);
+      const inner = `${path}[${name}]`;
+      const tree =
+        this.kind === "file" && value.value === null ? this.zero(value, of, inner) : this.nullable(value, of, inner);
       if (tree !== undefined) entries.set(name, tree);
     }
     return entries;
@@ -167,15 +175,17 @@ class ConfigReader {
     const items: Tree[] = [];
     for (const [index, item] of values.entries()) {
       const inner = `${path}[${index}]`;
-      if (item.value === null) {
-        this.tolerate(item.offset, inner, `expected ${acceptedText(of)}, found null`);
-        continue;
-      }
-      const tree = this.value(item, of, inner);
+      const tree = item.value === null ? this.zero(item, of, inner) : this.value(item, of, inner);
       // Nothing can be removed inside a list: null means "not given" there.
       if (tree !== undefined) items.push(tree.kind === "map" ? mergeMaps(undefined, tree) : tree);
     }
     return items;
+  }
+
+  /** Go's decoder makes null in a list or a map the zero value of its type. */
+  private zero({ offset }: YamlValue, shape: Shape, path: string): Tree {
+    this.tolerate(offset, path, `expected ${acceptedText(shape)}, found null`);
+    return zeroOf(shape, this.origin(offset));
   }
 
   /** A map's members; a key given twice is a problem. */
@@ -206,6 +216,22 @@ class ConfigReader {
 
   private problem(offset: number, path: string, message: string): void {
     this.problems.push({ origin: this.origin(offset), path, message });
+  }
+}
+
+function zeroOf(shape: Shape, origin: Origin): Tree {
+  switch (shape.kind) {
+    case "object": {
+      const members = [...shape.members].filter(([, { optional }]) => optional !== true);
+      const entries = members.map(([name, member]): [string, Tree] => [name, zeroOf(member.shape, origin)]);
+      return { kind: "map", entries: new Map(entries), origin };
+    }
+    case "map":
+      return { kind: "map", entries: new Map(), origin };
+    case "list":
+      return { kind: "list", items: [], origin };
+    case "scalar":
+      return { kind: "scalar", value: ZERO_OF[shape.type], origin };
   }
 }
 

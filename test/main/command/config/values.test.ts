@@ -18,6 +18,9 @@ const STRICTER: Readonly<Record<string, readonly string[]>> = {
     ...["evictionMinimumReclaim", "evictionSoft", "evictionSoftGracePeriod", "imageServiceEndpoint", "kubeReserved"],
     ...["memoryManagerPolicy", "qosReserved", "systemReserved", "tlsCipherSuites", "tlsMinVersion"],
   ],
+  "a gate or curve without a name, which upstream refuses when it sets the gates and opens the port": [
+    ...["featureGates", "tlsCurvePreferences"],
+  ],
   "no address to listen on": ["address", "healthzBindAddress"],
   "no URL: upstream fails to read it again and again": ["staticPodURL"],
   "a negative duration, which no timer takes": [
@@ -68,12 +71,7 @@ const OTHER_VALUES: Readonly<Record<string, readonly string[]>> = {
     ...["authentication.x509.clientCAFile", "resolvConf", "staticPodPath", "tlsCertFile", "tlsPrivateKeyFile"],
     "volumePluginDir",
   ],
-  "null in a list or map is left out, where upstream has a zero value": [
-    ...["allowedUnsafeSysctls", "clusterDNS", "cpuManagerPolicyOptions"],
-    ...["evictionMinimumReclaim", "evictionSoft", "evictionSoftGracePeriod", "featureGates", "kubeReserved"],
-    ...["qosReserved", "reservedMemory", "shutdownGracePeriodByPodPriority", "staticPodURLHeader", "systemReserved"],
-    ...["tlsCipherSuites", "tlsCurvePreferences", "topologyManagerPolicyOptions"],
-  ],
+  "an empty list or map, where upstream writes null": ["reservedMemory", "staticPodURLHeader"],
   "what a file without the field has is no default of upstream's decoding": ["evictionHard"],
   "the record was made with false": ["failCgroupV1"],
 };
