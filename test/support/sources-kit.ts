@@ -6,8 +6,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { pino } from "pino";
 import type { SourcesOptions } from "../../src/main/pods/sources/start-sources.js";
-import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { Logger } from "../../src/shared/telemetry/log/logger.js";
+import { waitFor } from "../../tools/standalone/wait.js";
 
 export interface LogLine {
   level: number;
@@ -26,13 +26,15 @@ export function keptLog(): { log: Logger; lines: LogLine[]; errors: () => string
   return { log, lines, errors: () => at(50), warnings: () => at(40) };
 }
 
-/** Resolves when `test` holds; rejects with what was waited for after `ms`. */
-export async function until(what: string, test: () => boolean, ms = 60_000): Promise<void> {
-  const end = systemClock.monotonic() + ms;
-  while (!test()) {
-    if (systemClock.monotonic() > end) throw new Error(`waited ${ms} ms for: ${what}`);
-    await systemClock.sleep(2);
-  }
+type Condition = () => unknown;
+
+/** Waits until the condition holds. Rejects after `ms` with `what`, or with the condition's text. */
+export function until(what: string, condition: Condition, ms?: number): Promise<void>;
+export function until(condition: Condition): Promise<void>;
+export async function until(first: string | Condition, second?: Condition, timeoutMs = 60_000): Promise<void> {
+  const condition = typeof first === "string" ? second : first;
+  if (condition === undefined) throw new TypeError("until() needs a condition");
+  await waitFor(condition, { what: String(first), timeoutMs, intervalMs: 2 });
 }
 
 export async function temporaryFolder(t: TestContext | undefined): Promise<string> {
