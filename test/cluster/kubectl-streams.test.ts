@@ -279,7 +279,7 @@ describe("kubectl with the streams of the kubelet", { skip: NOT_REACHABLE }, () 
     });
   });
 
-  test("a client without the right to exec is refused by the API server, and the kubelet refuses strangers", async () => {
+  test("a client without the right to exec is refused by the API server, and the kubelet refuses unknown clients", async () => {
     const { fixture } = cluster;
     assert.ok(fixture !== undefined);
     await using visitor = await Kubectl.start(fixture.kubeconfigText({ name: "visitor" }));

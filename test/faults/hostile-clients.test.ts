@@ -186,7 +186,7 @@ const attacks: [name: string, run: () => Promise<Socket[]>][] = [
   ["garbage instead of TLS", () => tcp(500, "\x16\x03\x01\xff\xffgarbage".repeat(100))],
 ];
 
-test("an operator is served during attacks of strangers, and no server thread restarts", async () => {
+test("an operator is served during attacks of unauthorised clients, and no server thread restarts", async () => {
   for (const [name, run] of attacks) {
     const served = async (): Promise<void> => {
       for (const path of ["/healthz", "/pods"]) {

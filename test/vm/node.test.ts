@@ -99,8 +99,8 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
       assert.equal(priority, priorities[message[0] ?? ""], `priority of: ${message}`);
       assert.ok(message.length < 2000, `${message.length} characters: ${message.slice(0, 200)}`);
     }
-    const strangers = (await node.journal()).filter(({ identifier }) => !["kubelet", "systemd"].includes(identifier));
-    assert.deepEqual(strangers, []);
+    const otherLines = (await node.journal()).filter(({ identifier }) => !["kubelet", "systemd"].includes(identifier));
+    assert.deepEqual(otherLines, []);
   });
 
   test("a static pod runs with its limits, under the systemd driver, and systemctl restart leaves it running", async () => {

@@ -38,8 +38,8 @@ export function serverUpcalls(deps: Omit<ThreadDeps<string>, "context">, thread:
 }
 
 /**
- * All that no stranger's cryptography may hold: /healthz, the read-only port, the admin socket, the status page on
- * 127.0.0.1.
+ * Init data of the thread that no TLS handshake of an unauthorised client may delay: /healthz, the read-only port, the
+ * admin socket, the status page on 127.0.0.1.
  */
 export function serverInit(facts: ThreadFacts): ServerInit {
   const { settings } = facts;

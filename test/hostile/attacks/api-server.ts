@@ -11,7 +11,7 @@ import { AGENT } from "../../support/faulty-cluster.js";
 import { size, type Attack, type RunningAttack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 import { BYSTANDER } from "../bystander.js";
-import { strangerAttack } from "../stranger.js";
+import { clientAttack } from "../unauthorised-client.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 
 const SECONDS = size(8, 25);
@@ -42,11 +42,11 @@ function lying(
     async start(bench) {
       const running = await attack.start(bench);
       let lies = 0;
-      const stranger = await lie(bench, () => lies++);
+      const liar = await lie(bench, () => lies++);
       bench.fixture.faults.cutWatchesNow("drop");
       return {
         async stop() {
-          const did = await stranger?.stop();
+          const did = await liar?.stop();
           bench.fixture.faults.clear();
           bench.fixture.dropConnections();
           // The administrator's connection broke, too.
@@ -207,7 +207,7 @@ const tokenReviews = lying("TokenReviews that hang, are huge or contradict thems
     response.end(JSON.stringify({ ...review, status: statuses[turn % statuses.length] }));
   });
   const how = { method: "random-tokens", connections: 20, requests: size(200, 2_000) } as const;
-  return strangerAttack({ name: "tokens", seconds: SECONDS }, how).start(bench);
+  return clientAttack({ name: "tokens", seconds: SECONDS }, how).start(bench);
 });
 
 export const API_SERVER: readonly Attack[] = [

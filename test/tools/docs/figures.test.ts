@@ -38,7 +38,7 @@ function tableOf(page: string, firstCell: string): string[][] {
 }
 
 /** Every statement of a pattern's first group, with its document, that is none of the known values. */
-function strangers(pattern: RegExp, known: readonly string[], where = /(?:)/): string[] {
+function otherFigures(pattern: RegExp, known: readonly string[], where = /(?:)/): string[] {
   return LINES.filter(({ line }) => where.test(line)).flatMap(({ document, line }) =>
     [...line.matchAll(pattern)]
       .map(([, value = ""]) => value)
@@ -70,7 +70,7 @@ describe("Node.js", () => {
     const known = [older, newer, carried, carried.replace(/\.\d+$/, ""), `${major}.${minor}`, ...byHand];
     assert.ok(byHand.length === 2 && known.every((one) => /^\d+\.\d+/.test(one)), known.join(" "));
     assert.deepEqual(
-      strangers(/(?<!Ubuntu |Debian |Engine |[\d.])(2[0-9]\.\d+(?:\.\d+)?)\b/g, known, /\bNode(?:\.js)?\b/),
+      otherFigures(/(?<!Ubuntu |Debian |Engine |[\d.])(2[0-9]\.\d+(?:\.\d+)?)\b/g, known, /\bNode(?:\.js)?\b/),
       [],
     );
   });
@@ -92,7 +92,7 @@ describe("container runtimes", () => {
     const known = supported.flatMap((cells) =>
       [...cells.join(" ").matchAll(/\b(\d+\.\d+(?:\.\d+)?)\b/g)].map(([, one = ""]) => one),
     );
-    assert.deepEqual(strangers(/\bcontainerd (\d+\.\d+(?:\.\d+)?)\b/g, known), []);
+    assert.deepEqual(otherFigures(/\bcontainerd (\d+\.\d+(?:\.\d+)?)\b/g, known), []);
   });
 
   test("what SUPPORT.md says that CI runs, CI runs: containerd 2 and virtual machines", () => {
@@ -141,7 +141,7 @@ describe("minutes of tests", () => {
   test("npm test keeps the time that documents promise: the units and the core fit into ten minutes", () => {
     const ofTest = suites.filter(({ name }) => ["unit", "core"].includes(name));
     assert.ok(ofTest.length === 2 && ofTest.reduce((sum, { minutes }) => sum + minutes, 0) <= 10);
-    assert.deepEqual(strangers(/\bwithin (\w+) minutes\b/g, ["ten"], /npm test/), []);
+    assert.deepEqual(otherFigures(/\bwithin (\w+) minutes\b/g, ["ten"], /npm test/), []);
   });
 
   test("CONTRIBUTING.md names the steps of .ci/run", () => {

@@ -1,5 +1,5 @@
-// A certificate authority: EC P-256, certificates of any life, also of none. A certificate takes well below a
-// millisecond, and no library: main makes those of its API server at the start.
+// A certificate authority in memory: EC P-256, certificates of any life, also of none. A certificate takes well below a
+// millisecond. So tests make as many as they like, also expired ones and those of other authorities.
 
 import {
   createHash,

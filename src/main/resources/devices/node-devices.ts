@@ -1,4 +1,4 @@
-// Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has
+// Devices of the node, for other folders. Their code is loaded when a pod requests a device, or when the kubelet has
 // started and lets plugins register.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";

@@ -1,4 +1,4 @@
-// The ring queue as other rooms use it: make one, push on one thread, drain on one other.
+// The ring queue as other folders use it: make one, push on one thread, drain on one other.
 export { createRing, type RingBuffers } from "./ring-view.js";
 export { RingProducer } from "./ring-producer.js";
 export { RingConsumer } from "./ring-consumer.js";

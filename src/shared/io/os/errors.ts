@@ -26,7 +26,7 @@ export class OsCallError extends Error {
   }
 }
 
-/** The binding could not be loaded: no system call of this room works, all of Node's own do. */
+/** The binding could not be loaded: no system call of shared/io/os works, all of Node's own do. */
 export class NativeBindingError extends Error {
   override readonly name = "NativeBindingError";
   constructor(cause: unknown) {

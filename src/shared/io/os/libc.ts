@@ -1,5 +1,5 @@
 // The C functions that Node lacks. This is the only place that declares them.
-// Invariant: constants and layouts used in this room are those of 64-bit little-endian Linux (x64, arm64), where they
+// Invariant: constants and layouts used in this folder are those of 64-bit little-endian Linux (x64, arm64), where they
 // are the same; every failed call becomes an OsCallError with the errno of that very call.
 
 import { createRequire } from "node:module";
@@ -112,8 +112,8 @@ export function libcOnPool<Call extends LibcCall>(
   });
 }
 
-// The binding under this room, loaded at the first system call: a thread that makes none pays nothing.
-// Invariant: no other room uses koffi.
+// The binding below this folder, loaded at the first system call: a thread that makes none pays nothing.
+// Invariant: no other folder uses koffi.
 type Binding = typeof koffi;
 
 let loaded: Binding | undefined;

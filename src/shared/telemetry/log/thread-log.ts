@@ -48,8 +48,8 @@ export interface ThreadLogs {
   flush(deadlineMs: number): Promise<boolean>;
 }
 
-/** A property of every logger of this room, children included: pino's children inherit from their parents. */
-export const ROOM = Symbol("nodelet.log.room");
+/** A property of every logger of this thread, children included: pino's children inherit from their parents. */
+export const THREAD_LOG = Symbol("nodelet.log.thread-log");
 export const MODULE = Symbol("nodelet.log.module");
 
 interface Module {
@@ -59,7 +59,7 @@ interface Module {
   verbosity: number;
 }
 
-export type Marked = Logger & { [ROOM]?: ThreadLog; [MODULE]?: Module };
+export type Marked = Logger & { [THREAD_LOG]?: ThreadLog; [MODULE]?: Module };
 
 interface Call {
   fields: Readonly<Record<string, unknown>>;
@@ -148,7 +148,7 @@ export class ThreadLog {
       },
       stream,
     ) as unknown as Marked;
-    root[ROOM] = this;
+    root[THREAD_LOG] = this;
     return root;
   }
 

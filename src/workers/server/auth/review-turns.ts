@@ -1,7 +1,6 @@
 // Reviews go to the API server as fast as kubeAPIQPS and kubeAPIBurst allow, separately for each kind of review. So
-// invalid tokens of strangers never delay the access reviews of known clients. When reviews wait, the networks of their
-// clients take turns. A client waits for one review of each other network at most, not for all earlier ones of a
-// network.
+// invalid tokens never delay the access reviews of known clients. When reviews wait, the networks of their clients take
+// turns. A client waits for one review of each other network at most, not for all earlier ones of a network.
 // Invariant: few reviews wait, for each network and for all; when more come, the oldest of the network with most is
 // refused.
 

@@ -1,6 +1,6 @@
-// Limit of connections on one listener, and the choice of the connection to close above it. A connection is a
-// stranger's until one of its requests was authorised.
-// Invariant: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
+// Limit of connections on one listener, and the choice of the connection to close above it. A connection is
+// unauthorised until one of its requests was authorised.
+// Invariant: unauthorised connections never keep an authorised client out; a new connection ends the oldest of them.
 
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
@@ -10,18 +10,18 @@ export interface BudgetLimits {
   /** All connections together. */
   connections: number;
   /** Connections without an authorised request. */
-  strangers: number;
+  unauthorised: number;
   /** Unauthorised connections from one IPv4 address or one IPv6 /64 network. */
-  strangersPerAddress: number;
+  unauthorisedPerAddress: number;
   /** Unauthorised connections with a verified certificate, which have a budget of their own. */
   identified: number;
-  /** A stranger ends after this time, milliseconds; Infinity: never. */
-  strangerMs: number;
-  /** Refused requests of one stranger; with the last its connection closes. */
+  /** An unauthorised connection ends after this time, milliseconds; Infinity: never. */
+  unauthorisedMs: number;
+  /** Refused requests of one unauthorised connection, which closes with the last. */
   refusals: number;
 }
 
-type Kind = "stranger" | "identified" | "authorised";
+type Kind = "unauthorised" | "identified" | "authorised";
 
 interface Entry {
   readonly socket: Socket;
@@ -34,7 +34,7 @@ interface Entry {
 export class ConnectionBudget {
   /** By address and port of the client. Maps and sets of one kind are in the order of age. */
   private readonly entries = new Map<string, Entry>();
-  private readonly strangers = new Set<Entry>();
+  private readonly unauthorised = new Set<Entry>();
   private readonly identified = new Set<Entry>();
   private readonly byAddress = new Map<string, Set<Entry>>();
   private timer: Timer | undefined;
@@ -62,24 +62,24 @@ export class ConnectionBudget {
       socket,
       address: networkOf(socket.remoteAddress),
       since: this.clock.monotonic(),
-      kind: "stranger",
+      kind: "unauthorised",
       refusals: 0,
     };
     this.entries.set(key, entry);
-    this.addStranger(entry);
+    this.addUnauthorised(entry);
     socket.once("close", () => {
       if (this.entries.get(key) === entry) this.entries.delete(key);
       this.leave(entry);
     });
-    const { strangerMs } = this.limits;
-    if (strangerMs < Infinity) this.timer ??= this.clock.every(strangerMs / 4, () => this.endOld()).unref();
+    const { unauthorisedMs } = this.limits;
+    if (unauthorisedMs < Infinity) this.timer ??= this.clock.every(unauthorisedMs / 4, () => this.endOld()).unref();
     return true;
   }
 
   /** Its certificate is verified; whether it may do anything is not known yet. */
   identify(socket: Socket): void {
     const entry = this.entryOf(socket);
-    if (entry?.kind !== "stranger") return;
+    if (entry?.kind !== "unauthorised") return;
     this.leave(entry);
     entry.kind = "identified";
     this.identified.add(entry);
@@ -108,19 +108,19 @@ export class ConnectionBudget {
   }
 
   private makeRoom(address: string): boolean {
-    const { connections, strangers, strangersPerAddress } = this.limits;
+    const { connections, unauthorised, unauthorisedPerAddress } = this.limits;
     const neighbours = this.byAddress.get(address);
-    if (neighbours !== undefined && neighbours.size >= strangersPerAddress) this.end(first(neighbours));
-    if (this.strangers.size >= strangers) this.end(first(this.strangers));
+    if (neighbours !== undefined && neighbours.size >= unauthorisedPerAddress) this.end(first(neighbours));
+    if (this.unauthorised.size >= unauthorised) this.end(first(this.unauthorised));
     if (this.entries.size < connections) return true;
-    const oldest = first(this.strangers) ?? first(this.identified);
+    const oldest = first(this.unauthorised) ?? first(this.identified);
     this.end(oldest);
     return oldest !== undefined;
   }
 
   private endOld(): void {
-    const before = this.clock.monotonic() - this.limits.strangerMs;
-    for (const kind of [this.strangers, this.identified]) {
+    const before = this.clock.monotonic() - this.limits.unauthorisedMs;
+    for (const kind of [this.unauthorised, this.identified]) {
       for (const entry of kind) if (entry.since <= before) this.end(entry);
     }
     if (this.entries.size > 0) return;
@@ -137,8 +137,8 @@ export class ConnectionBudget {
     entry.socket.destroy();
   }
 
-  private addStranger(entry: Entry): void {
-    this.strangers.add(entry);
+  private addUnauthorised(entry: Entry): void {
+    this.unauthorised.add(entry);
     const neighbours = this.byAddress.get(entry.address);
     if (neighbours === undefined) this.byAddress.set(entry.address, new Set([entry]));
     else neighbours.add(entry);
@@ -146,7 +146,7 @@ export class ConnectionBudget {
 
   private leave(entry: Entry): void {
     this.identified.delete(entry);
-    if (!this.strangers.delete(entry)) return;
+    if (!this.unauthorised.delete(entry)) return;
     const neighbours = this.byAddress.get(entry.address);
     neighbours?.delete(entry);
     if (neighbours?.size === 0) this.byAddress.delete(entry.address);

@@ -50,7 +50,7 @@ export class Guard {
   readonly handle: Entered = (request, response, read, upgrade) => {
     const { router, http } = this.options;
     const call = router.callOf(read);
-    const end = http.begin(call.method, authorisedPath(call));
+    const end = http.countRequest(call.method, authorisedPath(call));
     let gone = false;
     (upgrade?.socket ?? response).once("close", () => {
       gone = true;

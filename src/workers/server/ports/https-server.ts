@@ -55,10 +55,10 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   lingerMs: 1000,
   // The API server, followers of logs, streams.
   connections: 1024,
-  strangers: 256,
-  strangersPerAddress: 64,
+  unauthorised: 256,
+  unauthorisedPerAddress: 64,
   identified: 128,
-  strangerMs: 60_000,
+  unauthorisedMs: 60_000,
   // A client with an old token or too few rights tries again on a new connection; a client that tries at random is
   // limited.
   refusals: 16,
@@ -85,7 +85,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
  */
 const MAX_STREAMS = 250;
 /** Concurrent HTTP/2 streams of an unauthenticated connection; equals the pipeline limit of HTTP/1.1. */
-const STRANGER_STREAMS = 16;
+const UNAUTHORISED_STREAMS = 16;
 /** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
 const MAX_SESSION_MEMORY = 1;
 /**
@@ -94,9 +94,9 @@ const MAX_SESSION_MEMORY = 1;
  */
 export const IDENTIFIED_HEADER_BYTES = 512 * 1024;
 /** Header bytes over HTTP/2 without a verified certificate. Tokens fit many times. */
-const STRANGER_HEADER_BYTES = 64 * 1024;
+const UNAUTHORISED_HEADER_BYTES = 64 * 1024;
 /** Heads over HTTP/1: four of the largest at once, and thirty-two with a verified certificate. */
-const STRANGER_HEAD_POOL = { pool: 4 * MAX_HEAD_BYTES, poolOfNetwork: 2 * MAX_HEAD_BYTES };
+const UNAUTHORISED_HEAD_POOL = { pool: 4 * MAX_HEAD_BYTES, poolOfNetwork: 2 * MAX_HEAD_BYTES };
 const IDENTIFIED_HEAD_POOL = { pool: 32 * MAX_HEAD_BYTES, poolOfNetwork: 16 * MAX_HEAD_BYTES };
 
 export interface HttpsServer extends Bindable {
@@ -178,11 +178,14 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   server.on("connection", (socket: Socket) => queue.admit(socket));
 
   const sides = {
-    stranger: new Http2Side(options, STRANGER_HEADER_BYTES, STRANGER_STREAMS),
+    unauthorised: new Http2Side(options, UNAUTHORISED_HEADER_BYTES, UNAUTHORISED_STREAMS),
     identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
   };
   const http1 = takeListener(server, "secureConnection");
-  const heads = { stranger: new HeadMemory(STRANGER_HEAD_POOL), identified: new HeadMemory(IDENTIFIED_HEAD_POOL) };
+  const heads = {
+    unauthorised: new HeadMemory(UNAUTHORISED_HEAD_POOL),
+    identified: new HeadMemory(IDENTIFIED_HEAD_POOL),
+  };
   server.on(
     "secureConnection",
     ownedByFirst(
@@ -199,11 +202,11 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
         const identified = options.onConnection(socket);
         if (identified) budget.identify(socket);
         if (socket.alpnProtocol === "h2") {
-          sides[identified ? "identified" : "stranger"].accept(socket);
+          sides[identified ? "identified" : "unauthorised"].accept(socket);
           return;
         }
         http1(socket);
-        connections.open(socket, heads[identified ? "identified" : "stranger"]);
+        connections.open(socket, heads[identified ? "identified" : "unauthorised"]);
       },
     ),
   );
@@ -224,7 +227,7 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     },
     retireConnections: () => {
       server.closeIdleConnections();
-      sides.stranger.retire();
+      sides.unauthorised.retire();
       sides.identified.retire();
     },
     endConnections: () => {

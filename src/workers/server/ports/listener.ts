@@ -25,10 +25,10 @@ export const CHECK_MS = 5000;
  */
 const PLAIN_LIMITS: BudgetLimits = {
   connections: 512,
-  strangers: 512,
-  strangersPerAddress: 256,
+  unauthorised: 512,
+  unauthorisedPerAddress: 256,
   identified: 0,
-  strangerMs: Infinity,
+  unauthorisedMs: Infinity,
   refusals: Infinity,
 };
 

@@ -15,7 +15,7 @@ test("the file being written gets local time after its name", () => {
   assert.deepEqual(plan(["0.log"]), { remove: [], rotated: "0.log.20260102-030405" });
 });
 
-test("unfinished files and plain twins of compressed ones go; those in work and strangers stay", () => {
+test("unfinished files and plain twins of compressed ones go; those in work and unknown files stay", () => {
   const names = [
     "0.log",
     "0.log.20260101-000000",

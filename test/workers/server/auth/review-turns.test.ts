@@ -2,7 +2,7 @@
 // @promise Hostile tenants and clients: kubeAPIQPS and kubeAPIBurst limit TokenReviews and SubjectAccessReviews.
 //   Client addresses take turns: made-up tokens of one address delay a review of another by one turn. Few reviews wait,
 //   also of one address; beyond that the oldest gets 429 (docs/adr/0039).
-// @with test/workers/server/clients/strangers.test.ts
+// @with test/workers/server/clients/unauthorised-clients.test.ts
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
@@ -11,14 +11,14 @@ import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-
 import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
 import { TooManyReviewsError } from "../../../../src/workers/server/auth/review-turns.js";
 import { Tokens } from "../../../../src/workers/server/auth/tokens.js";
-import { ManualClock } from "../manual-clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const MAX_WAITING_PER_NETWORK = 32;
 const MAX_WAITING = 128;
 
 /** Tokens, and an API server that knows "good" ones only. */
 class World {
-  readonly clock = new ManualClock();
+  readonly clock = new SteppedClock(1000);
   readonly asked: string[] = [];
   readonly refused: string[] = [];
   readonly tokens: Tokens;
@@ -51,7 +51,7 @@ class World {
 
   async steps(count: number, ms: number): Promise<void> {
     for (let step = 0; step < count; step++) {
-      this.clock.advance(ms);
+      this.clock.step(ms);
       await this.settle();
     }
   }

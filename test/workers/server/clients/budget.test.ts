@@ -5,14 +5,14 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { test } from "node:test";
 import { ConnectionBudget, type BudgetLimits } from "../../../../src/workers/server/clients/budget.js";
-import { ManualClock } from "../manual-clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const LIMITS: BudgetLimits = {
   connections: 6,
-  strangers: 4,
-  strangersPerAddress: 2,
+  unauthorised: 4,
+  unauthorisedPerAddress: 2,
   identified: 1,
-  strangerMs: 60_000,
+  unauthorisedMs: 60_000,
   refusals: 3,
 };
 
@@ -31,7 +31,7 @@ class Wire extends EventEmitter {
 }
 
 class World {
-  readonly clock = new ManualClock();
+  readonly clock = new SteppedClock(1000);
   readonly budget: ConnectionBudget;
   constructor(limits: Partial<BudgetLimits> = {}) {
     this.budget = new ConnectionBudget({ ...LIMITS, ...limits }, this.clock);
@@ -49,7 +49,7 @@ class World {
 
 const gone = (...wires: Wire[]): boolean[] => wires.map(({ destroyed }) => destroyed);
 
-test("one address has its own limit, and its oldest stranger is closed", () => {
+test("one address has its own limit, and its oldest unauthorised connection is closed", () => {
   const world = new World();
   const [a, b, c, other] = ["10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2"].map((address) => world.open(address));
   deepEqual(gone(a!, b!, c!, other!), [true, false, false, false]);
@@ -61,7 +61,7 @@ test("addresses of one IPv6 network count as one", () => {
   deepEqual(gone(...wires), [true, false, false, false]);
 });
 
-test("an authorised client's connections count for no address, and stay when strangers come", () => {
+test("an authorised client's connections count for no address, and stay when unauthorised ones come", () => {
   const world = new World();
   const mine = [1, 2, 3].map(() => world.authorise(world.open("10.0.0.1")));
   for (let i = 0; i < 50; i++) world.open(`10.0.0.${i}`);
@@ -75,7 +75,7 @@ test("where all are authorised clients' a new connection is refused", () => {
   deepEqual(gone(world.open("10.0.0.2")), [true]);
 });
 
-test("a verified certificate keeps a connection when strangers are many, up to a limit of its own", () => {
+test("a verified certificate keeps a connection among many unauthorised ones, up to a limit of its own", () => {
   const world = new World();
   const first = world.open("10.0.0.1");
   world.budget.identify(first as unknown as Socket);
@@ -86,17 +86,17 @@ test("a verified certificate keeps a connection when strangers are many, up to a
   deepEqual(gone(first, second), [true, false]);
 });
 
-test("a stranger ends in its time, an authorised client does not", () => {
+test("an unauthorised connection ends in its time, an authorised client does not", () => {
   const world = new World();
-  const [stranger, mine] = [world.open("10.0.0.1"), world.authorise(world.open("10.0.0.1"))];
-  world.clock.advance(90_000);
-  deepEqual(gone(stranger, mine), [true, false]);
+  const [unknown, mine] = [world.open("10.0.0.1"), world.authorise(world.open("10.0.0.1"))];
+  world.clock.step(90_000);
+  deepEqual(gone(unknown, mine), [true, false]);
 });
 
-test("a stranger's connection closes with its last refused request, an authorised client's does not", () => {
+test("an unauthorised connection closes with its last refused request, an authorised client's does not", () => {
   const world = new World();
   const refuse = (wire: Wire): boolean => world.budget.refuse(wire as unknown as Socket);
-  const [stranger, mine] = [world.open("10.0.0.1"), world.authorise(world.open("10.0.0.1"))];
-  deepEqual([refuse(stranger), refuse(stranger), refuse(stranger)], [false, false, true]);
+  const [unknown, mine] = [world.open("10.0.0.1"), world.authorise(world.open("10.0.0.1"))];
+  deepEqual([refuse(unknown), refuse(unknown), refuse(unknown)], [false, false, true]);
   deepEqual([refuse(mine), refuse(mine), refuse(mine), refuse(mine)], [false, false, false, false]);
 });

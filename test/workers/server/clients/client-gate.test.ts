@@ -9,6 +9,7 @@ import { after, afterEach, before, test } from "node:test";
 import { connect } from "node:tls";
 import { KeyUpdateClient } from "../../../support/key-updates.js";
 import { connectRawTls } from "../../../support/raw-tls-client.js";
+import { until } from "../../../support/sources-kit.js";
 import type { Pair } from "../../../support/test-ca.js";
 import { Certificates, SecurePort } from "../ports/secure-port-kit.js";
 
@@ -33,7 +34,7 @@ async function open(unauthorisedProcessorMs: number): Promise<void> {
       },
     },
     // On a busy machine, milliseconds of processor time take many seconds: no other limit ends the connection first.
-    limits: { unauthorisedProcessorMs, handshakeBurst: 10_000, headersMs: 150_000, strangerMs: 150_000 },
+    limits: { unauthorisedProcessorMs, handshakeBurst: 10_000, headersMs: 150_000, unauthorisedMs: 150_000 },
   });
 }
 
@@ -112,5 +113,5 @@ test("a client that ends its connection in the handshake leaves nothing behind",
   const silent = connectTcp(server.port, "127.0.0.1");
   await once(silent, "connect");
   silent.destroy();
-  while (sockets() > before) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => sockets() <= before);
 });

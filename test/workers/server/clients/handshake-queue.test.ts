@@ -2,7 +2,7 @@
 // @promise Hostile tenants and clients: An operator at the address of a flood, who tries again at once, gets a
 //   handshake. The next of 16 waiting connections is random. The operator waits 16 / 70 s on average, for a flood of
 //   any size (docs/adr/0052).
-// @with test/workers/server/clients/strangers.test.ts, test/faults/hostile-clients.test.ts
+// @with test/workers/server/clients/unauthorised-clients.test.ts, test/faults/hostile-clients.test.ts
 
 import { deepEqual, equal } from "node:assert/strict";
 import { EventEmitter } from "node:events";
@@ -11,7 +11,7 @@ import { test } from "node:test";
 import { HandshakeQueue, type QueueLimits } from "../../../../src/workers/server/clients/handshake-queue.js";
 import { HandshakeRate } from "../../../../src/workers/server/clients/handshake-rate.js";
 import { randomFrom } from "../../../support/seeded-random.js";
-import { ManualClock } from "../manual-clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const BURST = 4;
 const LIMITS: QueueLimits = {
@@ -37,7 +37,7 @@ class Wire extends EventEmitter {
 }
 
 class World {
-  readonly clock = new ManualClock();
+  readonly clock = new SteppedClock(1000);
   readonly refused: string[] = [];
   readonly queue: HandshakeQueue;
   started = 0;
@@ -72,7 +72,7 @@ test("connections beyond the rate of their network wait; later all have their ha
   const world = new World();
   const wires = world.crowd(BURST + 10, "10.0.0.1");
   equal(world.started, BURST);
-  world.clock.advance(1000);
+  world.clock.step(1000);
   deepEqual([count(wires, "started"), world.refused.length, world.clock.pending], [BURST + 10, 0, 0]);
 });
 
@@ -94,7 +94,7 @@ test("a client that tries again at once is served soon, however many connections
       for (; !mine.started && ms < 10_000; ms++) {
         world.crowd(perMs, "10.0.0.1");
         if (mine.destroyed) mine = world.open("10.0.0.1");
-        world.clock.advance(1);
+        world.clock.step(1);
       }
       times.push(ms);
     }
@@ -110,7 +110,7 @@ test("networks take turns for the spare handshakes", () => {
   world.crowd(1000, "10.0.0.1");
   world.crowd(BURST, "10.0.0.2");
   const few = world.crowd(2, "10.0.0.2");
-  world.clock.advance(80);
+  world.clock.step(80);
   equal(count(few, "started"), 2);
 });
 
@@ -118,10 +118,10 @@ test("silent connections use up no handshakes", () => {
   const world = new World();
   world.crowd(1000, "10.0.0.1", 0);
   const { started } = world;
-  world.clock.advance(1000);
+  world.clock.step(1000);
   equal(world.started, started);
   const mine = world.open("10.0.0.1");
-  world.clock.advance(10);
+  world.clock.step(10);
   equal(mine.started, true);
 });
 
@@ -144,19 +144,19 @@ test("a connection leaves when its client closes it, and after the longest wait"
     wire.emit("error", new Error("ECONNRESET"));
     wire.destroy();
   }
-  world.clock.advance(10);
+  world.clock.step(10);
   deepEqual([world.refused.length, world.clock.pending], [0, 0]);
   const silent = world.crowd(BURST + 1, "10.0.0.2", 0).slice(BURST);
-  world.clock.advance(9_990);
+  world.clock.step(9_990);
   equal(count(silent, "destroyed"), 0);
-  world.clock.advance(10);
+  world.clock.step(10);
   deepEqual([count(silent, "destroyed"), world.refused, world.clock.pending], [1, ["10.0.0.2"], 0]);
 });
 
 test("a connection that begins its handshake keeps no handler of the queue", () => {
   const world = new World();
   const [wire] = world.crowd(BURST + 1, "10.0.0.1").slice(BURST);
-  world.clock.advance(1000);
+  world.clock.step(1000);
   deepEqual([wire?.started, wire?.eventNames()], [true, []]);
 });
 

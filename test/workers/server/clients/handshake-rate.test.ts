@@ -3,14 +3,14 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { furtherHandshakes, HandshakeRate } from "../../../../src/workers/server/clients/handshake-rate.js";
-import { ManualClock } from "../manual-clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const AUTHORISED_MS = 10 * 60_000;
 const AUTHORISED_FACTOR = 10;
 const LIMITS = { handshakesPerSecond: 5, handshakeBurst: 10 };
 
 class World {
-  readonly clock = new ManualClock();
+  readonly clock = new SteppedClock(1000);
   readonly rate = new HandshakeRate(LIMITS, this.clock);
   /** Number of admitted connections of 1,000 at once. */
   admitted(...addresses: string[]): number {
@@ -23,10 +23,10 @@ class World {
 test("one network starts its burst, then its rate; other networks are not limited by it", () => {
   const world = new World();
   equal(world.admitted("10.0.0.1"), 10);
-  world.clock.advance(1000);
+  world.clock.step(1000);
   equal(world.admitted("10.0.0.1"), 5);
   equal(world.admitted("10.0.0.2"), 10);
-  world.clock.advance(3_600_000);
+  world.clock.step(3_600_000);
   equal(world.admitted("10.0.0.1"), 10, "a bucket holds no more than the burst");
 });
 
@@ -41,14 +41,14 @@ test("a network with an authorised client has a larger rate, also after it has u
   equal(world.admitted("10.0.0.1"), 10);
   world.rate.authorise("10.0.0.1");
   equal(world.admitted("10.0.0.1"), 10 * AUTHORISED_FACTOR);
-  world.clock.advance(1000);
+  world.clock.step(1000);
   equal(world.admitted("10.0.0.1"), 5 * AUTHORISED_FACTOR);
 });
 
 test("a network without an authorised request for long has the small rate again", () => {
   const world = new World();
   world.rate.authorise("10.0.0.1");
-  world.clock.advance(AUTHORISED_MS);
+  world.clock.step(AUTHORISED_MS);
   equal(world.admitted("10.0.0.1"), 10);
 });
 
@@ -76,8 +76,8 @@ test("processor time beyond a handshake's counts as further handshakes", () => {
 test("a debt is no more than the burst", () => {
   const world = new World();
   for (let i = 0; i < 100; i++) world.rate.charge("10.0.0.1", 1000);
-  world.clock.advance(2000);
+  world.clock.step(2000);
   equal(world.rate.hasCredit("10.0.0.1"), false);
-  world.clock.advance(200);
+  world.clock.step(200);
   equal(world.rate.hasCredit("10.0.0.1"), true);
 });

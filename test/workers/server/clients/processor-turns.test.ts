@@ -4,10 +4,10 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { ProcessorTurns, type TurnTaker } from "../../../../src/workers/server/clients/processor-turns.js";
-import { ManualClock } from "../manual-clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 class World {
-  readonly clock = new ManualClock();
+  readonly clock = new SteppedClock(1000);
   readonly order: string[] = [];
   processorMs = 0;
   readonly turns = new ProcessorTurns({
@@ -22,7 +22,7 @@ class World {
   /** Lets `count` rounds of the event loop pass, each 1 ms after the other. */
   async pass(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
-      this.clock.advance(1);
+      this.clock.step(1);
       // A turn and its charge.
       for (let rounds = 0; rounds < 3; rounds++) await nextRound();
     }

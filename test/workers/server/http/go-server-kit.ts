@@ -4,7 +4,6 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
-import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pingCheck } from "../../../../src/workers/server/health/health.js";
 import { HealthSlis } from "../../../../src/workers/server/health/slis.js";
@@ -15,6 +14,7 @@ import { Listener, plainServer } from "../../../../src/workers/server/ports/list
 import { readOnlyHandler, type ReadOnlyRouteDeps } from "../../../../src/workers/server/routes.js";
 import { Stats } from "../../../../src/workers/server/stats/index.js";
 import { freePort } from "../../../support/free-port.js";
+import { silentLog } from "../../../support/silent.js";
 import { RecordedPort } from "../ports/authorised-route-kit.js";
 import { Certificates } from "../ports/secure-port-kit.js";
 
@@ -60,7 +60,13 @@ export class GoPorts {
   static async open(): Promise<GoPorts> {
     const certificates = await Certificates.create();
     const secure = await RecordedPort.open(certificates, "AlwaysAllow", {
-      ...{ connections: 4096, strangers: 4096, strangersPerAddress: 4096, strangerMs: Infinity, headersMs: 60_000 },
+      ...{
+        connections: 4096,
+        unauthorised: 4096,
+        unauthorisedPerAddress: 4096,
+        unauthorisedMs: Infinity,
+        headersMs: 60_000,
+      },
       ...{ unauthorisedBatchMs: Infinity, unauthorisedProcessorMs: Infinity },
     });
     const port = await freePort();
@@ -120,8 +126,7 @@ export class GoPorts {
 }
 
 function plainListener(port: number): Listener {
-  const quiet = (): void => undefined;
-  const log = { info: quiet, debug: quiet, warn: quiet, error: quiet } as unknown as Logger;
+  const log = silentLog;
   const scrape = { expose: () => Promise.resolve({ body: "", contentType: "text/plain" }) } as unknown as Scrape;
   const slis = new HealthSlis();
   const part = <T>(value: Partial<T>): T => value as T;

@@ -71,17 +71,21 @@ describe("an HTTP/2 connection", () => {
     equal(received, 0, "the responses waited for the client");
   });
 
-  test("of a stranger ends in its time, also if it takes nothing and keeps the connection busy", TIMEOUT, async () => {
-    await open({ strangerMs: 400 }, { settings: { initialWindowSize: 0 } });
-    await Promise.all(Array.from({ length: 10 }, () => ask("/pods")));
-    const busy = setInterval(() => {
-      if (!session.destroyed) session.ping(() => undefined);
-    }, 20);
-    try {
-      await isFreed();
-    } finally {
-      clearInterval(busy);
-    }
-    equal(received, 0, "the responses waited for the client");
-  });
+  test(
+    "of an unauthorised client ends in its time, also if it takes nothing and keeps the connection busy",
+    TIMEOUT,
+    async () => {
+      await open({ unauthorisedMs: 400 }, { settings: { initialWindowSize: 0 } });
+      await Promise.all(Array.from({ length: 10 }, () => ask("/pods")));
+      const busy = setInterval(() => {
+        if (!session.destroyed) session.ping(() => undefined);
+      }, 20);
+      try {
+        await isFreed();
+      } finally {
+        clearInterval(busy);
+      }
+      equal(received, 0, "the responses waited for the client");
+    },
+  );
 });

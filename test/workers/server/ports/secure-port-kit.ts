@@ -23,6 +23,7 @@ import type { ServedRuntime } from "../../../../src/workers/server/pods/runtime.
 import type { ConnectionLimits } from "../../../../src/workers/server/ports/https-server.js";
 import { SecureServer } from "../../../../src/workers/server/secure-server.js";
 import { freePort } from "../../../support/free-port.js";
+import { until } from "../../../support/sources-kit.js";
 import { TestCA, type Pair } from "../../../support/test-ca.js";
 
 export interface Answer {
@@ -215,7 +216,7 @@ export class SecurePort {
 
   /** Resolves when each response has ended, for the server too: its client may see the end a moment earlier. */
   async answered(): Promise<void> {
-    while ((await this.inflight()) > 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await this.inflight()) === 0);
   }
 
   close(): Promise<void> {

@@ -36,13 +36,13 @@ export class WatchedFiles {
   private closed = false;
 
   constructor(private readonly options: WatchedFilesOptions) {
-    this.timer = options.clock.every(LOOK_MS, () => this.look()).unref();
+    this.timer = options.clock.every(LOOK_MS, () => this.readAgain()).unref();
   }
 
   /** Reads them now, and watches from now on. Never rejects. */
   start(): Promise<void> {
     this.watchFolders();
-    this.look();
+    this.readAgain();
     return this.reading;
   }
 
@@ -53,7 +53,7 @@ export class WatchedFiles {
     for (const watcher of this.watchers.splice(0)) watcher.close();
   }
 
-  private look(): void {
+  private readAgain(): void {
     if (this.closed) return;
     if (this.watchers.length === 0) this.watchFolders();
     this.reading = this.reading.then(() => this.read());
@@ -101,6 +101,6 @@ export class WatchedFiles {
 
   private lookIn(ms: number): void {
     this.settle?.cancel();
-    this.settle = this.options.clock.after(ms, () => this.look());
+    this.settle = this.options.clock.after(ms, () => this.readAgain());
   }
 }

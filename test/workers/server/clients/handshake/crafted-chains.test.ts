@@ -3,7 +3,7 @@
 //   certificates, 16 KiB, sizes of keys. Unauthorised clients use at most half of the server thread, and one connection
 //   250 ms (docs/adr/0074).
 // @with test/workers/server/clients/client-gate.test.ts, test/workers/server/clients/processor-turns.test.ts,
-//   test/hostile/stranger.test.ts
+//   test/hostile/unauthorised-client.test.ts
 
 import { doesNotMatch, equal, match } from "node:assert/strict";
 import type { Socket } from "node:net";

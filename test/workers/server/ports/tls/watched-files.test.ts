@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { WatchedFiles } from "../../../../../src/workers/server/ports/tls/watched-files.js";
+import { until } from "../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 
 const SETTLE_MS = 100;
@@ -40,10 +41,6 @@ function open(...paths: string[]): Promise<void> {
     onProblem: (error) => problems.push(error.message),
   });
   return files.start();
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Timers of files at rest: the check each minute. */

@@ -1,18 +1,18 @@
-// A stranger at port 10250: no certificate, no token that is known.
+// An unauthorised client of port 10250: no certificate, no token that is known.
 
 import { size, type Attack } from "../attack.js";
-import { OPERATORS_ADDRESS, strangerAttack, type StrangerData } from "../stranger.js";
+import { OPERATORS_ADDRESS, clientAttack, type ClientAttackData } from "../unauthorised-client.js";
 
 const SECONDS = size(6, 20);
 
 function attack(
   name: string,
-  method: StrangerData["method"],
+  method: ClientAttackData["method"],
   connections: number,
   requests: number,
   short?: true,
 ): Attack {
-  return strangerAttack(
+  return clientAttack(
     { name, seconds: SECONDS, ...(short === undefined ? {} : { short }) },
     { method, connections, requests },
   );
@@ -29,7 +29,7 @@ const NOTHING: Attack = {
   start: () => Promise.resolve({ stop: () => Promise.resolve("nothing") }),
 };
 
-export const STRANGER: readonly Attack[] = [
+export const UNAUTHORISED_CLIENT: readonly Attack[] = [
   NOTHING,
   attack("pipelined requests followed by an upgrade request", "pipelined-upgrade", 20, size(100, 1_000), true),
   attack("incomplete request headers of 900 KiB", "half-heads", size(300, 800), 4_000, true),
@@ -53,7 +53,7 @@ export const STRANGER: readonly Attack[] = [
     upstream: "TLS alert at once",
   },
   ...(["crafted-tls", "accepted-chains"] as const).map((method) =>
-    strangerAttack(
+    clientAttack(
       { name: `${CHAINS[method]}, 10 a second, from the operator's own address`, seconds: size(10, 60) },
       { method, connections: 100, requests: size(100, 1_000), address: OPERATORS_ADDRESS },
     ),

@@ -1,4 +1,4 @@
-// A stranger at the authenticated port, without credentials, on its own thread. Invariant: it holds a bounded number of
+// A client of the authenticated port without credentials, on its own thread. Invariant: it holds a bounded number of
 // connections and sends a bounded number of requests. It closes all when it is stopped.
 
 import { randomBytes } from "node:crypto";
@@ -9,10 +9,10 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { parentPort, workerData } from "node:worker_threads";
 import { sleep } from "../../tools/standalone/wait.js";
 import { acceptedChains, craftedClients, type CraftedClient } from "./crafted-clients.js";
-import type { StrangerData, StrangerReport } from "./stranger.js";
+import type { ClientAttackData, ClientAttackReport } from "./unauthorised-client.js";
 
-const { port, address, method, connections, requests } = workerData as StrangerData;
-const report: StrangerReport = { made: 0, answers: 0, closed: 0, granted: 0 };
+const { port, address, method, connections, requests } = workerData as ClientAttackData;
+const report: ClientAttackReport = { made: 0, answers: 0, closed: 0, granted: 0 };
 const open = new Set<Socket | ClientHttp2Session>();
 let isOver = false;
 
@@ -26,7 +26,7 @@ function kept<T extends Socket | ClientHttp2Session>(one: T): T {
   return one;
 }
 
-/** A socket of the stranger's own address, still connecting. */
+/** Connects from the attack's own address. */
 const from = (): Socket => connect({ host: "127.0.0.1", port, localAddress: address }).on("error", () => undefined);
 
 async function tcp(): Promise<Socket | undefined> {
@@ -81,7 +81,7 @@ const counting = (socket: Socket | undefined): Socket | undefined =>
     if (data.includes("HTTP/1.1 200")) report.granted++;
   });
 
-const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
+const METHODS: Readonly<Record<ClientAttackData["method"], () => Promise<void>>> = {
   "pipelined-upgrade": () =>
     crowd(async () => {
       const socket = counting(await tls());

@@ -1,11 +1,11 @@
-// Starts strangers as attacks of the bench; the stranger's work is on a thread of its own.
+// Starts unauthorised clients as attacks of the bench, each on a thread of its own.
 
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Attack } from "./attack.js";
 import { HealthWatch } from "./health-watch.js";
 
-type StrangerMethod =
+type ClientAttackMethod =
   | "pipelined-upgrade"
   | "half-heads"
   | "refused-upgrades"
@@ -21,9 +21,9 @@ type StrangerMethod =
   | "one-byte-chunks"
   | "cut-bodies";
 
-export interface StrangerData {
+export interface ClientAttackData {
   port: number;
-  method: StrangerMethod;
+  method: ClientAttackMethod;
   /** Its own, or the operator's. */
   address: string;
   /** Held at the same time, at most. */
@@ -32,7 +32,7 @@ export interface StrangerData {
   requests: number;
 }
 
-export interface StrangerReport {
+export interface ClientAttackReport {
   made: number;
   /** Pieces of answers that came. */
   answers: number;
@@ -41,26 +41,26 @@ export interface StrangerReport {
   granted: number;
 }
 
-/** Not the operator's address: a stranger is a pod or another machine. */
+/** Not the operator's address: the client is a pod or another machine. */
 const ADDRESS = "127.0.0.2";
-/** A stranger behind the same address translation as the operator. */
+/** Address of a client behind the same address translation as the operator. */
 export const OPERATORS_ADDRESS = "127.0.0.1";
 
-export function strangerAttack(
+export function clientAttack(
   { name, seconds, ...others }: Pick<Attack, "name" | "seconds" | "short" | "upstream">,
-  how: Omit<StrangerData, "port" | "address"> & Partial<Pick<StrangerData, "address">>,
+  how: Omit<ClientAttackData, "port" | "address"> & Partial<Pick<ClientAttackData, "address">>,
 ): Attack {
   return {
     ...{ name, seconds, family: "unauthorised client", ...others },
     start: ({ port, node }) => {
-      const workerData: StrangerData = { port, address: ADDRESS, ...how };
-      const worker = new Worker(new URL("./stranger-thread.js", import.meta.url), { workerData });
+      const workerData: ClientAttackData = { port, address: ADDRESS, ...how };
+      const worker = new Worker(new URL("./unauthorised-client-thread.js", import.meta.url), { workerData });
       const health = new HealthWatch([node.kubelet.healthzUrl, `${node.kubelet.url}/healthz`]);
       return Promise.resolve({
         async stop() {
           const said = once(worker, "message");
           worker.postMessage("stop");
-          const [report] = (await said) as [StrangerReport];
+          const [report] = (await said) as [ClientAttackReport];
           await worker.terminate();
           const checks = await health.stop();
           if (report.made === 0) throw new Error("no connection was made");

@@ -16,8 +16,8 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { after, afterEach, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 import type { Pair } from "../../../support/test-ca.js";
-import { ManualClock } from "../manual-clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../ports/secure-port-kit.js";
 
 let certificates: Certificates;
@@ -166,10 +166,10 @@ test("a client that sends plain HTTP gets an answer that says so, before any cry
   equal(await textOf(socket), "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n");
 });
 
-test("a certificate's holder is served while strangers hold every connection", async () => {
+test("a certificate's holder is served while unauthorised clients hold every connection", async () => {
   await open({
     init: certificatesOnly,
-    limits: { connections: 16, strangers: 8, strangersPerAddress: 8, identified: 8 },
+    limits: { connections: 16, unauthorised: 8, unauthorisedPerAddress: 8, identified: 8 },
   });
   const crowd = Array.from({ length: 64 }, () => connectTcp(server.port, "127.0.0.1"));
   for (const socket of crowd) clients.add(socket.on("error", () => undefined));
@@ -201,7 +201,7 @@ test(
   { timeout: 120_000 },
   async () => {
     // Certificates are judged by wall time.
-    const clock = Object.assign(new ManualClock(), { now: () => systemClock.now() });
+    const clock = Object.assign(new SteppedClock(1000), { now: () => systemClock.now() });
     await open({ clock, init: certificatesOnly, limits: { handshakeBurst: 8 } });
     let [opened, accepted] = [0, 0];
     const onAccepted = (): void => {
@@ -239,7 +239,7 @@ test(
         if (!waits) await ask();
         while (accepted < opened) await tick();
         await tick();
-        clock.advance(10);
+        clock.step(10);
       }
     } finally {
       unsubscribe("net.server.socket", onAccepted);
@@ -251,7 +251,7 @@ test(
   "a token is reviewed next while another address has many made-up tokens waiting",
   { timeout: 60_000 },
   async () => {
-    const [clock, asked]: [ManualClock, string[]] = [new ManualClock(), []];
+    const [clock, asked]: [SteppedClock, string[]] = [new SteppedClock(1000), []];
     await open({
       clock,
       init: {
@@ -266,10 +266,10 @@ test(
         return Promise.resolve({ status: token === "good" ? { authenticated: true, user: { username: "op" } } : {} });
       },
     });
-    const strangers = Array.from({ length: 5 }, () => server.http2({ localAddress: "127.0.0.2" }));
+    const unknownClients = Array.from({ length: 5 }, () => server.http2({ localAddress: "127.0.0.2" }));
     let answers = 0;
     for (let i = 0; i < 50; i++) {
-      const stream = strangers[i % 5]?.request({ ":path": "/pods", authorization: `Bearer made-up-${i}` });
+      const stream = unknownClients[i % 5]?.request({ ":path": "/pods", authorization: `Bearer made-up-${i}` });
       stream?.on("response", () => answers++).on("error", () => undefined);
     }
     // One is reviewed, 32 wait; the others get 429.
@@ -279,13 +279,13 @@ test(
     while ((await server.inflight()) !== 33) await tick();
     const waiting = asked.length;
     while (!asked.includes("good")) {
-      if (asked.length < waiting + 10) clock.advance(1000);
+      if (asked.length < waiting + 10) clock.step(1000);
       await tick();
     }
     equal(asked.indexOf("good") - waiting <= 1, true, asked.join());
     while (answer === undefined) await tick();
     equal(answer.status, 200);
-    for (const stranger of strangers) stranger.destroy();
+    for (const unknownClient of unknownClients) unknownClient.destroy();
   },
 );
 
@@ -325,16 +325,16 @@ test("an HTTP/2 client has 16 requests in progress until one is authorised, and 
 
   await server.close();
   await open({ init: certificatesOnly });
-  const stranger = server.http2();
+  const unknownClient = server.http2();
   let answers = 0;
   for (let i = 0; i < 100; i++) {
-    stranger
+    unknownClient
       .request({ ":path": "/pods" })
       .on("error", () => undefined)
       .on("response", () => answers++)
       .resume();
   }
-  await once(stranger, "close");
+  await once(unknownClient, "close");
   // Those that were under way with the 16th are still answered.
   equal(answers >= 16 && answers <= 32, true, String(answers));
 });
