@@ -2,13 +2,13 @@
 // Entry point of the nodelet command. Reads the command line and loads only the code of the named command.
 
 import { EXIT } from "./errors.js";
-import { complain } from "./output/terminal.js";
+import { printFailure } from "./output/terminal.js";
 import { main } from "./program.js";
 
 // A reader that has enough (`nodelet events | head`) closes the pipe. A full disk is a failure of one line.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  complain(`cannot write the output: ${error.message}`);
+  printFailure(`cannot write the output: ${error.message}`);
   process.exit(EXIT.wrong);
 });
 // A closed standard error leaves no place for a message.

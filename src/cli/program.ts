@@ -17,7 +17,7 @@ import { CliError, EXIT } from "./errors.js";
 import { examplesText } from "./examples.js";
 import { addManifestCommands } from "./manifest-commands.js";
 import { FORMATS } from "./output/formats.js";
-import { complain, writeErr, writeOut } from "./output/terminal.js";
+import { printFailure, writeErr, writeOut } from "./output/terminal.js";
 import { watched } from "./output/watch.js";
 
 const EXIT_CODES = `
@@ -50,7 +50,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       writeErr(`nodelet: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`);
       return EXIT.wrong;
     }
-    complain(error.message);
+    printFailure(error.message);
     if (error.remedy !== undefined) writeErr(`what to do: ${error.remedy}\n`);
     return error.exitCode;
   }

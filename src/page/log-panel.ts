@@ -103,12 +103,14 @@ export class LogPanel {
     this.save.href = `logs/${path}${this.previous.checked ? "?previous=true" : ""}`;
     this.save.download = `${this.pod}_${this.choice.value}.log`;
     if (this.readingRun.endsWith(" ")) {
-      this.say("the container has not started yet");
+      this.showPhase("the container has not started yet");
       return;
     }
     this.stream(path, reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return;
-      this.say(`the log cannot be read (${error instanceof Error ? error.message : String(error)}), trying again`);
+      this.showPhase(
+        `the log cannot be read (${error instanceof Error ? error.message : String(error)}), trying again`,
+      );
       this.retry = setTimeout(() => this.read(), RETRY_MS);
     });
   }
@@ -117,13 +119,13 @@ export class LogPanel {
     const query = new URLSearchParams({ tailLines: String(TAIL_LINES) });
     if (this.follow.checked && !this.previous.checked) query.set("follow", "true");
     if (this.previous.checked) query.set("previous", "true");
-    this.say("reading");
+    this.showPhase("reading");
     const response = await fetch(`logs/${path}?${query.toString()}`, { signal });
     if (!response.ok || response.body === null) {
-      this.say(problemIn(await response.text()));
+      this.showPhase(problemIn(await response.text()));
       return;
     }
-    this.say(query.has("follow") ? "following" : "");
+    this.showPhase(query.has("follow") ? "following" : "");
     const decoder = new TextDecoder();
     const reader = response.body.getReader();
     for (;;) {
@@ -132,7 +134,7 @@ export class LogPanel {
       this.append(this.tail.push(decoder.decode(value, { stream: true })));
     }
     this.append(this.tail.end());
-    this.say(query.has("follow") ? "the run has ended" : "");
+    this.showPhase(query.has("follow") ? "the run has ended" : "");
   }
 
   private wanted(lines: readonly string[]): readonly string[] {
@@ -146,7 +148,7 @@ export class LogPanel {
     this.shown = 0;
     this.append(this.tail.lines);
     this.output.scrollTop = this.output.scrollHeight;
-    this.say(this.phase);
+    this.showPhase(this.phase);
   }
 
   private append(lines: readonly string[]): void {
@@ -157,10 +159,10 @@ export class LogPanel {
     while (output.childNodes.length > MAX_LINES) output.firstChild?.remove();
     this.shown = output.childNodes.length;
     if (atEnd) output.scrollTop = output.scrollHeight;
-    this.say(this.phase);
+    this.showPhase(this.phase);
   }
 
-  private say(phase: string): void {
+  private showPhase(phase: string): void {
     this.phase = phase;
     const all = this.tail.lines.length;
     const found = this.search.value === "" ? "" : `${this.shown} of ${all} lines`;
@@ -173,11 +175,11 @@ export class LogPanel {
     const text = this.wanted(this.tail.lines).join("\n");
     try {
       await navigator.clipboard.writeText(text);
-      this.say(`${this.phase === "" ? "" : `${this.phase}, `}copied`);
+      this.showPhase(`${this.phase === "" ? "" : `${this.phase}, `}copied`);
     } catch {
       // Without a secure connection a page may not write to the clipboard. The reader copies the selected text.
       getSelection()?.selectAllChildren(this.output);
-      this.say("selected: press Ctrl+C");
+      this.showPhase("selected: press Ctrl+C");
     }
   }
 }

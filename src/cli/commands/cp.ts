@@ -13,7 +13,7 @@ import { CliError, EXIT } from "../errors.js";
 import { parseCopy, type PodSide } from "../exec/copy-sides.js";
 import { execIn, type ExecRequest } from "../exec/session.js";
 import { renaming } from "../exec/tar-renaming.js";
-import { complain } from "../output/terminal.js";
+import { printFailure } from "../output/terminal.js";
 import { findPod, podsOf } from "../pods/find.js";
 import { containerName } from "../pods/pod-paths.js";
 
@@ -58,7 +58,7 @@ async function copyOut(context: Context, where: Where, { path }: PodSide, local:
       inContainer(context, { ...where, command }, { stdout: stdin }).finally(() => stdin.end()),
     );
     const skipped = await keepFiles(join(work, name), name);
-    for (const one of skipped) complain(`${one} is no file and no folder: not copied`);
+    for (const one of skipped) printFailure(`${one} is no file and no folder: not copied`);
     if (skipped.includes(name)) return;
     await rename(join(work, name), target);
   } finally {

@@ -8,7 +8,7 @@ import { contentOf, foreignPods, parsed, planApply, type Content, type Step } fr
 import { faultText, readManifests, type ManifestInput } from "../manifests/read.js";
 import { unifiedDiff } from "../manifests/unified-diff.js";
 import { print } from "../output/print.js";
-import { complain, warn } from "../output/terminal.js";
+import { printFailure, warn } from "../output/terminal.js";
 import { yamlText } from "../output/yaml.js";
 
 const FAILED = 2;
@@ -25,9 +25,9 @@ export async function diffCommand(context: Context, options: ManifestInput): Pro
   const { manifests, faults } = await readManifests(options, clock, state.rules);
   const ending = await terminatingPods(client, foreignPods(manifests, state));
   const steps = planApply(manifests, state, ending);
-  for (const fault of faults) (fault.severity === "warning" ? warn : complain)(faultText(fault));
+  for (const fault of faults) (fault.severity === "warning" ? warn : printFailure)(faultText(fault));
   for (const { action, manifest, reason = "" } of steps) {
-    if (action === "refuse") complain(`pod/${manifest.name} in namespace ${manifest.namespace}: ${reason}`);
+    if (action === "refuse") printFailure(`pod/${manifest.name} in namespace ${manifest.namespace}: ${reason}`);
   }
   const texts = steps.map(diffOf).filter((text) => text !== "");
   const data = steps.map((step) => {

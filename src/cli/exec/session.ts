@@ -48,13 +48,13 @@ export async function execIn(client: Client, request: ExecRequest, streams: Exec
   const path = `/exec/${podPath(request.pod)}/${encodeURIComponent(request.container)}?${query.toString()}`;
   const socket = new WebSocket(`ws+unix:${client.socket}:${path}`, [PROTOCOL]);
   try {
-    return await converse(socket, streams);
+    return await runSession(socket, streams);
   } finally {
     socket.terminate();
   }
 }
 
-function converse(socket: WebSocket, { stdin, stdout, stderr, onStart }: ExecStreams): Promise<number> {
+function runSession(socket: WebSocket, { stdin, stdout, stderr, onStart }: ExecStreams): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (message: string): void => reject(new CliError(EXIT.wrong, message));
     const pass = (to: Writable, data: Buffer): void => {

@@ -5,7 +5,7 @@ import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
-import { complain, warn } from "../output/terminal.js";
+import { printFailure, warn } from "../output/terminal.js";
 import { faultText, type Fault } from "./read.js";
 
 export interface Outcome {
@@ -53,7 +53,7 @@ export class Outcomes {
   fail(named: Pick<Outcome, "name" | "namespace">, line: string, error = line): void {
     this.failed = true;
     this.all.push({ ...named, error });
-    complain(line);
+    printFailure(line);
   }
 
   /** The data for programs, and the exit code. */

@@ -18,7 +18,7 @@ export function writeOut(text: string, colours: boolean): void {
 }
 
 /** One line about a failure; line ends in it become spaces, because a foreign text must not forge another line. */
-export function complain(line: string): void {
+export function printFailure(line: string): void {
   process.stderr.write(`nodelet: ${oneLine(line)}\n`);
 }
 

@@ -51,7 +51,7 @@ export class Membership {
   }
 
   /** `join` is not waited for. */
-  begin(join: () => Promise<JoinedCluster>): void {
+  startJoining(join: () => Promise<JoinedCluster>): void {
     this.joining = join().then(
       async (joined) => {
         this.joined = joined;

@@ -183,7 +183,7 @@ function clusterPods({ view, statuses, mirrors, held, budget, cleanedUp }: Clust
         const pod = statics.get(uid);
         if (pod === undefined) return;
         statics.delete(uid);
-        mirrors.unwant(pod);
+        mirrors.onStaticPodGone(pod);
       },
       staticsKnown: () => mirrors.onStaticsKnown(),
     },

@@ -26,7 +26,7 @@ export function beginJoin(context: AgentContext, parts: JoinParts): void {
   const { foundation, state, sync, sources, cri, devices, resources, pressures } = parts;
   const { membership, persistent, tasks, hostIPs, events } = foundation;
   if (membership === undefined || cluster === undefined || persistent === undefined) return;
-  membership.begin(async () => {
+  membership.startJoining(async () => {
     const { joinCluster } = await import("../cluster/join-cluster.js");
     return joinCluster({
       settings: cluster.settings,

@@ -51,7 +51,7 @@ export interface LifeDeps {
   dynamic: DynamicConfig | undefined;
 }
 
-export async function live(given: Settings, deps: LifeDeps): Promise<Outcome> {
+export async function runNode(given: Settings, deps: LifeDeps): Promise<Outcome> {
   const { log, stop } = deps;
   const settings =
     given.apiServerPort === 0 ? given : await (await import("./own-api.js")).withOwnApi(given, systemClock, log);

@@ -10,7 +10,7 @@ import type { LoggingConfig } from "../../shared/telemetry/log/logging-config.js
 import type { Settings } from "../command/settings.js";
 import type { LoggingSettings } from "../command/views/logging.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
-import { live, type Outcome } from "./node-life.js";
+import { runNode, type Outcome } from "./node-life.js";
 import { startLogging, type Logging } from "./unix/logging.js";
 import { nameProcess } from "./unix/process-name.js";
 import { listenForStop } from "./unix/signals.js";
@@ -50,7 +50,7 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
               await import("./docker-runtime.js")
             ).serveDocker(settings, { log, clock: systemClock, stop }),
           }
-        : await live(settings, { log, stop, dynamic, logging });
+        : await runNode(settings, { log, stop, dynamic, logging });
   } catch (error) {
     // A signal may end a wait, for example for the lock file. Any other failure is reported, also after a signal.
     outcome = error === stop.aborted.reason ? { exitCode: 0 } : await startFailed(error, log, dynamic);

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { VolumeOperationName, VolumeMetrics } from "./metrics.js";
-import type { VolumeDoer, DoneBy } from "./plugin.js";
+import type { VolumeDoer, OnPluginKnown } from "./plugin.js";
 
 /** Operations on volumes that pods have as devices, by the operation on a file system. */
 const BLOCK: Partial<Record<VolumeOperationName, VolumeOperationName>> = {
@@ -16,7 +16,7 @@ export async function measured<T>(
   { clock, metrics }: { clock: Clock; metrics: VolumeMetrics },
   operation: VolumeOperationName,
   doer: VolumeDoer | undefined,
-  work: (doneBy: DoneBy) => Promise<T>,
+  work: (onPluginKnown: OnPluginKnown) => Promise<T>,
 ): Promise<T> {
   const startedAt = clock.monotonic();
   let known = doer;

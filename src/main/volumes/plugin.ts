@@ -14,14 +14,14 @@ export interface VolumeDoer {
   /** The pod has it as a device. */
   block?: boolean;
 }
-export type DoneBy = (doer: VolumeDoer) => void;
+export type OnPluginKnown = (doer: VolumeDoer) => void;
 
 export interface SetUpRequest {
   pod: Pod;
   volume: Volume;
   signal: AbortSignal;
   /** Called by plugins that delegate, as soon as they know the plugin that does the work. */
-  doneBy?: DoneBy;
+  onPluginKnown?: OnPluginKnown;
   /** For plugins to call when something has come whose absence made a set-up fail: the next try begins at once. */
   hurry?: () => void;
 }
@@ -31,7 +31,7 @@ export interface VolumePlugin {
   readonly name: string;
   /** Field of the volume that selects the plugin: "emptyDir". */
   readonly source: string;
-  /** The plugin delegates to another one and reports its name (`doneBy`): no volume has the plugin's own name. */
+  /** The plugin delegates to another one and reports its name (`onPluginKnown`): no volume has the plugin's own name. */
   readonly indirect?: boolean | undefined;
   /** Idempotent. Resolves to what containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
   setUp(request: SetUpRequest): Promise<VolumePlace>;
@@ -43,9 +43,9 @@ export interface VolumePlugin {
   /** The feature of such a volume that this node lacks, as text for an UnsupportedVolumeError; absent: none. */
   unsupported?: ((volume: Volume) => string | undefined) | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeError, ForeignMountError */
-  tearDown?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
+  tearDown?(uid: string, volume: string, onPluginKnown?: OnPluginKnown): Promise<void>;
   /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */
-  unmapDevice?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
+  unmapDevice?(uid: string, volume: string, onPluginKnown?: OnPluginKnown): Promise<void>;
   /** For volumes in directories of pods that bear no plugin's name: those of flexVolume drivers. As `tearDown`. */
   tearDownIn?(directory: string, uid: string, volume: string): Promise<void>;
   /** Ends background work. */

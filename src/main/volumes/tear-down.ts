@@ -16,7 +16,7 @@ import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { volumeOperationPendingError } from "./errors.js";
 import { unmount } from "./mounts.js";
 import * as paths from "./paths.js";
-import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
+import type { OnPluginKnown, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { removeEmpty, removeTree } from "./remove-tree.js";
 import { volumeKey, type ActualState } from "./world/actual-state.js";
 import type { VolumeOperations } from "./world/operations.js";
@@ -32,7 +32,7 @@ export interface TearDownDeps {
   operations: VolumeOperations;
   actual: ActualState;
   /** One attempt, measured. */
-  attempt<T>(doer: VolumeDoer, work: (doneBy: DoneBy) => Promise<T>): Promise<T>;
+  attempt<T>(doer: VolumeDoer, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T>;
 }
 
 /** All volumes are tried before the first failure is thrown. */
@@ -113,8 +113,8 @@ async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, f
   const owner = deps.plugins.find((plugin) => plugin.tearDownIn !== undefined);
   for (const directory of found.mounts) {
     const plugin = pluginOf(directory);
-    await deps.attempt({ plugin: pluginName(directory) }, async (doneBy) => {
-      if (plugin?.tearDown !== undefined) return plugin.tearDown(uid, volume, doneBy);
+    await deps.attempt({ plugin: pluginName(directory) }, async (onPluginKnown) => {
+      if (plugin?.tearDown !== undefined) return plugin.tearDown(uid, volume, onPluginKnown);
       if (owner?.tearDownIn !== undefined) return owner.tearDownIn(directory, uid, volume);
       deps.log.warn({ uid, volume, plugin: directory }, "removing a volume directory of an unknown plugin");
       return removeTree(`${volumesDirectory(deps.rootDir, uid)}/${directory}/${volume}`);
@@ -123,7 +123,7 @@ async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, f
   for (const directory of found.devices) {
     const plugin = pluginOf(directory);
     const doer = { plugin: pluginName(directory), block: true };
-    await deps.attempt(doer, async (doneBy) => plugin?.unmapDevice?.(uid, volume, doneBy));
+    await deps.attempt(doer, async (onPluginKnown) => plugin?.unmapDevice?.(uid, volume, onPluginKnown));
   }
 }
 

@@ -18,7 +18,7 @@ import { VolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError } from "./
 import { measured } from "./measured.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
-import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
+import type { OnPluginKnown, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { volumePlugins } from "./plugins.js";
 import { reconcile } from "./reconcile.js";
 import { removeOwnTree } from "./remove-tree.js";
@@ -108,7 +108,7 @@ export class PluginVolumeManager implements VolumeManager {
     this.desired.want(pod, volumes);
     this.follow(pod);
     const { actual, operations } = this;
-    const attempt = <T>(doer: VolumeDoer | undefined, work: (doneBy: DoneBy) => Promise<T>): Promise<T> =>
+    const attempt = <T>(doer: VolumeDoer | undefined, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T> =>
       measured(this.options, "volume_mount", doer, work);
     const mounted = (plugin: string, durationMs: number): void => this.options.metrics.mounted(plugin, durationMs);
     try {
@@ -149,7 +149,7 @@ export class PluginVolumeManager implements VolumeManager {
   }
 
   refreshPod(uid: string): void {
-    this.operations.hurry(uid);
+    this.operations.retryNow(uid);
     this.refresher.soon(uid);
   }
 
@@ -169,7 +169,7 @@ export class PluginVolumeManager implements VolumeManager {
     await this.reconcileOnce();
     this.desired.forget(uid);
     const { actual, operations, plugins } = this;
-    const attempt = <T>(doer: VolumeDoer, work: (doneBy: DoneBy) => Promise<T>): Promise<T> =>
+    const attempt = <T>(doer: VolumeDoer, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T> =>
       measured(this.options, "volume_unmount", doer, work);
     await tearDownVolumes({ rootDir, clock, log, plugins, operations, actual, attempt }, uid);
   }

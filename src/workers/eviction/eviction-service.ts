@@ -106,7 +106,7 @@ export function buildEvictionService(parts: EvictionInputs): EvictionService {
     diskRelief,
     limits: new LimitRounds({ podStore, figures, outbox, layout: () => disks.layout, clock }),
     oom,
-    looked: (observations, thresholds) => notifier?.looked(observations, thresholds),
+    onSample: (observations, thresholds) => notifier?.looked(observations, thresholds),
     board,
     clock,
     log,

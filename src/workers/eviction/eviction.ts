@@ -52,9 +52,9 @@ export interface EvictionLoopDeps {
   diskRelief: DiskRelief;
   limits: LimitRounds;
   /** Never throws. */
-  oom: { look(): void };
+  oom: { reportKills(): void };
   /** Called after each sample. */
-  looked?(sample: Observations, thresholds: readonly EvictionThreshold[]): void;
+  onSample?(sample: Observations, thresholds: readonly EvictionThreshold[]): void;
   board: { setOp(code: number): void; worked(): void };
   clock: Pick<Clock, "monotonic" | "after">;
   log: Pick<Logger, "error">;
@@ -129,7 +129,7 @@ export class Eviction {
     do {
       this.again = false;
       const began = clock.monotonic();
-      this.deps.oom.look();
+      this.deps.oom.reportKills();
       board.setOp(EVICTION_LOOK);
       try {
         nextMs = await this.look();
@@ -167,7 +167,7 @@ export class Eviction {
     this.reportEnough(thresholds);
     this.startLimits();
     await this.act(judgement, thresholds, observations);
-    this.deps.looked?.(observations, thresholds);
+    this.deps.onSample?.(observations, thresholds);
     return nextLookMs({
       periodMs,
       thresholds,

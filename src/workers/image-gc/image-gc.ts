@@ -71,7 +71,7 @@ export class ImageGc {
 
   /** Rejects when too little was freed. */
   round(): Promise<void> {
-    return this.inTurn(() => (this.collects ? this.tracedCollect() : this.look()));
+    return this.inTurn(() => (this.collects ? this.tracedCollect() : this.refreshRecords()));
   }
 
   /** Aborts pending calls. */
@@ -84,7 +84,7 @@ export class ImageGc {
   removeUnused(): Promise<FreedImages> {
     return this.inTurn(async () => {
       const runAt = this.deps.clock.monotonic();
-      await this.look();
+      await this.refreshRecords();
       return this.freeSpace(inEvictionOrder(this.records.all()), Infinity, runAt);
     });
   }
@@ -115,7 +115,7 @@ export class ImageGc {
   private async collect(): Promise<void> {
     const { clock, cri, statFs, log } = this.deps;
     const runAt = clock.monotonic();
-    await this.look();
+    await this.refreshRecords();
     const before = inEvictionOrder(this.records.all());
     // Until it ran that long itself the kubelet cannot know when an image was used.
     const { imageMaximumGCAgeMs: maxAgeMs } = this.settings;
@@ -202,7 +202,7 @@ export class ImageGc {
   }
 
   /** Brings the records up to date. */
-  private async look(): Promise<void> {
+  private async refreshRecords(): Promise<void> {
     const { cri, main, clock, generation } = this.deps;
     const [{ images }, sandboxImage, containers] = await Promise.all([
       cri.listImages({}, { signal: this.end.signal }),

@@ -61,7 +61,7 @@ export class HealthMonitor {
   }
 
   start(): void {
-    this.look();
+    this.checkThreads();
     this.timer = this.options.clock.every(LOOK_MS, () => this.tick());
   }
 
@@ -74,13 +74,13 @@ export class HealthMonitor {
    * NotReady.
    */
   get current(): KubeletHealth {
-    if (this.relistAt === undefined) this.look();
+    if (this.relistAt === undefined) this.checkThreads();
     return { stalls: this.threads.flatMap(({ stall }) => stall ?? []), plegProblem: this.plegProblem };
   }
 
   private tick(): void {
     const before = this.verdict();
-    this.look();
+    this.checkThreads();
     if (this.verdict() !== before) this.options.onChange();
   }
 
@@ -88,19 +88,19 @@ export class HealthMonitor {
     return [...this.current.stalls, this.plegProblem === "" ? "" : "pleg"].join("\n");
   }
 
-  private look(): void {
+  private checkThreads(): void {
     const { board, limits, clock } = this.options;
     const now = clock.monotonic();
     for (const thread of this.threads) {
       const seen = board.read(thread.name);
-      const silentMs = thread.silence.look(seen.ageMs, now);
+      const silentMs = thread.silence.observe(seen.ageMs, now);
       // The first message stays: a message that changes with each check would be a new status each time.
       if (silentMs <= limits[thread.name]) thread.stall = undefined;
       else thread.stall ??= this.describe(seen, silentMs, limits[thread.name]);
     }
     const { workAgeMs } = board.read("pleg");
     if (workAgeMs !== Infinity) this.relistAt = Math.max(this.relistAt ?? -Infinity, now - workAgeMs);
-    const ageMs = this.relists.look(this.relistAt === undefined ? Infinity : now - this.relistAt, now);
+    const ageMs = this.relists.observe(this.relistAt === undefined ? Infinity : now - this.relistAt, now);
     this.plegProblem =
       ageMs === Infinity
         ? "pleg has yet to be successful"

@@ -14,7 +14,7 @@ export class SilenceTimer {
   /**
    * `ageMs`: age of the newest sign by the clock; Infinity before the first. Returns the length of the silence in ms.
    */
-  look(ageMs: number, nowMs: number): number {
+  observe(ageMs: number, nowMs: number): number {
     const passed = nowMs - (this.lookedAt ?? nowMs);
     this.lookedAt = nowMs;
     if (ageMs === Infinity) return (this.silentMs = Infinity);

@@ -86,7 +86,7 @@ export class StatusSync {
   }
 
   start(): void {
-    this.hold = this.deps.clock.after(HOLD_MS, () => this.begin());
+    this.hold = this.deps.clock.after(HOLD_MS, () => this.startLoop());
     this.beginWhenKnown();
   }
 
@@ -116,10 +116,10 @@ export class StatusSync {
   }
 
   private beginWhenKnown(): void {
-    if (this.facts?.runtime !== undefined && this.facts.relisted) this.begin();
+    if (this.facts?.runtime !== undefined && this.facts.relisted) this.startLoop();
   }
 
-  private begin(): void {
+  private startLoop(): void {
     if (this.hold === undefined) return;
     this.hold.cancel();
     this.hold = undefined;

@@ -103,7 +103,7 @@ export class PeerAccounts {
     return this.byPod.size;
   }
 
-  begin(uid: string, onWaited?: (ms: number) => void): PeerRun {
+  startRun(uid: string, onWaited?: (ms: number) => void): PeerRun {
     return new PeerRun(this.accountOf(uid), onWaited);
   }
 

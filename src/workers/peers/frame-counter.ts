@@ -45,11 +45,11 @@ export class FrameCounter {
       if (this.head === 3) this.type = piece[at] ?? 0;
       at++;
       this.head++;
-      if (this.head === HEAD_BYTES) this.begin();
+      if (this.head === HEAD_BYTES) this.countFrame();
     }
   }
 
-  private begin(): void {
+  private countFrame(): void {
     if (this.type === DATA && this.length > 0 && this.dataFrames < this.limits.dataFrames) this.dataFrames++;
     else this.frames++;
     if (this.frames > MAX_FRAMES) throw new PeerLimitError(`the server sent more than ${MAX_FRAMES} HTTP/2 frames`);

@@ -41,6 +41,6 @@ export class PeerActions {
   }
 
   private guard(uid: string, onWaited?: (ms: number) => void): Guard {
-    return { run: this.accounts.begin(uid, onWaited), turns: this.turns };
+    return { run: this.accounts.startRun(uid, onWaited), turns: this.turns };
   }
 }

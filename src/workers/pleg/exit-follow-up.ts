@@ -17,7 +17,7 @@ export class ExitFollowUp {
     private readonly look: (uid: string) => void,
   ) {}
 
-  begin(uid: string): void {
+  start(uid: string): void {
     this.end(uid);
     this.step(uid, 0);
   }

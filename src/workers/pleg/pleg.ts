@@ -104,7 +104,7 @@ export class Pleg {
       leftOut,
     });
     this.followUp = new ExitFollowUp(clock, (uid) => this.inspector.request(uid, 0, []));
-    this.watches = new CgroupWatches((uid) => this.followUp.begin(uid), log);
+    this.watches = new CgroupWatches((uid) => this.followUp.start(uid), log);
     this.events = init.useEvents
       ? new EventStream({
           cri,

@@ -130,7 +130,7 @@ function handler(router: Router, hostNames: readonly string[], http?: HttpMetric
     "http",
     onlyOwnHost(hostNames, (request, response, read) => {
       const call = router.callOf(read);
-      const end = http?.begin(call.method, authorisedPath(call));
+      const end = http?.countRequest(call.method, authorisedPath(call));
       if (end !== undefined) response.once("close", end);
       // A body is never read; a client that sends one gets its response all the same.
       request.resume();

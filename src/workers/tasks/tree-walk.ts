@@ -156,7 +156,7 @@ export class TreeWalk {
         const fd = index === 0 ? openSync(this.root, ROOT) : this.openIn(above, level.name, index);
         if (passing !== undefined) closeSync(passing);
         passing = undefined;
-        if (index > last - HELD && level.fd === undefined) hold(level, fd);
+        if (index > last - HELD && level.fd === undefined) continueListing(level, fd);
         else passing = fd;
         above = fd;
       }
@@ -192,7 +192,7 @@ export class TreeWalk {
   }
 }
 
-function hold(level: Level, fd: number): void {
+function continueListing(level: Level, fd: number): void {
   level.fd = fd;
   if (level.done) return;
   try {

@@ -31,7 +31,7 @@ test("the deadline of a pod that ends cannot move later", async () => {
   const ending = worker();
   ending.fail({ cause: "failed", deadline: 1000 });
   assert.throws(
-    () => ending["ending"].begin({ cause: "failed", deadline: 2000 }),
+    () => ending["ending"].startTermination({ cause: "failed", deadline: 2000 }),
     broken("a pod's deadline only moves earlier"),
   );
   await settle();

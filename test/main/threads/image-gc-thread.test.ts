@@ -78,7 +78,7 @@ async function build(t: TestContext) {
 
 test("on order every unused image goes, by grant only, and is counted", async (t) => {
   const { leases, imageGc, images, rested } = await build(t);
-  const lease = await leases.begin(SPARE, never);
+  const lease = await leases.lease(SPARE, never);
   assert.deepEqual(await imageGc.removeUnusedImages(), { images: 0, bytes: 0 });
   lease.end();
   const freed = await imageGc.removeUnusedImages();
@@ -97,7 +97,7 @@ test("a thread that dies while it removes an image holds it no longer, and its s
   const order = imageGc.removeUnusedImages();
   await until("the removal to be under way", () => fake.calls.some(({ verb }) => verb === "RemoveImage"));
   assert.equal(leases.granted, 1);
-  const begun = leases.begin(SPARE, never);
+  const begun = leases.lease(SPARE, never);
   await imageGc.thread.terminate();
   await assert.rejects(order, { name: "ThreadExitedError" });
   (await begun).end();

@@ -13,7 +13,7 @@ test("looks come 14, 20, 28, 45, 80, 150, 300 and 1000 ms after the removal, the
   const clock = new SteppedClock();
   const looks: number[] = [];
   const followUp = new ExitFollowUp(clock, () => looks.push(clock.now()));
-  followUp.begin("u");
+  followUp.start("u");
   clock.step(10_000);
   assert.deepEqual(looks, [14, 20, 28, 45, 80, 150, 300, 1000]);
   assert.equal(clock.pending, 0);
@@ -23,13 +23,13 @@ test("a change ends the checks of its pod only; another removal starts them agai
   const clock = new SteppedClock();
   const looks: string[] = [];
   const followUp = new ExitFollowUp(clock, (uid) => looks.push(`${uid}@${clock.now()}`));
-  followUp.begin("a");
-  followUp.begin("b");
+  followUp.start("a");
+  followUp.start("b");
   clock.step(15);
   followUp.end("a");
   clock.step(15);
   assert.deepEqual(looks, ["a@14", "b@14", "b@20", "b@28"]);
-  followUp.begin("b");
+  followUp.start("b");
   clock.step(20);
   assert.deepEqual(looks.slice(4), ["b@44", "b@50"]);
   followUp.close();
@@ -45,7 +45,7 @@ test("a look that ends the following does not start it again", () => {
     looks++;
     followUp.end(uid);
   });
-  followUp.begin("u");
+  followUp.start("u");
   clock.step(10_000);
   assert.equal(looks, 1);
 });

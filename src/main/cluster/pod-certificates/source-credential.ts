@@ -115,7 +115,7 @@ export class SourceCredential {
     if (this.asking) this.early.set(name, request);
     if (pending?.request !== name) return;
     const verdict = verdictOf(pending, request, this.deps.random());
-    if (verdict !== undefined) this.settle(name, verdict);
+    if (verdict !== undefined) this.applyOutcome(name, verdict);
     else if (deleted) {
       this.failures++;
       this.deps.log.warn(
@@ -127,7 +127,7 @@ export class SourceCredential {
     }
   }
 
-  private settle(name: string, state: CredentialState): void {
+  private applyOutcome(name: string, state: CredentialState): void {
     const { events } = this.deps;
     const held = this.state.phase === "held" ? { held: this.state.held } : {};
     this.state = state.phase === "refused" ? { ...state, ...held } : state;

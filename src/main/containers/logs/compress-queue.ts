@@ -96,7 +96,7 @@ export class CompressQueue {
     try {
       return await inUntrustedFolder(dirname(logPath), (folder) => this.compressIn(folder, logPath));
     } catch (error) {
-      if (!this.abort.signal.aborted) this.complain(logPath, error);
+      if (!this.abort.signal.aborted) this.warnOnce(logPath, error);
       return false;
     } finally {
       this.file = undefined;
@@ -111,7 +111,7 @@ export class CompressQueue {
       try {
         await this.compressFile(folder, name, logPath);
         if (problem === undefined) this.complaints.delete(logPath);
-        else this.complain(logPath, problem);
+        else this.warnOnce(logPath, problem);
         return true;
       } catch (error) {
         if (!(error instanceof NotRegularFileError || error instanceof LogTooLargeError)) throw error;
@@ -119,7 +119,7 @@ export class CompressQueue {
         problem ??= error;
       }
     }
-    if (problem !== undefined) this.complain(logPath, problem);
+    if (problem !== undefined) this.warnOnce(logPath, problem);
     return false;
   }
 
@@ -134,7 +134,7 @@ export class CompressQueue {
     if (result.outcome === "failed") throw new Error(`${result.code}: ${result.message}`);
   }
 
-  private complain(logPath: string, error: unknown): void {
+  private warnOnce(logPath: string, error: unknown): void {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return; // the pod is gone
     const message = messageOf(error);
     if (this.complaints.get(logPath) === message) return;

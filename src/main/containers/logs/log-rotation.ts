@@ -136,7 +136,7 @@ export class LogRotation {
         continue;
       }
       entry.busy = true;
-      const inspect = this.look(entry).finally(() => {
+      const inspect = this.checkEntry(entry).finally(() => {
         entry.busy = false;
         this.looks.delete(inspect);
         this.schedule(entry.dueAt);
@@ -172,7 +172,7 @@ export class LogRotation {
   }
 
   /** Never rejects. */
-  private async look(entry: Entry): Promise<void> {
+  private async checkEntry(entry: Entry): Promise<void> {
     const { containerLogMaxSize: maxSize, containerLogMonitorIntervalMs: monitorIntervalMs } = this.deps.settings;
     entry.watch?.[Symbol.dispose]();
     entry.watch = undefined;
@@ -190,7 +190,7 @@ export class LogRotation {
       if (next.asleep) entry.watch = await inLogFolder(entry.log.path, (folder) => this.watchWrites(entry, folder));
       entry.complaint = undefined;
     } catch (error) {
-      this.complain(entry, error);
+      this.warnOnce(entry, error);
     }
     entry.waitedMs = afterMs;
     entry.dueAt = this.deps.clock.monotonic() + afterMs;
@@ -284,7 +284,7 @@ export class LogRotation {
     for (const entry of this.entries.values()) if (entry.log.path === path) entry.othersChanged = true;
   }
 
-  private complain(entry: Entry, error: unknown): void {
+  private warnOnce(entry: Entry, error: unknown): void {
     const { log } = entry;
     const message = messageOf(error);
     if (this.abort.signal.aborted || entry.complaint === message) return;

@@ -81,7 +81,7 @@ export class CertificateManager {
     const { log, what, store, clock } = this.deps;
     const { signal } = this.abort;
     try {
-      this.hold(await store.read());
+      this.useCertificate(await store.read());
       const backoff = new Backoff({ ...RETRY, random: () => this.random() });
       let failed = false;
       while (!signal.aborted) {
@@ -96,7 +96,7 @@ export class CertificateManager {
     }
   }
 
-  private hold(certificate: DescribedCertificate | undefined): void {
+  private useCertificate(certificate: DescribedCertificate | undefined): void {
     this.held = certificate;
     this.rotateAt = certificate === undefined ? 0 : rotationTime(certificate, this.random());
   }
@@ -139,7 +139,7 @@ export class CertificateManager {
       if (described === undefined) throw new Error("the API server returned data that is not a certificate");
       await store.keep(certificate, key);
       const age = this.held === undefined ? undefined : (clock.now() - this.held.notBefore) / 1000;
-      this.hold({ ...described, hasKey: true });
+      this.useCertificate({ ...described, hasKey: true });
       this.renewedAt = clock.monotonic();
       this.answers = true;
       log.info(

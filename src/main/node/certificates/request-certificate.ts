@@ -42,7 +42,7 @@ export async function requestCertificate(wanted: SigningRequest, deps: RequestDe
   const name = await submit(wanted, deps);
   const deadline = deps.clock.monotonic() + WAIT_MS;
   for (;;) {
-    const found = await look(name, deps);
+    const found = await readRequest(name, deps);
     const certificate = found === undefined ? undefined : verdictOf(found);
     if (certificate !== undefined) return certificate;
     if (deps.clock.monotonic() >= deadline) {
@@ -74,7 +74,10 @@ async function submit({ name, request, signerName, usages }: SigningRequest, dep
 }
 
 /** Undefined while the server is unreachable. */
-async function look(name: string, { client, signal }: RequestDeps): Promise<CertificateSigningRequest | undefined> {
+async function readRequest(
+  name: string,
+  { client, signal }: RequestDeps,
+): Promise<CertificateSigningRequest | undefined> {
   try {
     return await client.get(CERTIFICATE_SIGNING_REQUESTS, { name }, { signal });
   } catch (error) {

@@ -28,7 +28,7 @@ const MOST_ENTRIES = 4096;
  */
 export async function scanSockets(directory: string, known: Iterable<string> = []): Promise<SocketScan> {
   const walk = new Walk();
-  for (const path of known) await walk.look(path);
+  for (const path of known) await walk.addIfSocket(path);
   await walk.enter(directory, 0);
   return walk.scan;
 }
@@ -37,7 +37,7 @@ class Walk {
   readonly scan: SocketScan = { sockets: new Map(), directories: [], isCut: false };
   private entries = 0;
 
-  async look(path: string): Promise<void> {
+  async addIfSocket(path: string): Promise<void> {
     const { sockets } = this.scan;
     if (sockets.has(path)) return;
     if (sockets.size >= MOST_SOCKETS) {
@@ -66,7 +66,7 @@ class Walk {
       const path = `${directory}/${entry.name}`;
       if (entry.name.startsWith(".")) continue;
       if (entry.isDirectory() && depth < DEEPEST) await this.enter(path, depth + 1);
-      else if (entry.isSocket()) await this.look(path);
+      else if (entry.isSocket()) await this.addIfSocket(path);
     }
   }
 }

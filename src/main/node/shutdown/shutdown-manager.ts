@@ -111,7 +111,7 @@ export class ShutdownManager {
       // The kubelet missed signals while it was not subscribed: before its start or before logind's restart.
       const preparing = await logind.preparing();
       if (preparing !== this.shuttingDown) this.onPrepare(preparing);
-      else if (!preparing) await this.hold();
+      else if (!preparing) await this.acquireLock();
       if (this.reportedProblem !== "")
         deps.log.info("connected to logind; the inhibitor lock delays the node's shutdown for pods");
       this.reportedProblem = "";
@@ -135,7 +135,7 @@ export class ShutdownManager {
     events.node({ type: "Normal", reason: "Shutdown", message });
     if (ending === undefined) {
       before?.abort.abort(new Error("the shutdown was cancelled"));
-      this.hold().catch((error: unknown) => this.reportProblem(error));
+      this.acquireLock().catch((error: unknown) => this.reportProblem(error));
       return;
     }
     this.endings = this.endings
@@ -169,7 +169,7 @@ export class ShutdownManager {
   }
 
   /** Takes the lock; an older one is let go of only then. */
-  private hold(): Promise<void> {
+  private acquireLock(): Promise<void> {
     const taken = this.locking.then(async () => {
       if (this.isStopped() || this.shuttingDown) return;
       const lock = await this.deps.takeLock(this.stopping.signal);
@@ -195,7 +195,7 @@ export class ShutdownManager {
     log.warn("systemd-inhibit exited and released the shutdown inhibitor lock; acquiring it again");
     clock
       .sleep(RECONNECT_MS, this.stopping.signal)
-      .then(() => (this.lock === undefined ? this.hold() : undefined))
+      .then(() => (this.lock === undefined ? this.acquireLock() : undefined))
       .catch((error: unknown) => this.reportProblem(error));
   }
 

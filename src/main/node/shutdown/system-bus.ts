@@ -76,7 +76,7 @@ export async function connectSystemBus(path: string, clock: Clock): Promise<Syst
   const client = library.default.createClient({ stream: socket, direct: true, authMethods: ["EXTERNAL"] });
   const bus = new Connection(socket, client, clock);
   try {
-    await bus.greet();
+    await bus.openConnection();
     return bus;
   } catch (error) {
     bus.close();
@@ -113,7 +113,7 @@ class Connection implements SystemBus {
     });
   }
 
-  async greet(): Promise<void> {
+  async openConnection(): Promise<void> {
     await this.pending("the connection's begin", (resolve) =>
       this.client.connection.once("connect", () => resolve([])),
     );

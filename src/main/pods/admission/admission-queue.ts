@@ -73,12 +73,12 @@ export class AdmissionQueue {
 
   private enqueue(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
     const earlier = this.running.get(pod.metadata.uid);
-    if (earlier === undefined) return this.begin(pod, signal);
+    if (earlier === undefined) return this.startAdmission(pod, signal);
     // One that was given up still gives back what it held.
-    return Promise.allSettled([earlier.verdict]).then(() => this.begin(pod, signal));
+    return Promise.allSettled([earlier.verdict]).then(() => this.startAdmission(pod, signal));
   }
 
-  private begin(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
+  private startAdmission(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
     const { uid } = pod.metadata;
     const own = new Scope(signal);
     const verdict = this.turns

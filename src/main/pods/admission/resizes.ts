@@ -130,7 +130,7 @@ export class Resizes {
     // If this resize releases something, the others are tried when it is granted.
     if (entry.admitted && !sameResources(resourcesOf(desired), resourcesOf(known?.desired ?? effective))) {
       // The pod's record has the new spec from now on. Without an allocation, the spec would be taken for one.
-      this.deps.allocations.hurry();
+      this.deps.allocations.writeNow();
       this.consider(uid, "pod_updated");
     } else this.retry(known === undefined ? "pods_added" : "pod_updated");
     return effective;

@@ -45,7 +45,7 @@ export class ContainerCollector {
     this.loop = new Loop({
       clock: deps.clock,
       periodMs: PERIOD_MS,
-      round: () => this.tidy(),
+      round: () => this.collectOnce(),
       failed: (error) => {
         deps.log.error({ err: error }, `cannot terminate pods that no source wants: ${messageOf(error)}`);
         return PERIOD_MS;
@@ -84,7 +84,7 @@ export class ContainerCollector {
   }
 
   /** Answers when to come again. */
-  private async tidy(): Promise<number> {
+  private async collectOnce(): Promise<number> {
     const { log, events } = this.deps;
     try {
       const pods = this.deps.livingPods();

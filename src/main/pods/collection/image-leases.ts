@@ -92,7 +92,7 @@ export class ImageLeases {
    * Leases the image for a pull or start. Resolves when no removal of it is under way; rejects with the signal's
    * reason, or with ImageBeingRemovedError.
    */
-  async begin(reference: string, signal: AbortSignal): Promise<ImageLease> {
+  async lease(reference: string, signal: AbortSignal): Promise<ImageLease> {
     const held: Held = { keys: new Set(keysOfReference(reference)), missed: new Set() };
     // From now on no further removal of it is granted.
     this.leases.add(held);

@@ -41,7 +41,7 @@ export class LeasedImages implements ImageProvider {
     makeReady: () => Promise<Ready>,
     signal: AbortSignal,
   ): Promise<Ready> {
-    const lease = await this.leases.begin(reference, signal).catch((error: unknown) => {
+    const lease = await this.leases.lease(reference, signal).catch((error: unknown) => {
       throw toStartError(error);
     });
     try {

@@ -55,7 +55,7 @@ export class DirectoryWatch {
       const identity = `${folder}:${stats.dev}:${stats.ino}`;
       if (identity === this.identity || this.isStopped()) return;
       this.drop();
-      this.begin(folder);
+      this.watchFolder(folder);
       this.identity = identity;
     } catch (error) {
       this.drop();
@@ -71,7 +71,7 @@ export class DirectoryWatch {
     return this.stopped;
   }
 
-  private begin(folder: string): void {
+  private watchFolder(folder: string): void {
     const own = basename(folder);
     this.watcher = watch(folder, (event, name) => {
       if (name !== null) this.options.onEvent(name);

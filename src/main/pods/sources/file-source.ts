@@ -171,14 +171,14 @@ export class FileSource {
   private async list(): Promise<string[] | undefined> {
     try {
       const names = await readdir(this.folder);
-      this.complain(undefined);
+      this.setProblem(undefined);
       return names.filter((name) => this.isWanted(name)).sort();
     } catch (error) {
       const code = errorCode(error) ?? String(error);
       if (code === "ENOENT") return [];
       if (this.complaint?.code !== code) {
         const refused = unreadable(`its files cannot be listed (${code})`, this.options.clock.now());
-        this.complain({ code, refused });
+        this.setProblem({ code, refused });
         const text = `cannot list manifests in ${this.folder} (${code}); keeping the known pods`;
         this.options.log.error({ folder: this.folder, err: error }, text);
       }
@@ -186,7 +186,7 @@ export class FileSource {
     }
   }
 
-  private complain(complaint: { code: string; refused: Refusal } | undefined): void {
+  private setProblem(complaint: { code: string; refused: Refusal } | undefined): void {
     if (this.complaint === undefined && complaint === undefined) return;
     this.complaint = complaint;
     this.options.onManifests();

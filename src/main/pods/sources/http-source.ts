@@ -55,7 +55,7 @@ export class HttpSource {
         const since = this.unread?.since ?? this.options.clock.now();
         const changed = this.unread?.message !== why;
         this.unread = unreadable(why, since);
-        this.complain(error);
+        this.reportOnce(error);
         if (changed) this.options.onManifests();
         return undefined;
       },
@@ -101,7 +101,7 @@ export class HttpSource {
     const now = this.options.clock.now();
     if (decoded.error !== undefined) {
       this.refused = refusalOf(decoded.error, decoded.claims, this.refused?.since ?? now);
-      this.complain(decoded.error);
+      this.reportOnce(decoded.error);
       this.options.onManifests();
       return;
     }
@@ -126,7 +126,7 @@ export class HttpSource {
     this.complaint = undefined;
   }
 
-  private complain(error: unknown): void {
+  private reportOnce(error: unknown): void {
     const message = messageOf(error);
     const complaint = `${error instanceof Error ? error.name : ""}: ${message}`;
     if (complaint === this.complaint) return;

@@ -88,7 +88,7 @@ export class ManifestFile {
           { path: this.options.path, err: error },
           `manifest ${this.options.path} could not be examined`,
         );
-        this.settle([...this.pods]);
+        this.setPods([...this.pods]);
       }
     }
   }
@@ -136,7 +136,7 @@ export class ManifestFile {
     this.bytes = undefined;
     this.refused = undefined;
     this.warnings = [];
-    this.settle([]);
+    this.setPods([]);
   }
 
   private refuse(signature: FileSignature, reason: string): void {
@@ -147,7 +147,7 @@ export class ManifestFile {
     const { clock, path } = this.options;
     const refusal = unreadable(reason, clock.now());
     this.report(new ManifestError(path, [violation]), refusal, signature);
-    this.settle([...this.pods]);
+    this.setPods([...this.pods]);
   }
 
   private async content({ signature, bytes, mtimeMs }: Extract<ReadOutcome, { kind: "content" }>): Promise<void> {
@@ -158,7 +158,7 @@ export class ManifestFile {
       return;
     }
     if (this.held?.signature === signature && !this.isSettled(this.held.since, mtimeMs)) {
-      this.hold(signature);
+      this.examineLater(signature);
       return;
     }
     const kept = bytes.length <= KEPT_BYTES ? Buffer.from(bytes) : undefined;
@@ -187,7 +187,7 @@ export class ManifestFile {
       return;
     }
     if (!this.isSettled(this.held?.signature === signature ? this.held.since : clock.monotonic(), mtimeMs)) {
-      this.hold(signature);
+      this.examineLater(signature);
       return;
     }
     this.release();
@@ -195,7 +195,7 @@ export class ManifestFile {
     this.signature = decoded.retry ? undefined : signature;
     this.bytes = decoded.retry ? undefined : kept;
     this.report(decoded.error, refusalOf(decoded.error, decoded.claims, clock.now()), signature);
-    this.settle([...this.pods]);
+    this.setPods([...this.pods]);
   }
 
   private accept(signature: FileSignature, kept: Buffer | undefined, pods: Pod[], warnings: ManifestWarning[]): void {
@@ -209,7 +209,7 @@ export class ManifestFile {
     this.refused = undefined;
     this.warnings = warningProblems(warnings, clock.now());
     for (const warning of warnings) log.warn({ path, ...warning }, warningText(path, warning));
-    this.settle(pods);
+    this.setPods(pods);
   }
 
   private isSettled(since: number, mtimeMs: number): boolean {
@@ -217,7 +217,7 @@ export class ManifestFile {
     return clock.now() - mtimeMs >= SETTLE_MS || clock.monotonic() - since >= SETTLE_MS;
   }
 
-  private hold(signature: FileSignature): void {
+  private examineLater(signature: FileSignature): void {
     const { clock } = this.options;
     if (this.held?.signature !== signature) this.held = { signature, since: clock.monotonic() };
     this.holdTimer?.cancel();
@@ -240,7 +240,7 @@ export class ManifestFile {
     log.error({ path, violations: error.violations }, `${error.message}${kept}`);
   }
 
-  private settle(pods: readonly Pod[]): void {
+  private setPods(pods: readonly Pod[]): void {
     this.settled = true;
     this.lateTries = 0;
     this.pods = pods;

@@ -44,7 +44,7 @@ export class InspectPace {
   }
 
   /** A pass waits for the pod: what waits is sent. */
-  hurry(uid: string): void {
+  sendWaiting(uid: string): void {
     const paced = this.pods.get(uid);
     if (paced === undefined) return;
     if (paced.timer !== undefined) this.sendNow(uid, paced);

@@ -58,7 +58,7 @@ export class PassRetry {
   }
 
   /** The cause of failed passes may have ended: the next pass need not wait. */
-  hurry(): void {
+  retryNow(): void {
     this.notBefore = 0;
   }
 

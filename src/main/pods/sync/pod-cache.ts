@@ -118,7 +118,7 @@ export class PodCache {
       case "inspect-failed":
         this.unseen?.delete(record.uid);
         if (record.generation >= (this.wanted.get(record.uid) ?? 0)) this.failed.add(record.uid);
-        this.settle(record.uid, record.generation, (wait) =>
+        this.answerWaits(record.uid, record.generation, (wait) =>
           wait.reject(new InspectionError(record.uid, record.code, record.message)),
         );
         return undefined;
@@ -140,17 +140,22 @@ export class PodCache {
   /** The pod's state after all changes by main; waits for a pending inspection. */
   async latest(uid: string, signal: AbortSignal): Promise<ObservedPod> {
     const wanted = this.wanted.get(uid) ?? 0;
-    this.pace.hurry(uid);
+    this.pace.sendWaiting(uid);
     // A pod that could not be inspected is unknown, not empty: its running containers must not be started twice.
-    return wanted === 0 && !this.failed.has(uid) ? this.get(uid) : this.news(uid, wanted, signal, true);
+    return wanted === 0 && !this.failed.has(uid) ? this.get(uid) : this.waitForGeneration(uid, wanted, signal, true);
   }
 
   /** The pod as it was at `generation` or later. Rejects with InspectionError, or the signal's reason. */
   waitFor(uid: string, generation: number, signal: AbortSignal): Promise<ObservedPod> {
-    return this.news(uid, generation, signal, false);
+    return this.waitForGeneration(uid, generation, signal, false);
   }
 
-  private async news(uid: string, generation: number, signal: AbortSignal, acts: boolean): Promise<ObservedPod> {
+  private async waitForGeneration(
+    uid: string,
+    generation: number,
+    signal: AbortSignal,
+    acts: boolean,
+  ): Promise<ObservedPod> {
     for (let tries = 1; ; tries++) {
       const current = this.pods.get(uid);
       if (current !== undefined && current.generation >= generation) return current;
@@ -166,7 +171,7 @@ export class PodCache {
 
   /** The objects that main made come first: an observation of this generation must have them. */
   private inspectNow(uid: string, generation: number): void {
-    this.pace.hurry(uid);
+    this.pace.sendWaiting(uid);
     this.pleg.inspect({ uid, generation, hints: [] });
   }
 
@@ -201,11 +206,11 @@ export class PodCache {
     const empty = observed.sandboxes.length === 0 && observed.containers.length === 0;
     if (empty && !this.wanted.has(uid)) this.pods.delete(uid);
     else this.pods.set(uid, observed);
-    return !this.settle(uid, observed.generation, (wait) => wait.resolve(observed));
+    return !this.answerWaits(uid, observed.generation, (wait) => wait.resolve(observed));
   }
 
   /** @returns true if one of the waiters acts on it */
-  private settle(uid: string, generation: number, answer: (wait: Wait) => void): boolean {
+  private answerWaits(uid: string, generation: number, answer: (wait: Wait) => void): boolean {
     let acted = false;
     for (const wait of this.waits.get(uid) ?? []) {
       if (wait.generation > generation) continue;

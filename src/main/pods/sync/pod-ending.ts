@@ -104,7 +104,7 @@ export class PodEnding {
    * under way is of no use any more; undefined: it goes on
    */
   fail(end: PodEnd): string | undefined {
-    if (this.end === undefined && this.termination === undefined) return this.begin(end);
+    if (this.end === undefined && this.termination === undefined) return this.startTermination(end);
     return this.shorten(end.deadline);
   }
 
@@ -112,7 +112,7 @@ export class PodEnding {
   shorten(deadline: number): string | undefined {
     const { end, termination } = this;
     if (termination !== undefined) return this.terminate({ ...termination, deadline });
-    return end?.cause === "failed" && deadline < end.deadline ? this.begin({ ...end, deadline }) : undefined;
+    return end?.cause === "failed" && deadline < end.deadline ? this.startTermination({ ...end, deadline }) : undefined;
   }
 
   /** Terminates the pod for good. A later call may only shorten the grace period. @returns as fail does */
@@ -129,7 +129,7 @@ export class PodEnding {
   }
 
   /** @returns as fail does */
-  begin(end: PodEnd): string | undefined {
+  startTermination(end: PodEnd): string | undefined {
     const { worker } = this;
     invariant(this.end === undefined || end.deadline <= this.end.deadline, "a pod's deadline only moves earlier");
     this.end = end;

@@ -41,7 +41,7 @@ export class PodIntake {
     const api = this.deps.state.cluster?.statusOf(uid);
     // Another kubelet process has ended the pod, and the API server knows: no record is needed.
     const isOver = state === undefined && isFinalPhase(api?.phase);
-    if (isOver && (before === undefined || before.finalStatus !== undefined)) records.settle(uid);
+    if (isOver && (before === undefined || before.finalStatus !== undefined)) records.markReleased(uid);
     records.accept(pod, new Date(api?.startTime ?? clock.now()));
     events.emit("accepted", { pod, known: before !== undefined });
     const allocated = resizes.onDesired(pod);

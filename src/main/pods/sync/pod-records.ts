@@ -187,7 +187,7 @@ export class PodRecords {
   }
 
   /** The API server has the final phase of the pod, and nothing of the pod is left to stop or to release. */
-  settle(uid: string): void {
+  markReleased(uid: string): void {
     if (this.settled.has(uid)) return;
     this.settled.add(uid);
     if (this.records.has(uid)) this.save(uid);

@@ -182,7 +182,7 @@ export class PodSync {
 
   /** A terminal pod needs no record once the API server has its phase. */
   settleRecord(uid: string, api: PodStatus | undefined): void {
-    if (isFinalPhase(api?.phase) && this.endedStatus(uid, api) !== undefined) this.deps.state.records.settle(uid);
+    if (isFinalPhase(api?.phase) && this.endedStatus(uid, api) !== undefined) this.deps.state.records.markReleased(uid);
   }
 
   private endByVerdict(uid: string, { phase, reason = "", message = "" }: PodStatus): void {

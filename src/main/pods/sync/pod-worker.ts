@@ -143,7 +143,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
    * back-off.
    */
   pokeNow(): void {
-    this.retry.hurry();
+    this.retry.retryNow();
     this.poke();
   }
 
@@ -295,7 +295,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
 
   private reject(pod: Pod, { reason, message }: Exclude<AdmissionVerdict, { admit: true }>): void {
     this.deps.recorder.pod(pod, { type: "Warning", reason, message });
-    this.ending.begin({ cause: "rejected", failure: { reason, message }, deadline: this.deadlineOf(pod) });
+    this.ending.startTermination({ cause: "rejected", failure: { reason, message }, deadline: this.deadlineOf(pod) });
   }
 
   /** Resolves to true if the next pass continues the same sync. */
@@ -313,7 +313,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
       case "changed":
         this.passes.again();
         if (kind === "completed" && this.pod === pod && this.is("syncing")) {
-          this.ending.begin({ cause: "completed", deadline: this.deadlineOf(pod) });
+          this.ending.startTermination({ cause: "completed", deadline: this.deadlineOf(pod) });
         }
         return this.is("syncing");
     }

@@ -98,7 +98,7 @@ class LocalWatch implements SourceWatch {
       let complaint: string | undefined;
       for (const folder of this.points.keys()) complaint = (await this.keep(folder)) ?? complaint;
       for (const folder of [...this.watched.keys()]) if (!this.points.has(folder)) this.drop(folder);
-      this.complain(complaint);
+      this.setProblem(complaint);
     }
   }
 
@@ -109,7 +109,7 @@ class LocalWatch implements SourceWatch {
       const identity = `${dev}:${ino}`;
       if (this.watched.get(folder)?.identity === identity || this.abort.signal.aborted) return undefined;
       this.drop(folder);
-      this.begin(folder, identity);
+      this.watchFolder(folder, identity);
       // A change between the read and the start of the watch had no event.
       this.onChange();
       this.again = true;
@@ -122,7 +122,7 @@ class LocalWatch implements SourceWatch {
     }
   }
 
-  private begin(folder: string, identity: string): void {
+  private watchFolder(folder: string, identity: string): void {
     const watcher = watch(folder, (event, name) => {
       const names = this.points.get(folder);
       const matters = name === null || names === undefined || names === "all" || names.has(name);
@@ -144,7 +144,7 @@ class LocalWatch implements SourceWatch {
     this.watched.delete(folder);
   }
 
-  private complain(complaint: string | undefined): void {
+  private setProblem(complaint: string | undefined): void {
     if (complaint !== undefined && complaint !== this.complaint) {
       this.log.warn({}, `${complaint}: changes of the configuration are seen within ${RECHECK_MS / 1000} s only`);
     }

@@ -90,7 +90,7 @@ class Outbox {
       await this.clock.sleep(RETRY_MS);
       while (this.waiting[0] !== undefined && this.sent(this.waiting[0])) this.waiting.shift();
     }
-    if (this.waiting.length > 0) this.complain(new Error(`its queue was full for ${DELIVERY_MS} ms`));
+    if (this.waiting.length > 0) this.warnOnce(new Error(`its queue was full for ${DELIVERY_MS} ms`));
     this.waiting.length = 0;
     this.draining = false;
   }
@@ -102,12 +102,12 @@ class Outbox {
       return true;
     } catch (error) {
       if (isOsCallError(error, "EAGAIN") || isOsCallError(error, "ENOBUFS")) return false;
-      this.complain(error);
+      this.warnOnce(error);
       return true;
     }
   }
 
-  private complain(error: unknown): void {
+  private warnOnce(error: unknown): void {
     if (this.complained) return;
     this.complained = true;
     this.log.warn(

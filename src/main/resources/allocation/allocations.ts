@@ -110,7 +110,7 @@ export class Allocations {
   }
 
   /** Writes the gathered changes: the pod's spec is about to desire other resources. */
-  hurry(): void {
+  writeNow(): void {
     if (this.gathering === undefined) return;
     this.gathering.cancel();
     this.gathering = undefined;
@@ -119,14 +119,14 @@ export class Allocations {
 
   /** Resolves when the files are as the states are, or could not be written. */
   async flush(): Promise<void> {
-    this.hurry();
+    this.writeNow();
     await this.files.settled();
   }
 
   private save(states: readonly State[], now: boolean): void {
     for (const state of states) this.unwritten.add(state);
-    this.gathering ??= this.clock.after(GATHER_MS, () => this.hurry()).unref();
-    if (now) this.hurry();
+    this.gathering ??= this.clock.after(GATHER_MS, () => this.writeNow()).unref();
+    if (now) this.writeNow();
   }
 
   private async write(): Promise<void> {

@@ -11,7 +11,7 @@ export interface CpuManagerMetrics {
   /** All its CPUs share a cache (prefer-align-cpus-by-uncorecache). */
   oneCache(): void;
   /** Current state: exclusively allocated CPUs by NUMA node, and CPUs that are free for allocation. */
-  standing(exclusive: number, free: number, byNumaNode: ReadonlyMap<number, number>): void;
+  setAllocation(exclusive: number, free: number, byNumaNode: ReadonlyMap<number, number>): void;
 }
 
 export function cpuManagerMetrics(registry: ThreadRegistry): CpuManagerMetrics {
@@ -51,7 +51,7 @@ export function cpuManagerMetrics(registry: ThreadRegistry): CpuManagerMetrics {
     failed: () => errors.inc(),
     wholeCores: (got) => (got ? aligned : misaligned).inc(physical),
     oneCache: () => aligned.inc({ scope: "container", boundary: "uncore_cache" }),
-    standing(exclusive, free, byNumaNode) {
+    setAllocation(exclusive, free, byNumaNode) {
       exclusiveCount.set(exclusive);
       pool.set(free * 1000);
       for (const [node, cpus] of byNumaNode) perNode.set({ numa_node: String(node) }, cpus);

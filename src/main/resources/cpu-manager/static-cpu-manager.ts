@@ -212,7 +212,7 @@ export class StaticCpuManager implements ResourceManager {
   private count(): void {
     const { state, reserved } = this.policy;
     const free = without(state.shared, reserved).size;
-    this.deps.metrics.standing(state.taken.size, free, this.policy.takenByNode());
+    this.deps.metrics.setAllocation(state.taken.size, free, this.policy.takenByNode());
   }
 
   /** For a pod whose end was not reported. One that is being admitted was not known yet. */

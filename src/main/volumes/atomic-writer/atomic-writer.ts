@@ -50,7 +50,7 @@ export async function writePayload(volume: string, payload: Payload, deps: Atomi
   const directory = changed ? await replace(volume, payload, { ...deps, fresh }) : current;
   await showLinks(volume, payload, fresh);
   await deps.onStep?.("visible");
-  if (!fresh) await tidy(volume, directory, payload);
+  if (!fresh) await removeLeftovers(volume, directory, payload);
   await deps.onStep?.("tidy");
   return changed;
 }
@@ -152,7 +152,7 @@ async function showLinks(volume: string, payload: Payload, fresh: boolean): Prom
 }
 
 /** Removes links without a target, and directories of earlier writes, complete or not. */
-async function tidy(volume: string, current: string, payload: Payload): Promise<void> {
+async function removeLeftovers(volume: string, current: string, payload: Payload): Promise<void> {
   const wanted = visibleNames(payload.keys());
   for (const name of await namesIn(volume)) {
     const place = `${volume}/${name}`;

@@ -3,7 +3,7 @@
 
 import { lazily } from "../../../shared/base/turns/lazily.js";
 import type { DevicePlace, HostPlace } from "../place.js";
-import type { DoneBy } from "../plugin.js";
+import type { OnPluginKnown } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import { detach } from "./attach.js";
 import { csiContext, type CsiContext, type CsiOptions } from "./context.js";
@@ -52,9 +52,9 @@ export class CsiVolumes {
     return this.mounts.republish(request);
   }
 
-  async tearDownMount(uid: string, spec: string, doneBy?: DoneBy): Promise<void> {
+  async tearDownMount(uid: string, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
     await this.load();
-    return this.mounts.tearDown({ uid, spec, signal: this.ended.signal, doneBy });
+    return this.mounts.tearDown({ uid, spec, signal: this.ended.signal, onPluginKnown });
   }
 
   async map(request: MapRequest): Promise<DevicePlace> {
@@ -62,9 +62,9 @@ export class CsiVolumes {
     return this.maps.map(request);
   }
 
-  async unmap(uid: string, spec: string, doneBy?: DoneBy): Promise<void> {
+  async unmap(uid: string, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
     await this.load();
-    return this.maps.unmap({ uid, spec, signal: this.ended.signal, doneBy });
+    return this.maps.unmap({ uid, spec, signal: this.ended.signal, onPluginKnown });
   }
 
   /** False: the driver has nothing to do on nodes when a volume grows. */

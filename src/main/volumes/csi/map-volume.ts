@@ -81,7 +81,7 @@ export class CsiMaps {
   }
 
   /** Idempotent. @throws PluginCallError, VolumeError */
-  async unmap({ uid, spec, signal, doneBy }: UndoRequest): Promise<void> {
+  async unmap({ uid, spec, signal, onPluginKnown }: UndoRequest): Promise<void> {
     const places = this.places(uid, spec);
     const data = await readVolData(places.data);
     const user = userKey(uid, spec);
@@ -94,7 +94,7 @@ export class CsiMaps {
     }
     const key = deviceKey({ driver: data.driverName, handle: data.volumeHandle });
     const migrated = this.context.users.get(key)?.migrated === true;
-    doneBy?.({ plugin: csiPlugin(data.driverName), migrated, block: true });
+    onPluginKnown?.({ plugin: csiPlugin(data.driverName), migrated, block: true });
     const { node } = await this.context.drivers.get(data.driverName, signal);
     const undo = async (): Promise<void> => {
       await rm(places.globalLink, { force: true });

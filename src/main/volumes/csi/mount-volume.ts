@@ -9,7 +9,7 @@ import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { HostPlace } from "../place.js";
-import type { DoneBy } from "../plugin.js";
+import type { OnPluginKnown } from "../plugin.js";
 import { removeTree } from "../remove-tree.js";
 import { contextOption, isRelabelled } from "../se-linux-mounts.js";
 import { VolumeError } from "../volume-error.js";
@@ -43,7 +43,7 @@ export interface UndoRequest {
   uid: string;
   spec: string;
   signal: AbortSignal;
-  doneBy: DoneBy | undefined;
+  onPluginKnown: OnPluginKnown | undefined;
 }
 
 export class CsiMounts {
@@ -121,7 +121,7 @@ export class CsiMounts {
   }
 
   /** Idempotent. @throws PluginCallError, VolumeError */
-  async tearDown({ uid, spec, signal, doneBy }: UndoRequest): Promise<void> {
+  async tearDown({ uid, spec, signal, onPluginKnown }: UndoRequest): Promise<void> {
     const places = this.places(uid, spec);
     const data = await readVolData(places.directory);
     const user = userKey(uid, spec);
@@ -134,7 +134,7 @@ export class CsiMounts {
     }
     const { driverName: driver, volumeHandle: handle } = data;
     const key = deviceKey({ driver, handle });
-    doneBy?.({ plugin: csiPlugin(driver), migrated: this.context.users.get(key)?.migrated === true });
+    onPluginKnown?.({ plugin: csiPlugin(driver), migrated: this.context.users.get(key)?.migrated === true });
     const { node } = await this.context.drivers.get(driver, signal);
     const undo = async (): Promise<void> => {
       await node.unpublish({ volumeId: handle, targetPath: places.target }, signal);

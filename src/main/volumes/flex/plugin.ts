@@ -13,9 +13,9 @@ export function flexVolumePlugin(flex: () => Promise<FlexVolumes>): VolumePlugin
     indirect: true,
     setUp: (request) =>
       asVolumeErrors(request, async () => {
-        const { pod, volume, signal, hurry, doneBy } = request;
+        const { pod, volume, signal, hurry, onPluginKnown } = request;
         const source = volume.flexVolume ?? { driver: "" };
-        doneBy?.({ plugin: flexPlugin(source.driver) });
+        onPluginKnown?.({ plugin: flexPlugin(source.driver) });
         return (await flex()).setUp({
           pod,
           name: volume.name,

@@ -88,7 +88,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
   }
 
-  async function bring(request: SetUpRequest, anew: boolean): Promise<string> {
+  async function writeContent(request: SetUpRequest, anew: boolean): Promise<string> {
     const { pod, volume, signal } = request;
     const directory = directoryOf(pod.metadata.uid, volume.name);
     try {
@@ -115,7 +115,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
    */
   async function bringOrKeep(request: SetUpRequest): Promise<string> {
     try {
-      return await bring(request, true);
+      return await writeContent(request, true);
     } catch (error) {
       const directory = directoryOf(request.pod.metadata.uid, request.volume.name);
       if (!(error instanceof VolumeSetUpError) || !written.has(directory)) throw error;
@@ -128,7 +128,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     source: kind.source,
     setUp: async (request) => ({ hostPath: await bringOrKeep(request), readOnly: true, relabel: true }),
     refresh: async (request) => {
-      await bring(request, false);
+      await writeContent(request, false);
     },
     async tearDown(uid, volume) {
       const target = directoryOf(uid, volume);

@@ -119,9 +119,9 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
   const deps = { nodeName, cluster, calls: options.calls, csi, local, nfs, flex, iscsi, fc, expansion, onBound };
   const forgetting = (plugin: VolumePlugin): VolumePlugin => ({
     ...plugin,
-    tearDown: async (uid, name, doneBy) => {
+    tearDown: async (uid, name, onPluginKnown) => {
       stats.forget(uid, name);
-      await plugin.tearDown?.(uid, name, doneBy);
+      await plugin.tearDown?.(uid, name, onPluginKnown);
     },
     ...(plugin.tearDownIn !== undefined && {
       tearDownIn: async (directory, uid, name) => {

@@ -34,10 +34,10 @@ function mountedByDriver(
 }
 
 export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: ClusterAccess): VolumePlugin {
-  const inline = ({ pod, volume, doneBy }: SetUpRequest): CsiVolume => {
+  const inline = ({ pod, volume, onPluginKnown }: SetUpRequest): CsiVolume => {
     joined(cluster);
     const source = volume.csi ?? { driver: "" };
-    doneBy?.({ plugin: csiPlugin(source.driver) });
+    onPluginKnown?.({ plugin: csiPlugin(source.driver) });
     return inlineVolume(pod, volume, source);
   };
   return {
@@ -46,8 +46,8 @@ export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: Cluster
     indirect: true,
     ...mountedByDriver(csi, inline),
     // Also for volumes of claims: the files on disk do not show the difference.
-    tearDown: async (uid, spec, doneBy) => (await csi()).tearDownMount(uid, spec, doneBy),
-    unmapDevice: async (uid, spec, doneBy) => (await csi()).unmap(uid, spec, doneBy),
+    tearDown: async (uid, spec, onPluginKnown) => (await csi()).tearDownMount(uid, spec, onPluginKnown),
+    unmapDevice: async (uid, spec, onPluginKnown) => (await csi()).unmap(uid, spec, onPluginKnown),
   };
 }
 
@@ -57,11 +57,11 @@ export function migratedPlugin(
   csi: () => Promise<CsiVolumes>,
   cluster: ClusterAccess,
 ): VolumePlugin {
-  const inline = ({ pod, volume, doneBy }: SetUpRequest): CsiVolume => {
+  const inline = ({ pod, volume, onPluginKnown }: SetUpRequest): CsiVolume => {
     joined(cluster);
     const pv = migratedInline(pod, volume);
     if (pv?.spec.csi === undefined) throw new VolumeError(`the volume has no ${source}`);
-    doneBy?.({ plugin: csiPlugin(pv.spec.csi.driver), migrated: true });
+    onPluginKnown?.({ plugin: csiPlugin(pv.spec.csi.driver), migrated: true });
     return { ...persistentVolume(pv, pv.spec.csi, pv.spec.csi.readOnly === true, true), attachAs: pv.spec };
   };
   return {

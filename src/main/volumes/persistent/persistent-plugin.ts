@@ -82,41 +82,41 @@ export function persistentPlugin(
     const { pv, readOnly, migrated } = bound;
     const { csi, local, nfs, flexVolume, iscsi, fc } = pv.spec;
     const name = pv.metadata.name ?? "";
-    const doneBy = (plugin: string): void => request.doneBy?.({ plugin, migrated, block: isBlock(pv) });
+    const onPluginKnown = (plugin: string): void => request.onPluginKnown?.({ plugin, migrated, block: isBlock(pv) });
     if (csi !== undefined) {
-      doneBy(csiPlugin(csi.driver));
+      onPluginKnown(csiPlugin(csi.driver));
       const wanted = { pod, volume: csiOf(bound, csi), podVolume: volume.name, signal };
       const volumes = await deps.csi();
       return isBlock(pv) ? volumes.map(wanted) : volumes.setUpMount(wanted);
     }
     if (local !== undefined) {
-      doneBy(LOCAL_PLUGIN);
+      onPluginKnown(LOCAL_PLUGIN);
       const wanted = { pod, pv, readOnly, signal };
       return isBlock(pv) ? deps.local.map(wanted) : deps.local.setUp(wanted);
     }
     if (nfs !== undefined && !isBlock(pv)) {
-      doneBy(NFS_PLUGIN);
+      onPluginKnown(NFS_PLUGIN);
       const { uid } = pod.metadata;
       const mountOptions = mountOptionsOf(pv);
       return deps.nfs.setUp({ uid, name, nfs, readOnly: readOnly || nfs.readOnly === true, mountOptions, signal });
     }
     if (flexVolume !== undefined && !isBlock(pv)) {
-      doneBy(flexPlugin(flexVolume.driver));
+      onPluginKnown(flexPlugin(flexVolume.driver));
       const asked = { pod, name, source: flexVolume, readOnly: readOnly || flexVolume.readOnly === true };
       return (await deps.flex()).setUp({ ...asked, signal, hurry: request.hurry });
     }
     if (iscsi !== undefined) {
-      doneBy("kubernetes.io/iscsi");
+      onPluginKnown("kubernetes.io/iscsi");
       const asked = { pod, name, source: iscsi, readOnly: readOnly || iscsi.readOnly === true };
       return placed(await deps.iscsi(), { ...asked, ...ofVolume(pv), podVolume: volume.name, signal }, pv);
     }
     if (fc !== undefined) {
-      doneBy("kubernetes.io/fc");
+      onPluginKnown("kubernetes.io/fc");
       const asked = { pod, name, source: fc, readOnly: readOnly || fc.readOnly === true };
       return placed(await deps.fc(), { ...asked, ...ofVolume(pv), podVolume: volume.name, signal }, pv);
     }
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
-      doneBy(hostPath.name);
+      onPluginKnown(hostPath.name);
       const { path, type } = pv.spec.hostPath;
       const source = { name: volume.name, hostPath: { path, ...(type === undefined ? {} : { type }) } };
       const place = await hostPath.setUp({ pod, volume: source, signal });

@@ -77,7 +77,7 @@ export class VolumeOperations {
   }
 
   /** The cause of failed set-ups of the pod may be resolved: retry at once. */
-  hurry(uid: string): void {
+  retryNow(uid: string): void {
     for (const [key, entry] of this.entries) {
       if (key.startsWith(`${uid}/`) && entry.operation === "set-up") entry.notBefore = 0;
     }

@@ -83,10 +83,10 @@ export class Refresher {
     if (first === undefined) return;
     const { uid, due } = first;
     const waitMs = Math.max(0, due - this.deps.clock.monotonic());
-    this.timer = this.deps.clock.after(waitMs, () => this.begin(uid)).unref();
+    this.timer = this.deps.clock.after(waitMs, () => this.startRefresh(uid)).unref();
   }
 
-  private begin(uid: string): void {
+  private startRefresh(uid: string): void {
     this.timer = undefined;
     const entry = this.entries.get(uid);
     if (entry === undefined) {

@@ -10,7 +10,7 @@ export function takingOver(plugin: VolumePlugin, actual: ActualState): VolumePlu
     ...plugin,
     refresh: async (request) => {
       let doer = plugin.name;
-      const place = await plugin.setUp({ ...request, doneBy: (found) => (doer = found.plugin) });
+      const place = await plugin.setUp({ ...request, onPluginKnown: (found) => (doer = found.plugin) });
       actual.isAt({ uid: request.pod.metadata.uid, volume: request.volume.name, plugin: doer, place });
     },
   };

@@ -11,7 +11,7 @@ import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, VolumesNotReadyError } from "../errors.js";
 import { isDevicePlace, type VolumePlace } from "../place.js";
-import type { DoneBy, VolumeDoer } from "../plugin.js";
+import type { OnPluginKnown, VolumeDoer } from "../plugin.js";
 import type { ActualState } from "./actual-state.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
@@ -26,7 +26,7 @@ export interface VolumeWaitDeps {
   events: EventRecorder;
   clock: Clock;
   /** One attempt, measured. */
-  attempt<T>(doer: VolumeDoer | undefined, work: (doneBy: DoneBy) => Promise<T>): Promise<T>;
+  attempt<T>(doer: VolumeDoer | undefined, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T>;
   /** A volume is there, as files, that was not before. */
   mounted(plugin: string, durationMs: number): void;
 }
@@ -113,10 +113,10 @@ async function untilSetUp(
   const startedAt = clock.monotonic();
   const work = async (): Promise<VolumePlace> => {
     const known = plugin.indirect === true ? undefined : { plugin: plugin.name };
-    const place = await deps.attempt(known, (doneBy) => {
-      const setDoer: DoneBy = (doer) => doneBy((wanted.doer = doer));
-      const hurry = (): void => operations.hurry(uid);
-      return plugin.setUp({ pod, volume, signal: signals.pod, doneBy: setDoer, hurry });
+    const place = await deps.attempt(known, (onPluginKnown) => {
+      const setDoer: OnPluginKnown = (doer) => onPluginKnown((wanted.doer = doer));
+      const hurry = (): void => operations.retryNow(uid);
+      return plugin.setUp({ pod, volume, signal: signals.pod, onPluginKnown: setDoer, hurry });
     });
     const name = wanted.doer?.plugin ?? plugin.name;
     const isNew = actual.place(uid, volume.name) === undefined && !isDevicePlace(place);

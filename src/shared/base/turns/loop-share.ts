@@ -36,12 +36,12 @@ export class LoopShare {
       return work();
     } finally {
       const now = this.clock.monotonic();
-      if (this.end === undefined) this.begin(now);
+      if (this.end === undefined) this.startRound(now);
       this.end = (this.end ?? now) - (now - begun);
     }
   }
 
-  private begin(now: number): void {
+  private startRound(now: number): void {
     this.end = now + SHARE_MS;
     this.loop.next(() => {
       this.end = undefined;
@@ -50,7 +50,7 @@ export class LoopShare {
 
   private room(): Promise<void> | undefined {
     if (this.end === undefined) {
-      this.begin(this.clock.monotonic());
+      this.startRound(this.clock.monotonic());
       return undefined;
     }
     if (this.clock.monotonic() < this.end) return undefined;

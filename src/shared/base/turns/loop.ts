@@ -39,7 +39,7 @@ export class Loop {
   start(afterMs = 0): void {
     if (this.end.signal.aborted) return;
     this.started = true;
-    if (afterMs === 0) this.begin();
+    if (afterMs === 0) this.startRounds();
     else this.wakeIn(afterMs);
   }
 
@@ -48,7 +48,7 @@ export class Loop {
     if (this.end.signal.aborted || !this.started) return;
     const { gapMs, clock } = this.options;
     if (this.running !== undefined) this.again = true;
-    else if (gapMs === undefined) this.begin();
+    else if (gapMs === undefined) this.startRounds();
     else this.wakeIn((this.begunAt ?? -Infinity) + gapMs - clock.monotonic());
   }
 
@@ -64,7 +64,7 @@ export class Loop {
     await this.running;
   }
 
-  private begin(): void {
+  private startRounds(): void {
     this.timer?.cancel();
     this.running = this.rounds();
   }
@@ -108,6 +108,6 @@ export class Loop {
   private wakeIn(ms: number): void {
     this.timer?.cancel();
     if (ms === Infinity) return;
-    this.timer = this.options.clock.after(Math.max(0, ms), () => this.begin()).unref();
+    this.timer = this.options.clock.after(Math.max(0, ms), () => this.startRounds()).unref();
   }
 }

@@ -93,7 +93,7 @@ class Fallback {
     if (this.left === undefined || this.left <= 0) {
       try {
         const reply = await whole();
-        if (this.left !== undefined) this.tell(false, []);
+        if (this.left !== undefined) this.reportParts(false, []);
         this.left = undefined;
         return reply;
       } catch (error) {
@@ -103,11 +103,11 @@ class Fallback {
     }
     this.left -= 1;
     const { reply, leftOut } = await byParts();
-    this.tell(true, leftOut);
+    this.reportParts(true, leftOut);
     return reply;
   }
 
-  private tell(parts: boolean, leftOut: readonly string[]): void {
+  private reportParts(parts: boolean, leftOut: readonly string[]): void {
     const text = JSON.stringify([parts, leftOut]);
     if (text === this.told) return;
     this.told = text;

@@ -69,10 +69,10 @@ export class ProbeDeadline implements Disposable {
 
   private arm(leftMs: number): Timer {
     const untilMilestone = this.milestone === undefined ? Infinity : this.milestone.at - this.clock.monotonic();
-    return this.clock.after(Math.max(0, Math.ceil(Math.min(leftMs, untilMilestone))), () => this.look());
+    return this.clock.after(Math.max(0, Math.ceil(Math.min(leftMs, untilMilestone))), () => this.checkTime());
   }
 
-  private look(): void {
+  private checkTime(): void {
     const now = this.clock.monotonic();
     const { milestone } = this;
     if (milestone !== undefined && now >= milestone.at) {

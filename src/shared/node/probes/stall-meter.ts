@@ -17,7 +17,7 @@ export class StallMeter {
 
   /** Total stall of this thread in ms, up to now, while the meter was in use. */
   get stalledMs(): number {
-    this.look();
+    this.measureTick();
     return this.total;
   }
 
@@ -25,7 +25,7 @@ export class StallMeter {
   use(): () => void {
     if (this.users++ === 0) {
       this.lastTick = this.clock.monotonic();
-      this.timer = this.clock.every(TICK_MS, () => this.look()).unref();
+      this.timer = this.clock.every(TICK_MS, () => this.measureTick()).unref();
     }
     let used = true;
     return () => {
@@ -35,7 +35,7 @@ export class StallMeter {
     };
   }
 
-  private look(): void {
+  private measureTick(): void {
     if (this.users === 0) return;
     const now = this.clock.monotonic();
     const heldUp = now - this.lastTick - TICK_MS;

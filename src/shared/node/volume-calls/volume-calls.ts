@@ -212,7 +212,7 @@ export class VolumeCalls {
     if (id === undefined || worker.killed) return;
     worker.id = undefined;
     worker.idle = this.deps.clock.after(IDLE_MS, () => this.end(worker)).unref();
-    this.settle(id, (call) => call.resolve(answer));
+    this.finishCall(id, (call) => call.resolve(answer));
   }
 
   private onGone(worker: Worker, why: string): void {
@@ -221,7 +221,7 @@ export class VolumeCalls {
     this.workers.delete(worker);
     if (id === undefined || this.closed) return;
     if (!worker.killed) {
-      this.settle(id, (call) =>
+      this.finishCall(id, (call) =>
         call.reject(new VolumeHelperError(`the helper process for ${call.path} exited before it replied: ${why}`)),
       );
       return;
@@ -230,7 +230,7 @@ export class VolumeCalls {
     this.advance();
   }
 
-  private settle(id: number, finish: (call: Pending) => void): void {
+  private finishCall(id: number, finish: (call: Pending) => void): void {
     const call = this.pending.get(id);
     this.pending.delete(id);
     this.schedule.answered(id);

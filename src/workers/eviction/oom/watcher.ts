@@ -41,7 +41,7 @@ export class OomWatcher implements Disposable {
     if (this.kernelLog !== undefined) this.logged(this.kernelLog);
   }
 
-  look(): void {
+  reportKills(): void {
     const kills = this.kernelLog === undefined ? this.counted() : this.logged(this.kernelLog);
     for (const kill of kills.slice(0, MAX_REPORTED)) this.report(kill);
     const rest = kills.length - MAX_REPORTED;

@@ -9,7 +9,7 @@ const METRICS_PATHS = new Set(["metrics/cadvisor", "metrics/probes", "metrics/re
 
 export interface HttpMetrics {
   /** Counts a request in; call the result after its response. */
-  begin(method: string, path: string): () => void;
+  countRequest(method: string, path: string): () => void;
 }
 
 export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: "readonly" | "readwrite"): HttpMetrics {
@@ -26,7 +26,7 @@ export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: 
     names,
   );
   return {
-    begin(method, path) {
+    countRequest(method, path) {
       const label = pathLabel(path);
       const labels = {
         method: METHODS.has(method) ? method : "other",

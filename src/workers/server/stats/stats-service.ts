@@ -120,7 +120,7 @@ export class StatsService {
       clock,
       system: (all: string | undefined) =>
         systemCgroups({ settings: init, reader, read: readKernelText, runtimePid: process.pid() }, all),
-      looked: (idle: boolean) => this.tidy(idle),
+      looked: (idle: boolean) => this.pruneCaches(idle),
     };
     this.readings = new Readings({ ...common, pods });
     const stats = new CriPodStats({ runtime, clock, log });
@@ -136,7 +136,7 @@ export class StatsService {
     this.runtimeDisks = new RuntimeDisks({ containers, images, figures: (path) => this.figures(path), clock, log });
     this.sandboxImage = new SandboxImage(runtime, clock, log);
     this.cadvisorText = new Shared(PAGE_LIFE_MS, clock, async () => (await this.makePage()).chunks());
-    this.resourceText = new Shared(LOOK_LIFE_MS, clock, async () => resourcePage(await this.look()).chunks());
+    this.resourceText = new Shared(LOOK_LIFE_MS, clock, async () => resourcePage(await this.readNode()).chunks());
     this.summaryText = new Shared(LOOK_LIFE_MS, clock, () => this.summaryOf(true));
     this.coreText = new Shared(LOOK_LIFE_MS, clock, () => this.summaryOf(false));
   }
@@ -158,7 +158,7 @@ export class StatsService {
   }
 
   usage(): Promise<NodeReadings> {
-    return this.look();
+    return this.readNode();
   }
 
   /** JSON. @param whole false: CPU and memory alone */
@@ -168,7 +168,7 @@ export class StatsService {
   }
 
   /** Drops state that is no longer read. */
-  private tidy(idle: boolean): void {
+  private pruneCaches(idle: boolean): void {
     const { kept, settled } = this.files;
     kept.prune();
     settled.prune();
@@ -176,7 +176,7 @@ export class StatsService {
     if (idle) kept.close();
   }
 
-  private async look(): Promise<NodeReadings> {
+  private async readNode(): Promise<NodeReadings> {
     const { cri, deps } = this;
     const podStats = await cri?.stats.now();
     if (cri === undefined || podStats === undefined) return this.readings.now();
@@ -197,7 +197,7 @@ export class StatsService {
       bootedAt,
       machineMemory: memory,
       swapFree: meminfo(readKernelText, "SwapFree"),
-      readings: await this.look(),
+      readings: await this.readNode(),
       pressure: (path) => this.reader.pressure(path),
       madeAt: (path) => modifiedAt(this.reader.directory(path)),
     };

@@ -5,18 +5,18 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-export interface Ends {
+export interface Connections {
   client: Duplex;
   runtime: Socket;
 }
 
 /** Bytes that arrived after the last HTTP header of either side. */
-export interface Heads {
+export interface FirstBytes {
   client: Buffer;
   runtime: Buffer;
 }
 
-export interface Passage {
+export interface Passthrough {
   /** HTTP method of the request to the runtime. */
   readonly method: string;
   readonly headers: OutgoingHttpHeaders;
@@ -29,7 +29,7 @@ export interface Passage {
  * Invariant: the client gets all bytes of the runtime's connection before its own connection is closed, also after an
  * error. That connection is read until its end.
  */
-export type Join = (ends: Ends, heads: Heads) => void;
+export type Join = (ends: Connections, heads: FirstBytes) => void;
 
 /** Headers that are not passed on. */
 const KEPT_BACK = new Set(["host", "authorization", "cookie", "expect", "content-length", "transfer-encoding"]);
@@ -52,15 +52,15 @@ export function headersFor(request: IncomingMessage, protocols: (offered: string
 }
 
 /** Passes bytes unchanged: client and runtime have negotiated the protocol. */
-export function bytesAsTheyAre(request: IncomingMessage, protocols: (offered: string) => string): Passage {
+export function rawPassthrough(request: IncomingMessage, protocols: (offered: string) => string): Passthrough {
   return {
     method: request.method ?? "GET",
     headers: headersFor(request, protocols),
-    switched: (reply) => (ends, heads) => joinAsTheyAre(headOf(reply), ends, heads),
+    switched: (reply) => (ends, heads) => copyBothWays(headOf(reply), ends, heads),
   };
 }
 
-function joinAsTheyAre(head: string, { client, runtime }: Ends, heads: Heads): void {
+function copyBothWays(head: string, { client, runtime }: Connections, heads: FirstBytes): void {
   client.write(head);
   if (heads.client.length > 0) runtime.write(heads.client);
   if (heads.runtime.length > 0) client.write(heads.runtime);

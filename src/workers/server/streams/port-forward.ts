@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
 import { ownedBy } from "../clients/owned.js";
-import type { Join, Passage } from "./passage.js";
+import type { Join, Passthrough } from "./passage.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 import { CLOSE_CODE } from "./websocket/close-codes.js";
 import { checkHandshake } from "./websocket/handshake.js";
@@ -16,7 +16,11 @@ import { WebSocketEnd } from "./websocket/web-socket.js";
  * @param protocols the SPDY protocols that the client offers
  * @throws HandshakeError
  */
-export function tunnelledPortForward(request: IncomingMessage, protocols: readonly string[], clock: Clock): Passage {
+export function tunnelledPortForward(
+  request: IncomingMessage,
+  protocols: readonly string[],
+  clock: Clock,
+): Passthrough {
   checkHandshake(request);
   return {
     method: "POST",

@@ -11,7 +11,7 @@ import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
 import { RST, SpdyError } from "../../../shared/io/spdy/frames.js";
 import { ownedBy } from "../clients/owned.js";
-import type { Ends, Heads, Passage } from "./passage.js";
+import type { Connections, FirstBytes, Passthrough } from "./passage.js";
 import { SpdySession } from "./spdy/session.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 import type { StreamOptions } from "./stream-options.js";
@@ -28,7 +28,7 @@ const V4 = "v4.channel.k8s.io";
  * @param streams those that were requested from the runtime
  * @throws HandshakeError
  */
-export function translatedCommand(request: IncomingMessage, streams: StreamOptions, clock: Clock): Passage {
+export function translatedCommand(request: IncomingMessage, streams: StreamOptions, clock: Clock): Passthrough {
   checkHandshake(request);
   return {
     method: "POST",
@@ -57,7 +57,7 @@ class RemoteCommand {
   private finished = false;
 
   constructor(
-    ends: Ends,
+    ends: Connections,
     private readonly options: StreamOptions,
     clock: Clock,
   ) {
@@ -83,7 +83,7 @@ class RemoteCommand {
     });
   }
 
-  start(request: IncomingMessage, heads: Heads): void {
+  start(request: IncomingMessage, heads: FirstBytes): void {
     const { stdin, stdout, stderr, tty } = this.options;
     this.runtime.cork();
     this.open(CHANNEL.ERROR, "error");

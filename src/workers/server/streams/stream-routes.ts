@@ -20,7 +20,7 @@ import {
 } from "../pods/pod-lookup.js";
 import type { ServedRuntime } from "../pods/runtime.js";
 import type { StreamMetrics } from "./metrics.js";
-import { bytesAsTheyAre, type Passage } from "./passage.js";
+import { rawPassthrough, type Passthrough } from "./passage.js";
 import { runtimeUrl } from "./runtime-url.js";
 import { forwardedPorts, streamOptions, StreamOptionsError, type StreamOptions } from "./stream-options.js";
 import type { Tunnels } from "./tunnel.js";
@@ -40,7 +40,7 @@ export interface StreamDeps {
 interface Served {
   url: string;
   /** Translates between the protocols of the client and of the runtime; absent: they are the same. */
-  passage?: () => Promise<Passage>;
+  passage?: () => Promise<Passthrough>;
 }
 /** Calls the runtime for the address of a stream. */
 type Address = (runtime: ServedRuntime, pod: Pod, container: string) => Promise<Served>;
@@ -89,7 +89,7 @@ const portForward: Kind = (query, request, { extendWebSockets, metrics, clock })
     const { url } = await runtime.portForward({ podSandboxId, port });
     if (protocols.length === 0) return { url };
     metrics.websocket("portforward");
-    const passage = async (): Promise<Passage> =>
+    const passage = async (): Promise<Passthrough> =>
       (await import("./port-forward.js")).tunnelledPortForward(request, protocols, clock);
     return { url, passage };
   };
@@ -121,7 +121,7 @@ function stream(deps: StreamDeps, kind: Kind): Answer {
       if (!deps.tunnels.admit(response, pod.metadata.uid)) return;
       const served = await address(await deps.runtime(), pod, container);
       const url = runtimeUrl(served.url);
-      const passage = (await served.passage?.()) ?? bytesAsTheyAre(request, withoutToken);
+      const passage = (await served.passage?.()) ?? rawPassthrough(request, withoutToken);
       await open(deps, response, upgrade, url, passage, pod.metadata.uid);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -135,7 +135,7 @@ async function open(
   response: ServerResponse,
   upgrade: Upgrade,
   url: URL,
-  passage: Passage,
+  passage: Passthrough,
   pod: string,
 ): Promise<void> {
   if (upgrade.socket.destroyed) return;

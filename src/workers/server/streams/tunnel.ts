@@ -13,7 +13,7 @@ import { ownedBy } from "../clients/owned.js";
 import type { Upgrade } from "../http/answer.js";
 import { replyError, replyPlain, TEXT } from "../http/reply.js";
 import { PodShares } from "../pods/pod-shares.js";
-import type { Ends, Join, Passage } from "./passage.js";
+import type { Connections, Join, Passthrough } from "./passage.js";
 import { askRuntime } from "./runtime-answer.js";
 
 /** A client that has ended, or has received everything, has this time to close. */
@@ -29,7 +29,7 @@ export interface TunnelsOptions {
 }
 
 export class Tunnels {
-  private readonly open = new Set<Ends>();
+  private readonly open = new Set<Connections>();
   /** Opening and open. */
   private readonly shares: PodShares;
 
@@ -53,7 +53,13 @@ export class Tunnels {
    * Resolves when the stream is open, or the client got an error. Never rejects.
    * @param pod its UID
    */
-  async connect(response: ServerResponse, upgrade: Upgrade, url: URL, passage: Passage, pod: string): Promise<void> {
+  async connect(
+    response: ServerResponse,
+    upgrade: Upgrade,
+    url: URL,
+    passage: Passthrough,
+    pod: string,
+  ): Promise<void> {
     if (!this.admit(response, pod)) return;
     const leave = this.shares.take(pod);
     let opened = false;
@@ -86,7 +92,7 @@ export class Tunnels {
     }
   }
 
-  private watch(ends: Ends, leave: () => void): void {
+  private watch(ends: Connections, leave: () => void): void {
     const { client, runtime } = ends;
     const { clock } = this.options;
     this.open.add(ends);
@@ -111,7 +117,7 @@ export class Tunnels {
   }
 
   /** Ends an idle stream; checks four times in that time. */
-  private watchIdle({ client, runtime }: Ends): Timer {
+  private watchIdle({ client, runtime }: Connections): Timer {
     const { clock, idleTimeoutMs } = this.options;
     let moved = runtime.bytesRead + runtime.bytesWritten;
     let movedAt = clock.monotonic();
@@ -127,7 +133,7 @@ export class Tunnels {
   }
 }
 
-function joinOr(reply: IncomingMessage, { runtime }: Ends, passage: Passage): Join {
+function joinOr(reply: IncomingMessage, { runtime }: Connections, passage: Passthrough): Join {
   try {
     return passage.switched(reply);
   } catch (error) {

@@ -54,7 +54,7 @@ describe("grants", () => {
     assert.deepEqual(build(() => new Set(["aa"])).grant(), []);
     assert.deepEqual(build(() => new Set(["registry.test/a:1"])).grant(), []);
     const { leases, grant } = build();
-    const lease = await leases.begin("registry.test/a:1", never);
+    const lease = await leases.lease("registry.test/a:1", never);
     assert.deepEqual(grant(), []);
     lease.end();
     assert.deepEqual(grant(), [A.id]);
@@ -70,7 +70,7 @@ describe("grants", () => {
     for (const [what, end] of ends) {
       const { clock, leases, grant } = build();
       grant();
-      const begun = leases.begin("registry.test/a:1", never);
+      const begun = leases.lease("registry.test/a:1", never);
       assert.equal(await isDone(begun), false, what);
       // While it waits the image is not granted anew.
       end(leases);
@@ -85,17 +85,17 @@ describe("grants", () => {
     grant();
     leases.release(GENERATION - 1, [A.id]);
     assert.equal(leases.granted, 1);
-    assert.equal(await isDone(leases.begin("registry.test/b:1", never)), true);
+    assert.equal(await isDone(leases.lease("registry.test/b:1", never)), true);
   });
 
   test("a wait ends with its signal, or with patience", async () => {
     const { clock, leases, grant } = build();
     grant();
     const abort = new AbortController();
-    const stopped = leases.begin("registry.test/a:1", abort.signal);
+    const stopped = leases.lease("registry.test/a:1", abort.signal);
     abort.abort(new Error("the pod goes"));
     await assert.rejects(stopped, /the pod goes/);
-    const late = leases.begin("registry.test/a:1", never);
+    const late = leases.lease("registry.test/a:1", never);
     await settle();
     clock.step(150_000);
     await assert.rejects(late, { name: "ImageBeingRemovedError" });
@@ -107,7 +107,7 @@ describe("grants", () => {
     const { leases, grant } = build();
     grant();
     // Another name of the same image: the caller cannot know.
-    const lease = await leases.begin("registry.test/b:1", never);
+    const lease = await leases.lease("registry.test/b:1", never);
     leases.release(GENERATION, [A.id]);
     assert.equal(await lease.holds(A.id, never), false);
     assert.equal(await lease.holds(A.id, never), true);
@@ -234,7 +234,7 @@ test("for every interleaving the image exists when the container is created", as
           await turn("another tag");
           // Another pod pulls, under a lease of its own.
           const image = TAGS[0] ?? "";
-          const lease = await leases.begin(image, new AbortController().signal);
+          const lease = await leases.lease(image, new AbortController().signal);
           await turn("pull");
           store.pull(image, IDS[0] ?? "");
           lease.end();

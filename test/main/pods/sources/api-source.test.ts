@@ -190,7 +190,7 @@ test("a removed pod does not come back by late events of the watch", () => {
   source.start();
   const mirror = object("m", (one) => (one.metadata.annotations = { "kubernetes.io/config.mirror": "h" }));
   source.onReplace([mirror]);
-  view.bury("uid-m");
+  view.markDeleted("uid-m");
   const next = { ...mirror, metadata: { ...mirror.metadata, uid: "next" } };
   view.put(next);
   source.onEvent({

@@ -39,7 +39,7 @@ test("a pass that waits has what waits sent at once, and the next changes of a s
   for (let at = 0; at < 70; at++) pace.request("u", at + 1, [hint(at)], 0);
   const held = 70 - sent.length;
   assert.ok(held > 0);
-  pace.hurry("u");
+  pace.sendWaiting("u");
   assert.equal(sent.at(-1)?.hints.length, held);
   pace.request("u", 71, [hint(70)], 0);
   assert.equal(sent.at(-1)?.generation, 71);
@@ -48,7 +48,7 @@ test("a pass that waits has what waits sent at once, and the next changes of a s
 test("a hint that repeats is sent once; a removed pod sends nothing", () => {
   const { clock, sent, pace } = build();
   for (let at = 0; at < 200; at++) pace.request("u", at + 1, [{ kind: "relist", id: "" }], 5000);
-  pace.hurry("u");
+  pace.sendWaiting("u");
   assert.deepEqual(sent.at(-1)?.hints, [{ kind: "relist", id: "" }]);
   pace.request("u", 300, [hint(1)], 5000);
   const before = sent.length;

@@ -133,7 +133,7 @@ test("a resize is written at once, together with the gathered changes", async (t
   const { clock, allocations, written } = await gathering(t);
   const more = { requests: { cpu: "200m" } };
   allocations.allocate("uid-a", { containers: { app: CPU } });
-  allocations.hurry();
+  allocations.writeNow();
   assert.deepEqual(await written(), ["allocated"]);
   allocations.actuate("uid-a", ["app"], { containers: { app: CPU } }, false);
   allocations.allocate("uid-a", { containers: { app: more } });

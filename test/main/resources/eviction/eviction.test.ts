@@ -246,9 +246,9 @@ test("a kill for the machine's memory, from the kernel's log to the node's event
     clock: new SteppedClock(),
     log: kept.log,
   });
-  watcher.look();
+  watcher.reportKills();
   for (const record of RECORDED) kernelLog.put(record);
-  watcher.look();
+  watcher.reportKills();
   const message = "System OOM encountered, victim process: stress, pid: 833";
   assert.deepEqual(events, [{ type: "Warning", reason: "SystemOOM", message }]);
   assert.deepEqual(kept.warnings(), ["the kernel killed process stress (pid 833): the machine is out of memory"]);

@@ -171,7 +171,7 @@ test("queue totals become counters, depth a gauge", async () => {
 test("constant zero metrics are added to those of another thread", async () => {
   const [server, main] = [new ThreadRegistry("server"), new ThreadRegistry("main")];
   standingMetrics(server);
-  cpuManagerMetrics(main).standing(3, 5, new Map());
+  cpuManagerMetrics(main).setAllocation(3, 5, new Map());
   cpuManagerMetrics(main).requested();
   main.counter("kubelet_restarted_pods_total", "as in pods.ts", ["static"]).inc({ static: "true" });
   const text = renderExposition([await server.exportSnapshot(), await main.exportSnapshot()]);

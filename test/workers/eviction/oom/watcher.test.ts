@@ -85,7 +85,7 @@ describe("the watcher", () => {
       KILLED,
       "Memory cgroup out of memory: Killed process 9 (hog) total-vm:1kB, anon-rss:1kB, UID:0",
     ]);
-    watcher.look();
+    watcher.reportKills();
     const at = new SteppedClock().now();
     const of = { kind: "oom", process: "hog", at };
     deepEqual(records, [
@@ -93,7 +93,7 @@ describe("the watcher", () => {
       { ...of, pid: 7, cgroup: "/" },
       { ...of, pid: 9, cgroup: "" },
     ]);
-    watcher.look();
+    watcher.reportKills();
     equal(records.length, 3);
     watcher[Symbol.dispose]();
     ok(log.closed);
@@ -103,12 +103,12 @@ describe("the watcher", () => {
     const log = new ModelKernelLog();
     log.put({ code: "EPIPE" });
     const { watcher, pids, kept } = start(log);
-    watcher.look();
+    watcher.reportKills();
     deepEqual(kept.warnings(), []);
     for (let n = 0; n < 2; n++) {
       log.put({ code: "EPIPE" });
       log.say([KILLED]);
-      watcher.look();
+      watcher.reportKills();
     }
     deepEqual(pids(), [7, 7]);
     match(kept.warnings().join("\n"), /^the kernel's log overflowed[^\n]*$/);
@@ -117,9 +117,9 @@ describe("the watcher", () => {
   test("a storm does not fill the queue", () => {
     const log = new ModelKernelLog();
     const { watcher, pids, kept } = start(log);
-    watcher.look();
+    watcher.reportKills();
     log.say(Array.from({ length: 60 }, () => KILLED));
-    watcher.look();
+    watcher.reportKills();
     equal(pids().length, 50);
     match(kept.warnings().join("\n"), /^the OOM killer killed 10 more processes/);
   });
@@ -129,7 +129,7 @@ describe("the watcher", () => {
       Object.assign(new Error("EPERM: open '/dev/kmsg'"), { code: "EPERM" }),
     );
     tasks.push([], [`/kubepods/pod${UID}/${ID}`]);
-    for (let n = 0; n < 3; n++) watcher.look();
+    for (let n = 0; n < 3; n++) watcher.reportKills();
     const at = new SteppedClock().now();
     deepEqual(records, [{ kind: "oom", pid: 0, process: "", cgroup: "", podUid: UID, containerId: ID, at }]);
     match(kept.warnings().join("\n"), /^cannot read the kernel's log; .*EPERM.*; give the kubelet CAP_SYSLOG$/);
@@ -138,12 +138,12 @@ describe("the watcher", () => {
   test("a kernel log that fails is closed, and the counters are used", () => {
     const log = new ModelKernelLog();
     const { watcher, records, tasks, kept } = start(log);
-    watcher.look();
+    watcher.reportKills();
     log.put({ code: "EIO" });
-    watcher.look();
+    watcher.reportKills();
     ok(log.closed);
     tasks.push([`/kubepods/pod${UID}/${ID}`]);
-    watcher.look();
+    watcher.reportKills();
     equal(records.length, 1);
     match(kept.warnings().join("\n"), /^cannot read the kernel's log; .*EIO[^;]*$/);
   });

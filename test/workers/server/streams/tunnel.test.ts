@@ -6,7 +6,7 @@ import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import { Socket, type AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
-import { bytesAsTheyAre } from "../../../../src/workers/server/streams/passage.js";
+import { rawPassthrough, rawPassthrough } from "../../../../src/workers/server/streams/passage.js";
 import { Tunnels } from "../../../../src/workers/server/streams/tunnel.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
@@ -70,7 +70,7 @@ async function joined(t: TestContext): Promise<Joined> {
   request.rawHeaders = ["Connection", "Upgrade", "Upgrade", "x"];
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const upgrade = { socket: client, head: Buffer.alloc(0), take: () => undefined };
-  const passage = bytesAsTheyAre(request, (offered) => offered);
+  const passage = rawPassthrough(request, (offered) => offered);
   await tunnels.connect(new ServerResponse(request), upgrade, url, passage, "uid-web");
   ok(runtime !== undefined);
   return { client, runtime, tunnels, clock };

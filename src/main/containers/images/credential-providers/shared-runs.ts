@@ -14,7 +14,7 @@ export class SharedRuns<T> {
   /** Rejects with the work's error, or at once with the signal's reason. */
   async run(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    const shared = this.runs.get(key) ?? this.begin(key, work);
+    const shared = this.runs.get(key) ?? this.startRun(key, work);
     shared.waiters++;
     try {
       return await untilAborted(shared.result, signal);
@@ -27,7 +27,7 @@ export class SharedRuns<T> {
     }
   }
 
-  private begin(key: string, work: (signal: AbortSignal) => Promise<T>): SharedRun<T> {
+  private startRun(key: string, work: (signal: AbortSignal) => Promise<T>): SharedRun<T> {
     const controller = new AbortController();
     const run: SharedRun<T> = { result: work(controller.signal), controller, waiters: 0 };
     this.runs.set(key, run);

@@ -199,12 +199,12 @@ export class RecordedAccess implements ImageAccess {
   /** Pulls that the previous kubelet did not complete, and records of removed images. */
   private async reconcile(): Promise<void> {
     await Promise.all([this.intents.open(), this.records.open()]);
-    for (const intent of await this.intents.usable()) await this.settle(intent);
+    for (const intent of await this.intents.usable()) await this.adoptPull(intent);
     await this.prune();
   }
 
   /** The runtime may still end a pull whose image is not there: its intent stays, as upstream's does. */
-  private async settle({ image }: ImagePullIntent): Promise<void> {
+  private async adoptPull({ image }: ImagePullIntent): Promise<void> {
     const { cri, log } = this.deps;
     const found = (await cri.imageStatus({ image: { image } })).image;
     if (found === undefined) return;

@@ -60,7 +60,7 @@ export class PreStops {
 
   /** Resolves when the hook has ended or its time is up; rejects with the signal's reason, and the hook continues. */
   async run(target: HookTarget, handler: LifecycleHandler, deadline: number, signal: AbortSignal): Promise<void> {
-    const run = this.runs.get(target.containerId) ?? this.begin(target, handler, deadline);
+    const run = this.runs.get(target.containerId) ?? this.startRun(target, handler, deadline);
     if (deadline < run.deadline) {
       run.timer.cancel();
       run.deadline = deadline;
@@ -76,7 +76,7 @@ export class PreStops {
     await Promise.all(runs.map(({ over }) => over));
   }
 
-  private begin(target: HookTarget, handler: LifecycleHandler, deadline: number): Run {
+  private startRun(target: HookTarget, handler: LifecycleHandler, deadline: number): Run {
     const abort = new AbortController();
     const { containerId, pod, container } = target;
     const subject = { uid: pod.metadata.uid, stage: "pre-stop", container: container.name };

@@ -19,7 +19,7 @@ export class ApiView {
   /** UID of the mirror pod by full name. */
   private readonly mirrorUids = new Map<string, string>();
   /** Deleted objects whose watch event has not arrived yet. */
-  private readonly buried = new Set<string>();
+  private readonly deleted = new Set<string>();
 
   /** Calls `onPut` with every newer version of a pod, from the watch or from a response. */
   constructor(private readonly onPut: (pod: Pod, before: Pod | undefined) => void = () => undefined) {}
@@ -48,20 +48,20 @@ export class ApiView {
 
   /** UIDs of all objects that the watch has shown or this kubelet has created. */
   uids(): string[] {
-    return [...this.pods.keys(), ...this.buried];
+    return [...this.pods.keys(), ...this.deleted];
   }
 
   /** As a list shows it: it counts with any version, since a server's storage may have been put back. */
   list(pod: Pod): void {
     const known = this.pods.get(pod.metadata.uid);
-    if (this.buried.has(pod.metadata.uid)) return;
+    if (this.deleted.has(pod.metadata.uid)) return;
     this.keep(pod, known);
   }
 
   /** @returns false when a newer version is known */
   put(pod: Pod): boolean {
     const { uid, resourceVersion } = pod.metadata;
-    if (this.buried.has(uid)) return false;
+    if (this.deleted.has(uid)) return false;
     const known = this.pods.get(uid);
     if (known !== undefined && isOlder(resourceVersion, known.metadata.resourceVersion)) return false;
     if (this.has(uid, resourceVersion ?? "")) return true;
@@ -70,15 +70,15 @@ export class ApiView {
   }
 
   /** The server reported that the object is removed: older events of the watch no longer count. */
-  bury(uid: string): Pod | undefined {
+  markDeleted(uid: string): Pod | undefined {
     const known = this.drop(uid);
-    if (known !== undefined) this.buried.add(uid);
+    if (known !== undefined) this.deleted.add(uid);
     return known;
   }
 
   /** The watch shows that the object was removed. */
   drop(uid: string): Pod | undefined {
-    this.buried.delete(uid);
+    this.deleted.delete(uid);
     const known = this.pods.get(uid);
     if (known === undefined) return undefined;
     this.pods.delete(uid);

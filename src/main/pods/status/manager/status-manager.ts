@@ -175,8 +175,8 @@ export class StatusManager {
 
   private enqueue(uid: string): void {
     const { wait, stage } = this.holdOf(uid);
-    if (wait === 0) this.queue.urge(uid);
-    else this.queue.hold(uid, stage, this.now() + wait);
+    if (wait === 0) this.queue.pushUrgent(uid);
+    else this.queue.delayUntil(uid, stage, this.now() + wait);
     this.pump();
   }
 
@@ -199,7 +199,7 @@ export class StatusManager {
       const uid = this.queue.next(now, this.busy);
       if (uid === undefined) break;
       this.busy.add(uid);
-      const work = this.bring(uid).finally(() => {
+      const work = this.syncStatus(uid).finally(() => {
         this.work.delete(work);
         this.busy.delete(uid);
         this.pump();
@@ -212,7 +212,7 @@ export class StatusManager {
   }
 
   /** One turn of one pod. Never rejects. */
-  private async bring(uid: string): Promise<void> {
+  private async syncStatus(uid: string): Promise<void> {
     const entry = this.entries.get(uid);
     const version = entry?.version ?? 0;
     const write = entry === undefined ? undefined : { entry, target: this.target(entry) };
@@ -280,7 +280,7 @@ export class StatusManager {
     }
     this.outage.onResponse();
     if (write !== undefined && isNotFound(error)) {
-      this.lose(uid, write);
+      this.onObjectMissing(uid, write);
       return;
     }
     const { count, complaint } = this.failures.get(uid) ?? { count: 0, complaint: "" };
@@ -316,15 +316,15 @@ export class StatusManager {
     } catch (error) {
       if (!isNotFound(error)) return false;
     }
-    this.lose(uid, write);
+    this.onObjectMissing(uid, write);
     return false;
   }
 
   /** The object was removed before the watch has shown it. */
-  private lose(uid: string, { entry, target }: StatusWrite): void {
+  private onObjectMissing(uid: string, { entry, target }: StatusWrite): void {
     if (entry.isStatic) {
       if (target !== undefined) {
-        if (this.deps.view.get(target.metadata.uid) !== undefined) this.deps.view.bury(target.metadata.uid);
+        if (this.deps.view.get(target.metadata.uid) !== undefined) this.deps.view.markDeleted(target.metadata.uid);
         this.onObjectDeleted(target);
       }
       this.queue.done(uid);

@@ -12,7 +12,7 @@ export class StatusQueue {
   private readonly stages = new Map<string, Hold["stage"]>();
 
   /** Puts it first. */
-  urge(uid: string): void {
+  pushUrgent(uid: string): void {
     if (this.later.delete(uid)) this.notBefore.delete(uid);
     this.stages.delete(uid);
     this.urgent.add(uid);
@@ -22,7 +22,7 @@ export class StatusQueue {
    * Waits until `notBefore`, so that later changes join the same patch. A pending wait is not extended, except when the
    * pod starts to terminate.
    */
-  hold(uid: string, stage: Hold["stage"], notBefore: number): void {
+  delayUntil(uid: string, stage: Hold["stage"], notBefore: number): void {
     if (this.urgent.has(uid)) return;
     const before = this.stages.get(uid);
     if (this.later.has(uid) && before === undefined) return;

@@ -64,7 +64,7 @@ export class MirrorManager {
   }
 
   /** Nothing is left of the static pod with this UID. */
-  unwant(pod: Pod): void {
+  onStaticPodGone(pod: Pod): void {
     const name = podFullName(pod);
     if (this.wanted.get(name)?.metadata.uid !== pod.metadata.uid) return;
     this.wanted.delete(name);
@@ -111,7 +111,7 @@ export class MirrorManager {
   private run(name: string, task: Task): void {
     task.running = true;
     task.again = false;
-    const work = this.bring(name, task).finally(() => {
+    const work = this.syncMirror(name, task).finally(() => {
       this.work.delete(work);
       task.running = false;
       if (this.stopping.signal.aborted) return;
@@ -122,7 +122,7 @@ export class MirrorManager {
   }
 
   /** Never rejects. */
-  private async bring(name: string, task: Task): Promise<void> {
+  private async syncMirror(name: string, task: Task): Promise<void> {
     const node = this.deps.node();
     if (node === undefined) {
       this.retry(name, task, NODE_WAIT_MS);
@@ -166,7 +166,7 @@ export class MirrorManager {
   private async remove(mirror: Pod): Promise<void> {
     const { client, view } = this.deps;
     await deleteObject(client, mirror, this.stopping.signal);
-    if (view.bury(mirror.metadata.uid) !== undefined) this.deps.deleted(mirror);
+    if (view.markDeleted(mirror.metadata.uid) !== undefined) this.deps.deleted(mirror);
   }
 
   private retry(name: string, task: Task, waitMs: number): void {

@@ -53,11 +53,11 @@ export class HeadShare {
   /** The head that is being read has so many bytes now. @returns false: there is no room for them */
   read(bytes: number): boolean {
     this.reading = bytes;
-    return this.settle();
+    return this.resizeShare();
   }
 
   /** The head is whole. It counts until the result is called. */
-  begin(bytes: number): () => void {
+  countHead(bytes: number): () => void {
     this.reading = 0;
     this.inProgress += bytes;
     let open = true;
@@ -65,7 +65,7 @@ export class HeadShare {
       if (!open) return;
       open = false;
       this.inProgress -= bytes;
-      this.settle();
+      this.resizeShare();
     };
   }
 
@@ -73,10 +73,10 @@ export class HeadShare {
   close(): void {
     this.reading = 0;
     this.inProgress = 0;
-    this.settle();
+    this.resizeShare();
   }
 
-  private settle(): boolean {
+  private resizeShare(): boolean {
     const wanted = Math.max(0, this.inProgress + this.reading - OWN_BYTES);
     if (wanted === this.fromPool) return true;
     if (!this.memory.take(this.network, wanted - this.fromPool)) return false;

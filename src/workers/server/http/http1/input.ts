@@ -97,7 +97,7 @@ export class Input implements RequestSink {
     this.late = undefined;
     this.last = head;
     this.isBodyWanted = false;
-    const release = bytes > COUNTED_BYTES ? this.share.begin(bytes) : undefined;
+    const release = bytes > COUNTED_BYTES ? this.share.countHead(bytes) : undefined;
     if (release === undefined) this.share.read(0);
     this.heads.push({ head, release });
   }

@@ -56,7 +56,7 @@ export class LogScanner {
     }
     const bytes = this.length === 0 ? chunk : Buffer.concat([...this.parts, chunk]);
     this.forget();
-    this.begin(found, bytes).push(bytes, stop);
+    this.chooseFormat(found, bytes).push(bytes, stop);
   }
 
   /**
@@ -66,7 +66,7 @@ export class LogScanner {
   endOfFile(whole: boolean): void {
     if (this.length > 0 && whole) {
       const bytes = Buffer.concat(this.parts);
-      this.begin(formatOfLine(bytes), bytes).push(bytes);
+      this.chooseFormat(formatOfLine(bytes), bytes).push(bytes);
     }
     this.forget();
     this.current?.endOfFile();
@@ -84,7 +84,7 @@ export class LogScanner {
     return this.length + chunk.length > LONGEST_JSON_LINE ? "none" : undefined;
   }
 
-  private begin(found: FirstLine, bytes: Buffer): RecordScanner | JsonScanner {
+  private chooseFormat(found: FirstLine, bytes: Buffer): RecordScanner | JsonScanner {
     if (found === "cri") this.format = "cri";
     else if (found !== "none") this.format = "json";
     if (this.format === undefined) throw new LogFormatError(firstLine(bytes));

@@ -36,7 +36,7 @@ export class LogWatch implements Disposable {
     this.attempt(() => {
       this.inotify = new Inotify({
         onEvents: (events) => this.onEvents(events),
-        onError: () => this.lose(),
+        onError: () => this.closeInotify(),
       });
       this.inotify.watch(directory, IN.CREATE | IN.MOVED_FROM | IN.MOVED_TO | IN.DELETE);
     });
@@ -68,7 +68,7 @@ export class LogWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.lose();
+    this.closeInotify();
   }
 
   /** The mask of a file that is watched already is replaced. */
@@ -104,7 +104,7 @@ export class LogWatch implements Disposable {
     if (this.pending !== undefined) this.wake?.();
   }
 
-  private lose(): void {
+  private closeInotify(): void {
     this.inotify?.[Symbol.dispose]();
     this.inotify = undefined;
     this.file = undefined;
@@ -116,7 +116,7 @@ export class LogWatch implements Disposable {
       use();
     } catch (error) {
       if (!isOsCallError(error) && !(error instanceof NativeBindingError)) throw error;
-      this.lose();
+      this.closeInotify();
     }
   }
 }

@@ -103,7 +103,7 @@ class LogReader {
     this.signal.throwIfAborted();
     const { sinceNanos } = this.checked;
     this.queue = await openLogFiles(this.run, (names) => {
-      this.know(names);
+      this.rememberNames(names);
       return sinceNanos === undefined ? names : modifiedSince(this.run, names, sinceNanos);
     });
     return this.queue.length > 0;
@@ -244,11 +244,11 @@ class LogReader {
       }
       return fresh;
     });
-    this.know(seen);
+    this.rememberNames(seen);
     this.queue.push(...next);
   }
 
-  private know(names: readonly LogFileName[]): void {
+  private rememberNames(names: readonly LogFileName[]): void {
     this.known = new Set(names.flatMap(({ stem }) => (stem === undefined ? [] : [stem])));
   }
 

@@ -61,7 +61,7 @@ export class PodDisks {
     const known = all.every(({ metadata: { uid } }) => this.entries.has(uid));
     if (this.askedAt !== undefined && now - this.askedAt < (known ? ASK_MS : ASK_FOR_NEW_MS)) return;
     this.askedAt = now;
-    this.running = this.look(all)
+    this.running = this.measurePods(all)
       .catch((error: unknown) => {
         log.debug({ err: error }, "cannot read the disk usage of pods from main; showing the previous values");
       })
@@ -73,7 +73,7 @@ export class PodDisks {
     await this.running;
   }
 
-  private async look(pods: readonly Pod[]): Promise<void> {
+  private async measurePods(pods: readonly Pod[]): Promise<void> {
     const { usage, periodMs } = this.deps;
     const maxAgeMs = periodMs > 0 ? Math.min(periodMs, OLDEST_MS) : OLDEST_MS;
     const uids = pods.map(({ metadata }) => metadata.uid);

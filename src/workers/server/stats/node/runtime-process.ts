@@ -27,14 +27,14 @@ export class RuntimeProcess {
     const now = this.clock.monotonic();
     if (this.found === undefined && (this.lookedAt === undefined || now - this.lookedAt >= LOOK_PERIOD_MS)) {
       this.lookedAt = now;
-      const pid = this.look();
+      const pid = this.findOwner();
       const name = pid === undefined ? undefined : this.nameOf(pid);
       this.found = pid === undefined || name === undefined ? undefined : { pid, name };
     }
     return this.found?.pid;
   }
 
-  private look(): number | undefined {
+  private findOwner(): number | undefined {
     try {
       return this.owner(parseEndpoint(this.endpoint).path, this.read);
     } catch (error) {

@@ -130,10 +130,10 @@ test("it goes with its static pod, but not with an older one of the same name", 
   mirrors.want(staticPod("h1"));
   await turn();
   mirrors.want(staticPod("h2"));
-  mirrors.unwant(staticPod("h1"));
+  mirrors.onStaticPodGone(staticPod("h1"));
   await turn();
   assert.equal(api.pod("web")?.metadata.annotations?.["kubernetes.io/config.mirror"], "h2");
-  mirrors.unwant(staticPod("h2"));
+  mirrors.onStaticPodGone(staticPod("h2"));
   await turn();
   assert.equal(api.pod("web"), undefined);
 });
@@ -201,7 +201,7 @@ test("a mirror pod that the server does not find though it has it is removed at 
   let misses = 1;
   api.fail = (call) =>
     call.startsWith("delete ") && misses-- > 0 ? new ApiError(404, "NotFound", "pod not found") : undefined;
-  mirrors.unwant(one);
+  mirrors.onStaticPodGone(one);
   await turn();
   assert.equal(api.pods().length, 1);
   await pass(2000);

@@ -28,7 +28,7 @@ test("a head counts until its response has ended", () => {
   const memory = new HeadMemory({ pool: MIB, poolOfNetwork: MIB });
   const [one, other] = [memory.open(from("10.0.0.1")), memory.open(from("10.0.0.2"))];
   equal(one.read(OWN_BYTES + MIB), true);
-  const end = one.begin(OWN_BYTES + MIB);
+  const end = one.countHead(OWN_BYTES + MIB);
   equal(other.read(OWN_BYTES + 1), false);
   end();
   end();

@@ -84,7 +84,7 @@ export class Http2Session implements Wire {
   send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
     return new Promise((resolve, reject) => {
       const { method, path, headers, body } = request;
-      const stream = this.begin({ ...headers, ":method": method, ":path": path }, body === undefined);
+      const stream = this.openStream({ ...headers, ":method": method, ":path": path }, body === undefined);
       this.streams += 1;
       let failure: Error | undefined;
       const onAbort = (): void => {
@@ -123,7 +123,7 @@ export class Http2Session implements Wire {
     this.socket.destroy();
   }
 
-  private begin(headers: OutgoingHttpHeaders, endStream: boolean): ClientHttp2Stream {
+  private openStream(headers: OutgoingHttpHeaders, endStream: boolean): ClientHttp2Stream {
     try {
       return this.session.request(headers, { endStream });
     } catch (error) {

@@ -86,13 +86,13 @@ export class ProtobufListCutter {
       return block.subarray(head.length - known);
     }
     this.head = Buffer.alloc(0);
-    if (this.hasMagic) this.begin(new Reader(head), length);
+    if (this.hasMagic) this.readFieldHead(new Reader(head), length);
     else if (!head.equals(MAGIC)) throw new ProtobufDecodeError("the list has no envelope");
     this.hasMagic = true;
     return block.subarray(length - known);
   }
 
-  private begin(reader: Reader, end: number): void {
+  private readFieldHead(reader: Reader, end: number): void {
     const key = reader.uint32(end);
     const wire = key & 7;
     if (wire !== DELIMITED && wire !== VARINT)
