@@ -6,6 +6,7 @@ import { access } from "node:fs/promises";
 import { connect } from "node:http2";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { ApiKit, ApiRefusal, type WatchEvent } from "../support/api-kit.js";
+import { until } from "../support/sources-kit.js";
 import { FakeApi, type Fields } from "./fake-api.js";
 
 const ADMIN = { name: "admin", groups: ["system:masters"] };
@@ -74,7 +75,7 @@ describe("faults", () => {
     const undo = api.faults.hang({ verb: "list" });
     let answered = false;
     const call = list().then(() => (answered = true));
-    while (api.calls.count({ verb: "list" }) === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => api.calls.count({ verb: "list" }) > 0);
     await make("meanwhile");
     assert.equal(answered, false);
     undo();

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CriNotFoundError, CriUnavailableError } from "../../src/shared/kubernetes/cri/errors.js";
 import { ContainerEventType, ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { IMAGE, pair, podConfig, runPod, until, type Pair } from "../shared/kubernetes/cri/support.js";
+import { IMAGE, pair, podConfig, runPod, type Pair } from "../shared/kubernetes/cri/support.js";
+import { until } from "../support/sources-kit.js";
 import { parseFailpoint } from "./failpoints.js";
 
 async function stateOf({ client }: Pair, containerId: string): Promise<ContainerState | undefined> {

@@ -23,9 +23,9 @@ import { systemdUnits, type SystemdUnits } from "../../src/main/resources/cgroup
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { OperatorError } from "../../src/shared/base/errors/operator-error.js";
 import { readCgroupMounts, type CgroupMounts } from "../../src/shared/node/cgroup/mounts.js";
-import { createLogger } from "../../src/shared/telemetry/log/logger.js";
 import { container, pod } from "../main/resources/pods.js";
 import { FakeSystemd } from "../support/fake-systemd.js";
+import { silentLog } from "../support/silent.js";
 
 const MIB = 1024n ** 2n;
 const ROOT = `nodelet-test-${process.pid}`;
@@ -41,7 +41,7 @@ function manager(change: Partial<CgroupManagerOptions> = {}): CgroupManager {
     podPidsLimit: 64n,
     cpuCFSQuota: true,
     mounts,
-    log: createLogger({ thread: "test", level: "silent" }),
+    log: silentLog,
     clock: systemClock,
     ...change,
   });
@@ -324,7 +324,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     const orphans = new OrphanCgroups({
       cgroups: counting,
       isKnown: () => false,
-      log: createLogger({ thread: "test", level: "silent" }),
+      log: silentLog,
     });
     orphans.add(await next.listPods());
     await next.ensurePod(pod([container("a")], {}, "fresh-1"));
@@ -346,7 +346,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
       /^\d+:(?:[^:]*\bmemory\b[^:]*|):(.*)$/m.exec(read(`/proc/${child.pid}/cgroup`))?.[1];
     const before = placeOf(agent);
     const fields = { kubeletCgroups: `${root}/agent`, systemCgroups: `${root}/system`, mounts, pid: agent.pid ?? 0 };
-    const log = createLogger({ thread: "test", level: "silent" });
+    const log = silentLog;
     try {
       const inContainer = new ProcessPlacement({
         ...fields,
@@ -422,7 +422,7 @@ describe("the systemd driver on this machine's cgroups", { skip: writable ? fals
     await systemd.listen();
     units = systemdUnits({
       clock: systemClock,
-      log: createLogger({ thread: "test", level: "silent" }),
+      log: silentLog,
       socketPath: systemd.socketPath,
     });
   });

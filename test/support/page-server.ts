@@ -5,7 +5,6 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { POD_KEY, SAMPLE_KEY, USAGE_KEY } from "../../src/shared/contracts/status-page.js";
-import type { Logger } from "../../src/shared/telemetry/log/logger.js";
 import { Feed, type Entries } from "../../src/workers/server/page/feed.js";
 import { loopbackHandler } from "../../src/workers/server/page/loopback-page.js";
 import { pageRoutes } from "../../src/workers/server/page/page-routes.js";
@@ -13,13 +12,14 @@ import { podDetails } from "../../src/workers/server/page/pod-details.js";
 import { visiblePod } from "../../src/workers/server/page/visible-pod.js";
 import { plainServer } from "../../src/workers/server/ports/listener.js";
 import type { ExampleNode } from "./example-node.js";
+import { silentLog } from "./silent.js";
 
 export interface PageServer {
   url: string;
   close(): void;
 }
 
-const LOG = { error: () => undefined } as unknown as Logger;
+const LOG = silentLog;
 const PAGE = new URL("../../agent/page/", import.meta.url);
 
 /** `node` is read again every half second, so that a test may change it. */

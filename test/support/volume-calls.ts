@@ -3,9 +3,9 @@
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { startHelperProcess } from "../../src/shared/node/volume-calls/helper.js";
 import { VolumeCalls } from "../../src/shared/node/volume-calls/volume-calls.js";
-import { createLogger } from "../../src/shared/telemetry/log/logger.js";
+import { silentLog } from "./silent.js";
 
 export function volumeCalls(): VolumeCalls {
-  const log = createLogger({ thread: "test", level: "silent" });
+  const log = silentLog;
   return new VolumeCalls({ clock: systemClock, log, startHelper: startHelperProcess });
 }

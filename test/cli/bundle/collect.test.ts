@@ -20,12 +20,12 @@ import { readThrough } from "../../../src/cli/machine/files.js";
 import { readKmsg } from "../../../src/cli/machine/kernel-log.js";
 import { runTool } from "../../../src/cli/machine/tool.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
-import { ManualClock } from "../../workers/server/manual-clock.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 import { containerStatus, event, NOW, pod } from "../kit.js";
 
 describe("the parts of a bundle", () => {
   test("one that fails, one that hangs and one that is too long do not hold up the others", async () => {
-    const clock = new ManualClock();
+    const clock = new SteppedClock(1000);
     const aborted: string[] = [];
     const hang = (name: string): Part => ({
       name,
@@ -45,7 +45,7 @@ describe("the parts of a bundle", () => {
     const secrets = new Secrets();
     secrets.add("hunter2hunter2");
     const running = collect(parts, clock, secrets);
-    clock.advance(5000);
+    clock.step(5000);
     const files = await running;
     deepEqual(aborted, ["h1", "h2", "h3", "h4"]);
     deepEqual(

@@ -4,7 +4,7 @@ import { equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { ManifestReader } from "../../../src/cli/manifests/reader.js";
 import { manifest } from "../../support/sources-kit.js";
-import { ManualClock } from "../../workers/server/manual-clock.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 
 const job = (text: string) => ({
   text: Uint8Array.from(Buffer.from(text)),
@@ -12,11 +12,11 @@ const job = (text: string) => ({
 });
 
 test("a text that takes too long is refused, and the next one is read", async (t) => {
-  const clock = new ManualClock();
+  const clock = new SteppedClock(1000);
   const reader = new ManifestReader(clock);
   t.after(() => reader.close());
   const late = reader.read(job(manifest("web")));
-  clock.advance(60_000);
+  clock.step(60_000);
   await rejects(late, /must be readable within 60 s/);
   const { documents } = await reader.read(job(manifest("web")));
   equal(documents[0]?.pods[0]?.name, "web");

@@ -8,10 +8,11 @@ import {
   type CriErrorInit,
 } from "../../../src/shared/kubernetes/cri/errors.js";
 import { CgroupDriver, RuntimeConfigResponse } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
+import { silentLog } from "../../support/silent.js";
+import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 const init: CriErrorInit = { code: codeName(14), verb: "RuntimeConfig", details: "away", endpoint: "unix:///x" };
 const replying = (cgroupDriver: CgroupDriver): RuntimeConfigResponse =>
   RuntimeConfigResponse.fromPartial({ linux: { cgroupDriver } });
@@ -69,7 +70,3 @@ test("the response of a runtime that starts meanwhile is used", async () => {
   }
   assert.equal(await chosen, "systemd");
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import { startMemoryRelease } from "../../../src/main/kubelet/memory-release.js";
+import { silentLog } from "../../support/silent.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 test("every 30 s until the stop, which leaves no timer", async () => {
@@ -14,7 +15,7 @@ test("every 30 s until the stop, which leaves no timer", async () => {
     times.push(clock.now());
     return Promise.resolve();
   };
-  const memory = startMemoryRelease({ clock, log: pino({ level: "silent" }), release });
+  const memory = startMemoryRelease({ clock, log: silentLog, release });
   for (let second = 0; second < 95; second++) {
     clock.step(1000);
     await setImmediate();

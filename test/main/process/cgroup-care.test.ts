@@ -7,8 +7,7 @@ import type { CgroupMaintenanceDeps } from "../../../src/main/kubelet/node-cgrou
 import type { NodeSettings } from "../../../src/main/kubelet/node-settings.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
 import type { CgroupMounts } from "../../../src/shared/node/cgroup/mounts.js";
-import { waitFor } from "../../../tools/standalone/wait.js";
-import { keptLog } from "../../support/sources-kit.js";
+import { keptLog, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { container, pod } from "../resources/pods.js";
 
@@ -74,23 +73,20 @@ function build(change: Change = {}, mounts: CgroupMounts = v1) {
   };
 }
 
-/** Modules are loaded and files are read: turns of the event loop alone do not tell. */
-const until = (condition: () => boolean, what: string) => waitFor(condition, { what, intervalMs: 1 });
-
 test("nothing is done while the first pods start; then limits, and the tiers some moments after each change", async () => {
   const { clock, done, events, care, podsChanged } = build();
   await care.start();
   podsChanged();
   assert.deepEqual([done, events], [[], []]);
   clock.step(1000);
-  await until(() => done.length === 1 && clock.pending === 2, "the limits, and the tiers' timers");
+  await until("the limits, and the tiers' timers", () => done.length === 1 && clock.pending === 2);
   assert.deepEqual(done, ["pods 900"]);
   assert.deepEqual(events, ["CgroupV1", "NodeAllocatableEnforced"]);
   clock.step(200);
-  await until(() => done.length === 2, "the tiers");
+  await until("the tiers", () => done.length === 2);
   podsChanged();
   clock.step(200);
-  await until(() => done.length === 3, "the tiers again");
+  await until("the tiers again", () => done.length === 3);
   assert.deepEqual(done.slice(1), ["qos 1", "qos 1"]);
   await care.stop();
   assert.equal(clock.pending, 0);
@@ -103,7 +99,7 @@ test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
   );
   await care.start();
   clock.step(1000);
-  await until(() => events.length === 1, "the root's limits");
+  await until("the root's limits", () => events.length === 1);
   assert.deepEqual([done, events], [["pods 1000"], ["NodeAllocatableEnforced"]]);
   await care.stop();
   assert.equal(clock.pending, 0);

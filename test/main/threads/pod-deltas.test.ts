@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { PodDeltas } from "../../../src/main/threads/pod-deltas.js";
 import { keptLog } from "../../support/sources-kit.js";
-import { ManualClock } from "../../workers/server/manual-clock.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 
 function build(size = 1) {
-  const clock = new ManualClock();
+  const clock = new SteppedClock(1000);
   const kept = keptLog();
   /** The thread's copy, by UID. */
   const thread = new Map<string, string>();
@@ -78,7 +78,7 @@ test("a piece that did not arrive is sent again with the newest values, and no p
   set("b=2");
   await quiet();
   assert.equal(thread.size, 1, "the thread rests");
-  clock.advance(1000);
+  clock.step(1000);
   await joined;
   assert.deepEqual([...thread.values()].sort(), ["a=1", "b=2", "c=1"]);
   assert.equal(kept.warnings().length, 1);
@@ -90,7 +90,7 @@ test("a thread that is slow with its pods runs without the rest, which follows",
   answers.push(Promise.resolve(), new Promise((resolve) => (arrive = resolve)));
   const joined = join("a=1", "b=1", "c=1");
   await quiet();
-  clock.advance(5000);
+  clock.step(5000);
   await joined;
   // The second pod is on its way, the third waits.
   assert.deepEqual([thread.size, deltas.behind], [1, 1]);

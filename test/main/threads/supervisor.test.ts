@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
-import { pino } from "pino";
 import { ThreadGaveUpError, ThreadStoppedError } from "../../../src/main/threads/errors.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
@@ -13,6 +12,8 @@ import { RingConsumer, RingProducer } from "../../../src/shared/base/queue/ring.
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "../../../src/shared/thread/errors.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
+import { silentLog } from "../../support/silent.js";
+import { until } from "../../support/sources-kit.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";
 
 const fixture = (file: string): URL => new URL(`./fixtures/${file}.js`, import.meta.url);
@@ -23,8 +24,6 @@ interface Supervised {
   runs: number[];
   gaveUp: ThreadGaveUpError[];
   board: BoardReader;
-  /** Resolves when `condition` holds; looks after each run, exit and give-up. */
-  until: (condition: () => boolean) => Promise<void>;
 }
 
 const started: SupervisedThread<FixtureControl>[] = [];
@@ -36,10 +35,6 @@ type Overrides = Partial<SuperviseOptions<FixtureControl, FixtureInit, FixtureUp
 
 function supervise(mode: FixtureInit["mode"] | (() => FixtureInit), overrides: Overrides = {}): Supervised {
   const board = createBoard(["main", "fixture"]);
-  let waiting: (() => void)[] = [];
-  const look = (): void => {
-    for (const check of waiting) check();
-  };
   const seen = { exits: [] as ThreadExit[], runs: [] as number[], gaveUp: [] as ThreadGaveUpError[] };
   const thread = superviseThread<FixtureControl, FixtureInit, FixtureUpcalls>({
     name: "fixture",
@@ -51,7 +46,7 @@ function supervise(mode: FixtureInit["mode"] | (() => FixtureInit), overrides: O
     readyDeadlineMs: 60_000,
     stallAfterMs: 30_000,
     restart: { baseMs: 5, maxMs: 20, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 3 },
-    log: pino({ level: "silent" }),
+    log: silentLog,
     clock: systemClock,
     spawn: spawnWorkerThread,
     board,
@@ -59,30 +54,12 @@ function supervise(mode: FixtureInit["mode"] | (() => FixtureInit), overrides: O
     onRunning: async (self) => {
       await overrides.onRunning?.(self);
       seen.runs.push(self.generation);
-      // The state becomes "running" only after this callback.
-      setImmediate(look);
     },
-    onExit: (exit) => {
-      seen.exits.push(exit);
-      look();
-    },
-    onGiveUp: (reason) => {
-      seen.gaveUp.push(reason);
-      look();
-    },
+    onExit: (exit) => void seen.exits.push(exit),
+    onGiveUp: (reason) => void seen.gaveUp.push(reason),
   });
   started.push(thread);
-  const until = (condition: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const check = (): void => {
-        if (!condition()) return;
-        waiting = waiting.filter((other) => other !== check);
-        resolve();
-      };
-      waiting.push(check);
-      check();
-    });
-  return { thread, ...seen, board: new BoardReader(board, systemClock), until };
+  return { thread, ...seen, board: new BoardReader(board, systemClock) };
 }
 
 describe("a supervised thread", () => {
@@ -124,7 +101,7 @@ describe("a supervised thread", () => {
   });
 
   test("rejects every pending call when the thread is terminated, then comes back with fresh rings", async () => {
-    const { thread, exits, runs, until } = supervise("normal");
+    const { thread, exits, runs } = supervise("normal");
     await assert.rejects(thread.call.add(1, 1), ThreadExitedError);
     await thread.start();
     const outbox = thread.outbox;
@@ -141,7 +118,7 @@ describe("a supervised thread", () => {
   });
 
   test("restarts a thread that hangs in a busy loop", async () => {
-    const { thread, exits, runs, board, until } = supervise("normal", { stallAfterMs: 2000 });
+    const { thread, exits, runs, board } = supervise("normal", { stallAfterMs: 2000 });
     await thread.start();
     await assert.rejects(thread.call.spin(), ThreadExitedError);
     assert.equal(exits[0]?.cause, "stalled");
@@ -152,7 +129,7 @@ describe("a supervised thread", () => {
   });
 
   test("restarts a thread that ran out of heap, and logs the cause", async () => {
-    const { thread, exits, runs, until } = supervise("normal", { heapMiB: 16 });
+    const { thread, exits, runs } = supervise("normal", { heapMiB: 16 });
     await thread.start();
     await assert.rejects(thread.within(60_000).eatHeap(), ThreadExitedError);
     assert.equal(exits[0]?.cause, "out-of-memory");
@@ -161,7 +138,7 @@ describe("a supervised thread", () => {
   });
 
   test("reports an uncaught error with its name, code and stack", async () => {
-    const { thread, exits, until } = supervise("normal");
+    const { thread, exits } = supervise("normal");
     await thread.start();
     // Its answer may be lost with the thread.
     await Promise.allSettled([thread.call.throwLater()]);
@@ -173,7 +150,7 @@ describe("a supervised thread", () => {
   });
 
   test("ends a thread whose message main can't handle: its calls reject, and it starts over", async () => {
-    const { thread, exits, runs, until } = supervise("normal");
+    const { thread, exits, runs } = supervise("normal");
     await thread.start();
     armFaultPoint("thread-message");
     const calls = [thread.call.hang(), thread.call.add(1, 1)];
@@ -187,7 +164,7 @@ describe("a supervised thread", () => {
 
   for (const mode of ["normal", "survive"] as const) {
     test(`starts a thread over that can't handle a message of main (uncaught errors: ${mode})`, async () => {
-      const { thread, exits, runs, until } = supervise(mode);
+      const { thread, exits, runs } = supervise(mode);
       await thread.start();
       thread.commitFault("throw-in thread-message");
       // The order and the call come on two ports: a call may be answered before the order arrives.
@@ -268,7 +245,7 @@ describe("a supervised thread", () => {
   test("startTried does not wait for a thread whose first start failed; without a cap it is started again and again", async () => {
     let attempt = 0;
     const restart = { baseMs: 1, maxMs: 2, jitter: 0, healthyAfterMs: 60_000, maxRestarts: Infinity };
-    const { thread, exits, gaveUp, until } = supervise(() => ({ mode: ++attempt < 15 ? "throw-at-start" : "normal" }), {
+    const { thread, exits, gaveUp } = supervise(() => ({ mode: ++attempt < 15 ? "throw-at-start" : "normal" }), {
       restart,
     });
     await thread.startTried();
@@ -279,7 +256,7 @@ describe("a supervised thread", () => {
   });
 
   test("gives up on a crash loop of threads that do become ready", async () => {
-    const { exits, gaveUp, thread, until } = supervise("die-after-ready");
+    const { exits, gaveUp, thread } = supervise("die-after-ready");
     await thread.start();
     await until(() => gaveUp.length === 1);
     assert.equal(exits.length, 4);
@@ -327,7 +304,7 @@ describe("a supervised thread", () => {
     const restart = { baseMs: 600_000, maxMs: 600_000, jitter: 0, healthyAfterMs: 1, maxRestarts: 3 };
     const waiting = supervise("throw-at-start", { restart });
     const rejected = assert.rejects(waiting.thread.start(), ThreadStoppedError);
-    await waiting.until(() => waiting.exits.length === 1);
+    await until(() => waiting.exits.length === 1);
     await waiting.thread.stop();
     await rejected;
     assert.equal(waiting.thread.generation, 1);

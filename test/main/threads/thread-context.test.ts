@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { pino } from "pino";
 import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { THREADS, ThreadContext, type ThreadName } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
+import { silentLog } from "../../support/silent.js";
 
 const workers = THREADS.filter((name): name is Exclude<ThreadName, "main"> => name !== "main");
 
@@ -16,7 +16,7 @@ describe("restart rules", () => {
   const metrics = threadMetrics(new ThreadRegistry("main"));
   const context = new ThreadContext({
     clock: systemClock,
-    log: pino({ level: "silent" }),
+    log: silentLog,
     metrics,
     spawn: spawnWorkerThread,
     onGiveUp: () => undefined,

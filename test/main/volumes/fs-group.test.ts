@@ -23,9 +23,8 @@ import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../src/shared/contracts/tasks.js";
 import type { PodSecurityContext } from "../../../src/shared/kubernetes/api/pod.js";
-import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
-import { noVolumeMetrics } from "../../support/silent.js";
+import { noVolumeMetrics, silentLog } from "../../support/silent.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { volumeCalls } from "../../support/volume-calls.js";
@@ -125,7 +124,7 @@ test("a big volume is done in parts, in a pool thread; the directory itself come
     mkdirSync(`${volume}/${folder}`);
     for (let file = 0; file < 20; file++) writeFileSync(`${volume}/${folder}/${file}`, "");
   }
-  const log = createLogger({ thread: "test", level: "silent" });
+  const log = silentLog;
   const pool = createTasksPool({ heapMiB: 64, maxThreads: 1, log, clock: systemClock });
   t.after(() => pool.close());
   let jobs = 0;

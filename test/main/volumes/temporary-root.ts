@@ -12,10 +12,9 @@ import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ObjectReference } from "../../../src/shared/kubernetes/api/event.js";
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../src/shared/kubernetes/api/volume.js";
-import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { mountsBelow } from "../../support/mounts.js";
-import { noEvents } from "../../support/silent.js";
+import { noEvents, silentLog } from "../../support/silent.js";
 import { noVolumeMetrics } from "../../support/silent.js";
 import { volumeCalls } from "../../support/volume-calls.js";
 
@@ -58,7 +57,7 @@ export function options(rootDir: string): VolumeManagerOptions {
     nodeAllocatable: () => ({ cpu: "4", memory: "8Gi" }),
     syncFrequencyMs: 60_000,
     clock: systemClock,
-    log: createLogger({ thread: "test", level: "silent" }),
+    log: silentLog,
     calls: volumeCalls(),
     events: noEvents,
     metrics: noVolumeMetrics,

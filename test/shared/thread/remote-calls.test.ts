@@ -13,6 +13,7 @@ import {
   serializeError,
 } from "../../../src/shared/thread/errors.js";
 import { RemoteCalls } from "../../../src/shared/thread/remote-calls.js";
+import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 class LeaseError extends Error {
@@ -87,7 +88,7 @@ describe("remote calls", () => {
     const { calls, clock, close, lost } = connected();
     armFaultPoint("thread-message");
     const call = assert.rejects(calls.call.count(), ThreadCallTimeoutError);
-    while (lost.length === 0) await new Promise(setImmediate);
+    await until(() => lost.length > 0);
     assert.match(String(lost[0]), /thrown in thread-message/);
     clock.step(1000);
     await call;

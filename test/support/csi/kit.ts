@@ -11,10 +11,9 @@ import { connectCsiNode } from "../../../src/main/volumes/csi/node-client.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { CSI_DRIVERS, NODES } from "../../../src/shared/kubernetes/api/client/kinds.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
-import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { keptEvents, temporaryRoot } from "../../main/volumes/temporary-root.js";
-import { noCsiMetrics } from "../silent.js";
+import { noCsiMetrics, silentLog } from "../silent.js";
 import { noVolumeMetrics } from "../silent.js";
 import { volumeCalls } from "../volume-calls.js";
 import { TestCsiDriver, type TestDriverOptions } from "./driver.js";
@@ -66,7 +65,7 @@ export async function csiKit(
   api.put(NODES, { metadata: { name: NODE } });
   api.put(CSI_DRIVERS, { metadata: { name: DRIVER }, spec });
   const events = keptEvents();
-  const log = createLogger({ thread: "test", level: "silent" });
+  const log = silentLog;
   const cluster = clusterOf(api);
   const made: CsiVolumes[] = [];
   const restarted = (more: Partial<CsiOptions> = {}): CsiVolumes => {

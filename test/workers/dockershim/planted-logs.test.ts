@@ -15,7 +15,7 @@ import { test, type TestContext } from "node:test";
 import type { Engine } from "../../../src/workers/dockershim/engine/engine.js";
 import { ContainerLog } from "../../../src/workers/dockershim/logs/container-log.js";
 import { keptLog, until } from "../../support/sources-kit.js";
-import { ManualClock } from "../server/manual-clock.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 
 /** One record of docker, with a terminal. */
 const RECORD = "2026-01-02T03:04:05.000000006Z secret=1\n";
@@ -37,7 +37,7 @@ function planted(t: TestContext, plant: (path: string, dir: string) => void) {
     call: (signal: AbortSignal, work: (client: unknown, signal: AbortSignal) => unknown) => work(docker, signal),
   } as unknown as Engine;
   const kept = keptLog();
-  const deps = { engine, clock: new ManualClock(), log: kept.log };
+  const deps = { engine, clock: new SteppedClock(1000), log: kept.log };
   const log = new ContainerLog({ id: "c", path: `${folder}/0.log`, tty: true, adopted: false }, deps);
   return { log, kept, dir, folder };
 }

@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import type { Engine } from "../../../src/workers/dockershim/engine/engine.js";
 import { ContainerLogs } from "../../../src/workers/dockershim/logs/container-logs.js";
 import { keptLog, until } from "../../support/sources-kit.js";
-import { ManualClock } from "../server/manual-clock.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 
 const RECORD = "2026-01-02T03:04:05.000000006Z the end\n";
 
@@ -27,7 +27,7 @@ async function lateLog(t: TestContext) {
   const engine = {
     call: (signal: AbortSignal, work: (client: unknown, signal: AbortSignal) => unknown) => work(docker, signal),
   } as unknown as Engine;
-  const clock = new ManualClock();
+  const clock = new SteppedClock(1000);
   const logs = new ContainerLogs({ engine, clock, log: keptLog().log });
   t.after(() => logs.stopAll());
   const path = `${dir}/0.log`;
@@ -55,14 +55,14 @@ test("the status comes as soon as the last line is written", async (t) => {
 test("the statuses of a container wait ten seconds together, later ones not at all", async (t) => {
   const { clock, status } = await lateLog(t);
   const first = status();
-  clock.advance(6000);
+  clock.step(6000);
   const second = status();
-  clock.advance(3999);
+  clock.step(3999);
   await new Promise(setImmediate);
   assert.deepEqual([first.waits, second.waits], [true, true]);
-  clock.advance(1);
+  clock.step(1);
   await until("both are given", () => !first.waits && !second.waits);
   const third = status();
-  clock.advance(0);
+  clock.step(0);
   await until("a later one is given at once", () => !third.waits);
 });

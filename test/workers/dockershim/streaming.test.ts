@@ -14,9 +14,9 @@ import { StreamingServer, type StreamRequest } from "../../../src/workers/docker
 import { takeSizes } from "../../../src/workers/dockershim/streaming/terminal-size.js";
 import { SpdySession } from "../../../src/workers/server/streams/spdy/session.js";
 import { keptLog, until } from "../../support/sources-kit.js";
-import { ManualClock } from "../server/manual-clock.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 
-const clock = new ManualClock();
+const clock = new SteppedClock(1000);
 const server = new StreamingServer({ clock, log: keptLog().log });
 after(() => server.stop());
 
@@ -201,7 +201,7 @@ test("a URL works once, and only for its own kind", async () => {
 
 test("a URL expires after a minute", async () => {
   const url = await server.urlOf(repeater(0).wanted);
-  clock.advance(60_000);
+  clock.step(60_000);
   assert.equal((await ask(url, ["v4.channel.k8s.io"])).status, 404);
 });
 
@@ -263,17 +263,17 @@ test("a refused client that leaves bytes unread loses its connection", async () 
   );
   await once(socket, "data");
   await until("the connection is gone", () => {
-    clock.advance(1000);
+    clock.step(1000);
     socket.write("x");
     return closed;
   });
 });
 
 test("at most 1000 requests wait for their clients; expired ones do not count", async () => {
-  clock.advance(60_000);
+  clock.step(60_000);
   for (let i = 0; i < 1000; i++) await server.urlOf(repeater(0).wanted);
   await assert.rejects(server.urlOf(repeater(0).wanted), { code: "RESOURCE_EXHAUSTED" });
-  clock.advance(60_000);
+  clock.step(60_000);
   await server.urlOf(repeater(0).wanted);
 });
 

@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
-import { plegOn, until } from "./pleg-kit.js";
+import { until } from "../../support/sources-kit.js";
+import { plegOn } from "./pleg-kit.js";
 
 type World = Awaited<ReturnType<typeof plegOn>>;
 

@@ -9,14 +9,8 @@ import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
 import { Pleg } from "../../../src/workers/pleg/pleg.js";
 import type { FakeCriOptions } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/kubernetes/cri/support.js";
-import { keptLog, until as untilWithin } from "../../support/sources-kit.js";
+import { keptLog, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
-
-const PATIENCE_MS = 60_000;
-
-export function until(what: string, condition: () => boolean): Promise<void> {
-  return untilWithin(what, condition, PATIENCE_MS);
-}
 
 const TEST_INIT: PlegInit = {
   endpoint: "",

@@ -9,8 +9,8 @@ import type { InspectHint } from "../../../src/shared/contracts/pleg.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { renderExposition } from "../../../src/workers/server/metrics/merge-metrics.js";
 import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
-import { temporaryFolder } from "../../support/sources-kit.js";
-import { plegOn, until } from "./pleg-kit.js";
+import { temporaryFolder, until } from "../../support/sources-kit.js";
+import { plegOn } from "./pleg-kit.js";
 
 const NOTHING = { sandboxes: 0, containers: 0 };
 const countOf = (pod: { sandboxes: unknown[]; containers: unknown[] } | undefined) => ({

@@ -7,6 +7,7 @@ import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ServedRuntime } from "../../../src/workers/server/pods/runtime.js";
 import { showPods } from "../../support/pod-list.js";
 import { pod } from "../../support/pods.js";
+import { until } from "../../support/sources-kit.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./ports/secure-port-kit.js";
 
 let certificates: Certificates;
@@ -199,7 +200,7 @@ describe("/debug/pprof", () => {
     match((await ask("/debug/pprof/"))[1], /profile<\/a>/);
     await server.answered();
     const taken = server.ask("/debug/pprof/profile?seconds=1&thread=secure-server");
-    while ((await server.inflight()) === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await server.inflight()) > 0);
     equal((await ask("/debug/pprof/heap?seconds=0.01&thread=secure-server"))[0], 409);
     const cpu = await taken;
     deepEqual(

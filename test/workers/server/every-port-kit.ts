@@ -8,10 +8,10 @@ import { connect as connectTls } from "node:tls";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import type { HandlerInit, ServerInit } from "../../../src/shared/contracts/server.js";
-import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import { ServerLogic } from "../../../src/workers/server/logic.js";
 import { freePort } from "../../support/free-port.js";
 import { sendPods } from "../../support/pod-list.js";
+import { silentLog } from "../../support/silent.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { Certificates } from "./ports/secure-port-kit.js";
 
@@ -52,7 +52,6 @@ export class EveryPort {
     const certificates = await Certificates.create();
     const dir = await mkdtemp(join(tmpdir(), "nodelet-ports-"));
     const whole = await initOf(certificates, dir, init);
-    const quiet = (): void => undefined;
     const refuse = () => Promise.reject(new Error("not asked"));
     const logic = new ServerLogic({
       thread: "server",
@@ -80,7 +79,7 @@ export class EveryPort {
       api: refuse,
       manifests: refuse,
       clock: systemClock,
-      log: { info: quiet, debug: quiet, warn: quiet, error: quiet } as unknown as Logger,
+      log: silentLog,
     });
     logic.start();
     sendPods(logic, []);

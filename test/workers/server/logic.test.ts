@@ -20,8 +20,9 @@ import { LISTEN_RETRY_MS } from "../../../src/workers/server/ports/listener.js";
 import { startServer } from "../../../src/workers/server/start.js";
 import { freePort } from "../../support/free-port.js";
 import { podsDelta, sendPods, showPods } from "../../support/pod-list.js";
+import { until } from "../../support/sources-kit.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
-import { ManualClock } from "./manual-clock.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
 
 const FLUSH_INTERVAL_MS = 30_000;
 const COLLECT_DEADLINE_MS = 2000;
@@ -73,7 +74,7 @@ function slot(thread: string, state: ThreadSnapshot["state"], generation: number
 }
 
 class ServerKit {
-  readonly clock = new ManualClock();
+  readonly clock = new SteppedClock(1000);
   readonly log = new Log();
   syncLoopAge = 0;
   logAge = 0;
@@ -332,12 +333,12 @@ describe("/healthz", () => {
   test("a log that is not flushed makes the watch age", async () => {
     kit = await new ServerKit().open();
     let works = true;
-    const clock = new ManualClock();
+    const clock = new SteppedClock(1000);
     const watch = new LogFlushWatch({ flush: (done) => (works ? done?.() : undefined) }, clock);
-    clock.advance(FLUSH_INTERVAL_MS);
+    clock.step(FLUSH_INTERVAL_MS);
     equal(watch.ageMs(), 0);
     works = false;
-    clock.advance(5 * FLUSH_INTERVAL_MS);
+    clock.step(5 * FLUSH_INTERVAL_MS);
     equal(watch.ageMs(), 5 * FLUSH_INTERVAL_MS);
     watch.stop();
     equal(clock.pending, 0);
@@ -434,8 +435,8 @@ describe("/metrics", () => {
       return new Promise(() => undefined);
     };
     const answers = [kit.ask("/metrics"), kit.ask("/metrics")];
-    while (kit.clock.pending < 2) await new Promise(setImmediate);
-    kit.clock.advance(COLLECT_DEADLINE_MS);
+    await until(() => kit.clock.pending >= 2);
+    kit.clock.step(COLLECT_DEADLINE_MS);
     for (const { body } of await Promise.all(answers)) match(body, /^kubelet_running_pods 7$/m);
     equal(asked, 1, "one question at a time");
     const own = await kit.logic.metrics();
@@ -464,11 +465,11 @@ describe("listening", () => {
     kit = await new ServerKit().open({ readOnlyPort: 0, healthzPort: port });
     deepEqual(await kit.logic.listening(), {});
     const retried = async (): Promise<void> => {
-      while (kit.clock.pending === 0) await new Promise(setImmediate);
+      await until(() => kit.clock.pending > 0);
     };
     for (let i = 0; i < 3; i++) {
       await retried();
-      kit.clock.advance(LISTEN_RETRY_MS);
+      kit.clock.step(LISTEN_RETRY_MS);
     }
     await retried();
     equal(kit.log.lines.length, 1);
@@ -480,8 +481,8 @@ describe("listening", () => {
     );
     other.close();
     await once(other, "close");
-    kit.clock.advance(LISTEN_RETRY_MS);
-    while ((await kit.logic.listening()).healthz === undefined) await new Promise(setImmediate);
+    kit.clock.step(LISTEN_RETRY_MS);
+    await until(async () => (await kit.logic.listening()).healthz !== undefined);
     equal((await kit.ask("/healthz", "GET", `http://127.0.0.1:${port}`)).body, "ok");
   });
 
@@ -503,7 +504,7 @@ describe("listening", () => {
     const port = await freePort();
     const other = new ServerKit();
     const opening = other.open({ readOnlyPort: port, healthzPort: 0 });
-    while ((other.logic as ServerLogic | undefined) === undefined) await new Promise(setImmediate);
+    await until(() => (other.logic as ServerLogic | undefined) !== undefined);
     await other.logic.stop();
     await opening;
     const again = createServer().listen(port, "127.0.0.1");
@@ -513,7 +514,7 @@ describe("listening", () => {
 
   test("startServer serves until drained", async () => {
     kit = await new ServerKit().open({ readOnlyPort: 0, healthzPort: 0 });
-    const clock = new ManualClock();
+    const clock = new SteppedClock(1000);
     let age = 0;
     const served = await startServer({
       name: "server",

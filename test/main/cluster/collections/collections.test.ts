@@ -6,13 +6,11 @@ import { distinctCertificates } from "../../../../src/main/cluster/collections/c
 import { servicesCollection } from "../../../../src/main/cluster/collections/services.js";
 import { TrustBundles } from "../../../../src/main/cluster/collections/trust-bundles.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
+import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { followKit, notFound } from "../follow-kit.js";
 
 const never = new AbortController().signal;
-const until = async (test: () => boolean): Promise<void> => {
-  while (!test()) await new Promise(setImmediate);
-};
 
 test("services: nothing is watched before the first reader; only names, addresses and ports are kept", async () => {
   const { follow, replace, event, live } = followKit();

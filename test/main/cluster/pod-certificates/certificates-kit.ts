@@ -9,15 +9,15 @@ import type { Node } from "../../../../src/shared/kubernetes/api/node.js";
 import type { PodCertificateRequest } from "../../../../src/shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { PodCertificateProjection } from "../../../../src/shared/kubernetes/api/volume.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod } from "../../../support/pods.js";
+import { silentLog } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { followKit } from "../follow-kit.js";
 
 export const MINUTE = 60_000;
 export const WATCH = "spec.nodeName=n1";
-export const log = createLogger({ thread: "test", level: "silent" });
+export const log = silentLog;
 export const never = new AbortController().signal;
 export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);

@@ -8,6 +8,7 @@ import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificat
 import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
+import { until } from "../../../support/sources-kit.js";
 import { certificatesKit, log, MINUTE, never, pass, podWith, settled, WATCH } from "./certificates-kit.js";
 
 test("a request carries the pod's identity; its certificate is used, and watched until the last such pod is removed", async (t) => {
@@ -294,7 +295,7 @@ test("loaded with the first pod; a pod removed meanwhile is ignored", async (t) 
   lazy.wanted(stays);
   lazy.podRemoved("uid-goes");
   const waiting = lazy.get({ pod: stays, volume: "v", index: 0 }, never);
-  while (it.live().length === 0) await new Promise(setImmediate);
+  await until(() => it.live().length > 0);
   assert.deepEqual(
     it.created.map(({ spec }) => spec.podUID),
     ["uid-web"],

@@ -3,7 +3,6 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { pino } from "pino";
 import { nodeImages } from "../../../../src/main/containers/images/node-images.js";
 import type { NodeRuntime } from "../../../../src/main/containers/runtime/node-runtime.js";
 import { SandboxesAhead } from "../../../../src/main/containers/runtime/sandboxes-ahead.js";
@@ -16,7 +15,7 @@ import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-
 import type { FakeCri, FakeCriOptions } from "../../../fake-cri/fake-cri.js";
 import { pair } from "../../../shared/kubernetes/cri/support.js";
 import { peerActions } from "../../../support/probe-kit.js";
-import { noEvents } from "../../../support/silent.js";
+import { noEvents, silentLog } from "../../../support/silent.js";
 import { noTrace } from "../../../support/silent.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -115,7 +114,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     },
     userNamespaces: new UserNamespaces(
       { rootDir: root, idsPerPod: 65_536, maxPods: 110, run: () => Promise.resolve(undefined) },
-      { observed: () => Promise.resolve([]), log: pino({ level: "silent" }) },
+      { observed: () => Promise.resolve([]), log: silentLog },
     ),
     volumes: {
       areSetUp: () => true,

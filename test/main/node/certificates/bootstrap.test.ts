@@ -15,19 +15,19 @@ import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/
 import { loadClientConfig } from "../../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import type { CertificateSigningRequest } from "../../../../src/shared/kubernetes/api/objects.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import {
   describeCertificate,
   makeCertificateRequest,
   makeSelfSigned,
 } from "../../../../src/workers/tasks/certificates/certificate-jobs.js";
+import { silentLog } from "../../../support/silent.js";
 
 const tasks: CertificateTasks = {
   request: makeCertificateRequest,
   selfSigned: makeSelfSigned,
   describe: (pem) => Promise.resolve(describeCertificate({ pem })),
 };
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 const HOUR = 3600_000;
 
 /** Signs requests as a cluster does, or a key of its own where `foreign` is set. */

@@ -12,7 +12,7 @@ import {
 } from "../../../../src/main/node/certificates/certificate-manager.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../../src/shared/contracts/tasks.js";
 import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
+import { silentLog } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const DAY = 24 * 3600_000;
@@ -65,7 +65,7 @@ class Kit {
       onRotated: (_, age) => this.rotations.push(age),
       onFailed: () => this.failures++,
       clock: this.clock,
-      log: createLogger({ thread: "test", level: "silent" }),
+      log: silentLog,
       random: () => 0.5,
     };
     this.manager = new CertificateManager(deps);

@@ -14,13 +14,13 @@ import type { CsiNode, CsiNodeInfo } from "../../../../src/main/volumes/csi/node
 import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import { CSI_NODES, NODES } from "../../../../src/shared/kubernetes/api/client/kinds.js";
 import type { CSINode } from "../../../../src/shared/kubernetes/api/objects.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { never, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";
+import { silentLog } from "../../../support/silent.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 const ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
 function world(info: Partial<CsiNodeInfo> = {}) {

@@ -13,11 +13,11 @@ import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js
 import { MOST_SOCKETS, scanSockets } from "../../../../src/main/node/plugins/socket-scan.js";
 import { SocketWatch } from "../../../../src/main/node/plugins/socket-watch.js";
 import { FairTurns } from "../../../../src/shared/base/turns/fair-turns.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
+import { silentLog } from "../../../support/silent.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 
 async function socketAt(t: TestContext, path: string): Promise<Server> {
   const server = createServer();

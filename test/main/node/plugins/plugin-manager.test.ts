@@ -15,14 +15,14 @@ import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { FairTurns } from "../../../../src/shared/base/turns/fair-turns.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
+import { silentLog } from "../../../support/silent.js";
 import { until, keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 
 async function world(t: TestContext) {
   const root = await mkdtemp(`${tmpdir()}/nodelet-plugins-`);

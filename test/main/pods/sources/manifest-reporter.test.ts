@@ -18,7 +18,7 @@ import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod as basePod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
-import { ManualClock } from "../../../workers/server/manual-clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const pod = (name: string, uid: string, namespace = "default"): Pod => {
   const made = basePod({}, name);
@@ -132,7 +132,7 @@ test("a refusal hides values that may be secrets, and is bounded", () => {
 
 describe("the reporter", () => {
   const kit = (manifests: ManifestState[], owners: Record<string, NameOwner> = {}) => {
-    const clock = new ManualClock();
+    const clock = new SteppedClock(1000);
     const { log, errors } = keptLog();
     const lists: NodeManifests[] = [];
     const events: string[] = [];
@@ -150,7 +150,7 @@ describe("the reporter", () => {
     });
     const report = (): void => {
       reporter.changed();
-      clock.advance(1000);
+      clock.step(1000);
     };
     return { manifests, owners, lists, events, errors, registry, reporter, report };
   };

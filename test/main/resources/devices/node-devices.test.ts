@@ -7,8 +7,8 @@ import { NodeDevices } from "../../../../src/main/resources/devices/node-devices
 import { machineReading } from "../../../../src/main/resources/managers/create-managers.js";
 import type { DeviceCounts } from "../../../../src/main/resources/node-resources.js";
 import { parseQuantity, value } from "../../../../src/shared/kubernetes/api/quantity.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
+import { silentLog } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container } from "../pods.js";
 import { devices, GPU, podOf, wanting, replaceList } from "./kit.js";
@@ -31,7 +31,7 @@ async function made(t: TestContext) {
     onRegistration: (problem) => void registrations.push(problem),
     registry: new ThreadRegistry("main"),
     clock: new SteppedClock(),
-    log: createLogger({ thread: "test", level: "silent" }),
+    log: silentLog,
   });
   t.after(async () => {
     await node.stop();

@@ -12,12 +12,11 @@ import { devicePluginHandler, registerPlugin } from "../../../../src/main/resour
 import { serveRegistration } from "../../../../src/main/resources/devices/registration-server.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { isExtendedResourceName } from "../../../../src/shared/kubernetes/api/extended-resources.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { TestDevicePlugin, type TestPluginOptions } from "../../../support/device-plugin/plugin.js";
-import { noDeviceMetrics } from "../../../support/silent.js";
+import { noDeviceMetrics, silentLog } from "../../../support/silent.js";
 import { allocate, GPU, never, podOf, wanting } from "./kit.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 
 /** Resolves when `condition` holds after one of the manager's changes. */
 class Changes {

@@ -11,8 +11,8 @@ import { fcVolumes } from "../../../../src/main/volumes/fc/plugin.js";
 import { SELinuxMounts } from "../../../../src/main/volumes/se-linux-mounts.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import type { FCVolumeSource } from "../../../../src/shared/kubernetes/api/volume.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
+import { silentLog } from "../../../support/silent.js";
 import { diskKit } from "../disks/disk-kit.js";
 import { isRoot, mountsBelow, never, podWith } from "../temporary-root.js";
 
@@ -44,7 +44,7 @@ test("A disk is found by WWN and LUN or by WWID; the SCSI hosts scan when it has
 
 test("Names and directories are upstream's; a source without a disk is refused", async (t) => {
   const { system } = await diskKit(t);
-  const kind = fcKind(system, createLogger({ thread: "test", level: "silent" }));
+  const kind = fcKind(system, silentLog);
   const rows: [FCVolumeSource, string, string][] = [
     [{ targetWWNs: ["a1", "b2"], lun: 0 }, "a1-b2-lun-0", "[a1 b2]:0"],
     [{ wwids: ["3600"] }, "3600", "[3600]"],

@@ -10,6 +10,7 @@ import { QueueError } from "../../../../src/shared/base/queue/queue-error.js";
 import { QueueReader } from "../../../../src/shared/base/queue/queue-reader.js";
 import { QueueWriter, type FullPolicy } from "../../../../src/shared/base/queue/queue-writer.js";
 import { createRing, RingConsumer, RingProducer } from "../../../../src/shared/base/queue/ring.js";
+import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 interface Item {
@@ -43,12 +44,6 @@ function queue(policy: FullPolicy<Item>, capacityBytes = 64) {
 /** Lets resolved waits and the event loop run. */
 const turns = async (count = 5): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
-};
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; !condition(); i++) {
-    assert.ok(i < 100_000, "condition never held");
-    await turns(1);
-  }
 };
 
 describe("queue writer", () => {

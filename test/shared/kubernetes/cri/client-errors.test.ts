@@ -9,7 +9,8 @@ import { armFaultPoint } from "../../../../src/shared/base/faults/fault-points.j
 import * as errors from "../../../../src/shared/kubernetes/cri/errors.js";
 import { CRI_CODES, type CriCode, type CriError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { StopContainerRequest } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { collect, fastTimers, IMAGE, pair, podConfig, runPod, until } from "./support.js";
+import { until } from "../../../support/sources-kit.js";
+import { collect, fastTimers, IMAGE, pair, podConfig, runPod } from "./support.js";
 
 async function failure(promise: Promise<unknown>): Promise<CriError> {
   try {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ImageServiceService, RuntimeServiceService } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { OPERATIONS, verbOfPath, type CriMethod, type CriVerb } from "../../../../src/shared/kubernetes/cri/verbs.js";
+import { until } from "../../../support/sources-kit.js";
 import { collect, IMAGE, pair, podConfig, runPod, type Pair } from "./support.js";
 
 const DEFINITIONS = { ...RuntimeServiceService, ...ImageServiceService };
@@ -55,7 +56,7 @@ async function callAny(
   if (method === "getContainerEvents") {
     const stream = client.getContainerEvents({})[Symbol.asyncIterator]();
     const first = stream.next();
-    while (fake.state.eventListeners.size === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => fake.state.eventListeners.size > 0);
     fake.exit(containerId, 0);
     const { value } = (await first) as { value: object };
     await stream.return?.();

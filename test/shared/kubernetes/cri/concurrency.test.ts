@@ -6,8 +6,9 @@ import fc from "fast-check";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { Limiter } from "../../../../src/shared/kubernetes/cri/limiter.js";
+import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
-import { pair, podConfig, until } from "./support.js";
+import { pair, podConfig } from "./support.js";
 
 test("at most so many calls of the verb run at once, other verbs are not held up, order is kept", async (context) => {
   const { client, fake, records } = await pair(

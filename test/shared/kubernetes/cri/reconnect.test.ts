@@ -5,7 +5,8 @@ import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { startFakeCri } from "../../../fake-cri/fake-cri.js";
-import { clientOf, fastTimers, pair, podConfig, runPod, socketPath, until } from "./support.js";
+import { until } from "../../../support/sources-kit.js";
+import { clientOf, fastTimers, pair, podConfig, runPod, socketPath } from "./support.js";
 
 // With a back-off before each attempt, 20 of them would take more than half an hour.
 const FAST = { timeout: 120_000 };

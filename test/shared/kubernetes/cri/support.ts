@@ -86,12 +86,3 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   for await (const item of items) all.push(item);
   return all;
 }
-
-/** Waits for a condition, at most a minute. */
-export async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`gave up waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}

@@ -16,6 +16,7 @@ import {
   type Empty,
   type ListAndWatchResponse,
 } from "../../../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
+import { until } from "../../../support/sources-kit.js";
 
 const { getDevicePluginOptions } = DevicePluginService;
 
@@ -63,26 +64,20 @@ test("a watched connection reports its loss and its return, with and without cal
   const socket = await socketPath(context);
   const connection = new PluginConnection(socket, systemClock);
   const seen: boolean[] = [];
-  let wake: () => void = () => undefined;
-  connection.watch((connected) => {
-    seen.push(connected);
-    wake();
-  });
-  const until = async (connected: boolean): Promise<void> => {
-    while (seen.at(-1) !== connected) await new Promise<void>((resolve) => (wake = resolve));
-  };
-  await until(false);
+  connection.watch((connected) => void seen.push(connected));
+  const reported = (connected: boolean): Promise<void> => until(() => seen.at(-1) === connected);
+  await reported(false);
   for (const calls of [false, true]) {
     const server = await serve(context, socket);
-    await until(true);
+    await reported(true);
     server.forceShutdown();
     await rm(socket, { force: true });
-    await until(false);
+    await reported(false);
     if (calls)
       await assert.rejects(connection.call(getDevicePluginOptions, {}, { timeoutMs: 60_000 }), PluginCallError);
   }
   await serve(context, socket);
-  await until(true);
+  await reported(true);
   const known = seen.length;
   connection[Symbol.dispose]();
   await new Promise((resolve) => setImmediate(resolve));

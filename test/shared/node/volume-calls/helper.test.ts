@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forkInTurn } from "../../../../src/shared/node/volume-calls/helper.js";
+import { until } from "../../../support/sources-kit.js";
 
 test("helper processes start in the order of their calls, one in a round of the event loop", async () => {
   let round = 0;
@@ -11,7 +12,7 @@ test("helper processes start in the order of their calls, one in a round of the 
   const started: { helper: number; round: number }[] = [];
   setImmediate(count);
   for (let helper = 0; helper < 6; helper++) forkInTurn(() => started.push({ helper, round }));
-  while (started.length < 6) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => started.length >= 6);
   assert.deepEqual(
     started.map(({ helper }) => helper),
     [0, 1, 2, 3, 4, 5],

@@ -13,8 +13,8 @@ import { SubPathError, VolumeNotAnsweringError } from "../../../../src/shared/no
 import { startHelperProcess, type StartHelper } from "../../../../src/shared/node/volume-calls/helper.js";
 import { LIMITS } from "../../../../src/shared/node/volume-calls/schedule.js";
 import { VolumeCalls } from "../../../../src/shared/node/volume-calls/volume-calls.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
+import { silentLog } from "../../../support/silent.js";
 
 const skip = canHang ? false : "needs root and /dev/fuse";
 /** Deadlines of a test's time. */
@@ -27,7 +27,7 @@ function calling(t: TestContext) {
     started++;
     return startHelperProcess(events);
   };
-  const log = createLogger({ thread: "test", level: "silent" });
+  const log = silentLog;
   const calls = new VolumeCalls({ clock: systemClock, log, startHelper, limits });
   const mounts = new HungMounts();
   t.after(async () => {

@@ -6,7 +6,8 @@ import { createServer, type ServerResponse } from "node:http";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
 import { answerUnreadable } from "../../../../src/workers/server/http/unreadable.js";
-import { ManualClock } from "../manual-clock.js";
+import { until } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const LINGER_MS = 1000;
 
@@ -26,9 +27,9 @@ class SlowConnection extends Duplex {
 
 function connectionTo(onRequest: (response: ServerResponse) => void = () => undefined): {
   connection: SlowConnection;
-  clock: ManualClock;
+  clock: SteppedClock;
 } {
-  const clock = new ManualClock();
+  const clock = new SteppedClock(1000);
   const server = createServer({ maxHeaderSize: 1024 }, (_request, response) => onRequest(response));
   server.on("clientError", answerUnreadable({ lingerMs: LINGER_MS, clock }));
   const connection = new SlowConnection();
@@ -55,7 +56,7 @@ for (const [what, bytes, status] of REFUSED) {
     await once(connection, "finish");
     assert.equal(connection.sent, `earlier HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
     assert.equal(connection.destroyed, false, "the client may still read");
-    clock.advance(LINGER_MS);
+    clock.step(LINGER_MS);
     assert.equal(connection.destroyed, true);
   });
 }
@@ -63,7 +64,7 @@ for (const [what, bytes, status] of REFUSED) {
 test("a response that has begun is not continued with another one", async () => {
   const { connection } = connectionTo((response) => response.writeHead(200).write("part"));
   connection.push("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  while (!connection.sent.includes("part")) await new Promise(setImmediate);
+  await until(() => connection.sent.includes("part"));
   connection.push("XTTP\r\n\r\n");
   await new Promise((resolve) => connection.once("close", resolve));
   assert.doesNotMatch(connection.sent, /400/);

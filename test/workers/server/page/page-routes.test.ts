@@ -5,14 +5,14 @@ import { request, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
-import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { subresourcesOf } from "../../../../src/workers/server/auth/attributes.js";
 import { Feed } from "../../../../src/workers/server/page/feed.js";
 import { loopbackHandler } from "../../../../src/workers/server/page/loopback-page.js";
 import { pageRoutes } from "../../../../src/workers/server/page/page-routes.js";
 import { plainServer } from "../../../../src/workers/server/ports/listener.js";
+import { silentLog } from "../../../support/silent.js";
 
-const LOG = { error: () => undefined } as unknown as Logger;
+const LOG = silentLog;
 const feed = (key: string): Feed => new Feed([{ everyMs: 1000, read: () => new Map([[key, "true"]]) }], systemClock);
 
 describe("the routes of the status page", () => {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { KeptManifest } from "../../../../src/shared/contracts/manifests.js";
 import { ManifestWatches } from "../../../../src/workers/server/pods/manifests/watch.js";
 import { until } from "../../../support/sources-kit.js";
-import { ManualClock } from "../manual-clock.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 
 /** A client that takes no byte. */
 class StuckResponse extends EventEmitter {
@@ -25,7 +25,7 @@ class StuckResponse extends EventEmitter {
 }
 
 test("a watcher that takes nothing for 30 s is disconnected, and its place is free", async () => {
-  const clock = new ManualClock();
+  const clock = new SteppedClock(1000);
   const text = { metadata: `{"name":"one"}`, spec: "{}" };
   const manifest: KeptManifest = { namespace: "default", name: "one", resourceVersion: "1", createdAt: 0, ...text };
   const watches = new ManifestWatches({
@@ -37,9 +37,9 @@ test("a watcher that takes nothing for 30 s is disconnected, and its place is fr
   const served = responses.map((one) => watches.serve(one as unknown as ServerResponse, undefined));
   await until("all are sent the first event", () => responses.every(({ written }) => written === 1));
   assert.equal(watches.full, true);
-  clock.advance(29_000);
+  clock.step(29_000);
   assert.equal(watches.full, true);
-  clock.advance(1000);
+  clock.step(1000);
   await Promise.all(served);
   assert.deepEqual([watches.full, clock.pending], [false, 0]);
 });

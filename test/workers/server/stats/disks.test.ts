@@ -13,6 +13,7 @@ import { PodDisks, claimOf } from "../../../../src/workers/server/stats/disk/pod
 import { RuntimeDisks } from "../../../../src/workers/server/stats/disk/runtime-disks.js";
 import { nodeFileSystems } from "../../../../src/workers/server/stats/node/file-systems.js";
 import { Shared } from "../../../../src/workers/server/stats/shared-answer.js";
+import { until } from "../../../support/sources-kit.js";
 import { volumeCalls } from "../../../support/volume-calls.js";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
@@ -105,7 +106,7 @@ const USAGE: PodDiskUsage = {
 
 /** Until main has been asked so often, and its answer worked in. */
 async function settled(main: Main, times: number, done: () => boolean): Promise<void> {
-  while (main.asked.length < times || !done()) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => main.asked.length >= times && done());
 }
 
 test("main's figures, by volume and container; removed with the pod", () =>

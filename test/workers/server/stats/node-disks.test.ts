@@ -6,13 +6,13 @@ import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { NodeDisks } from "../../../../src/workers/server/stats/node-disks.js";
 import { waitFor } from "../../../../tools/standalone/wait.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
+import { silentLog } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 
 test("a disk that never responds: every request ends after a second, and one call is pending", async () => {
   const clock = new SteppedClock();

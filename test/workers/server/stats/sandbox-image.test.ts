@@ -4,11 +4,11 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { PodSandbox } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { SandboxImage } from "../../../../src/workers/server/stats/sandbox-image.js";
+import { silentLog } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 
 function build(config: string, sandboxes: Record<string, string>) {
   const calls: string[] = [];

@@ -12,6 +12,7 @@ import type { ServedRuntime } from "../../../../src/workers/server/pods/runtime.
 import { cut } from "../../../support/cut.js";
 import { showPods } from "../../../support/pod-list.js";
 import { pod } from "../../../support/pods.js";
+import { until } from "../../../support/sources-kit.js";
 import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { ChannelSocket, clientFrame } from "../../../support/websocket.js";
@@ -102,13 +103,6 @@ async function command(path = ALL, types = ["error", "stdin", "stdout", "stderr"
     types.map((streamtype) => ({ streamtype })),
   );
   return client;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (const end = performance.now() + 60_000; !condition();) {
-    if (performance.now() > end) throw new Error(`waited in vain until ${String(condition)}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 const statusOf = (client: ChannelSocket): Record<string, unknown> =>

@@ -14,6 +14,7 @@ import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { ServedRuntime } from "../../../../src/workers/server/pods/runtime.js";
 import { showPods } from "../../../support/pod-list.js";
 import { pod } from "../../../support/pods.js";
+import { until } from "../../../support/sources-kit.js";
 import { RunningClock } from "../../../support/stepped-clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../ports/secure-port-kit.js";
 
@@ -100,10 +101,6 @@ async function upgrade(
   await until(() => text.includes("\r\n\r\n") || socket.destroyed);
   const end = text.indexOf("\r\n\r\n") + 4;
   return { socket, head: text.slice(0, end), seen: () => text.slice(end) };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe("a stream", () => {

@@ -16,11 +16,11 @@ import {
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock } from "../../../../../src/shared/base/clock/clock.js";
 import { OperatorError } from "../../../../../src/shared/base/errors/operator-error.js";
-import { createLogger } from "../../../../../src/shared/telemetry/log/logger.js";
 import { FakeSlices } from "../../../../support/fake-slices.js";
+import { silentLog } from "../../../../support/silent.js";
 import { container, pod } from "../../pods.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 const BURSTABLE = "kubepods-burstable.slice";
 const POD = "kubepods-burstable-poda_1.slice";
 const subject = pod([container("a", { cpu: "100m" }, { cpu: "125m", memory: "10000000" })], {}, "a-1");

@@ -10,11 +10,12 @@ import type { UnitProperty } from "../../../../../src/main/resources/cgroups/sys
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock, type Clock } from "../../../../../src/shared/base/clock/clock.js";
 import { OperatorError } from "../../../../../src/shared/base/errors/operator-error.js";
-import { createLogger } from "../../../../../src/shared/telemetry/log/logger.js";
 import { FakeSystemd } from "../../../../support/fake-systemd.js";
+import { silentLog } from "../../../../support/silent.js";
+import { until } from "../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 
-const log = createLogger({ thread: "test", level: "silent" });
+const log = silentLog;
 const AT_START: UnitProperty[] = [["DefaultDependencies", "b", false]];
 const SETTABLE: UnitProperty[] = [
   ["CPUWeight", "t", 20n],
@@ -176,9 +177,4 @@ function sleepless(during: () => Promise<void> = () => Promise.resolve()): { clo
     return during();
   };
   return { clock: { ...systemClock, sleep }, slept };
-}
-
-/** Lets I/O go on until the condition holds. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

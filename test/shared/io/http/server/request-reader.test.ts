@@ -13,6 +13,7 @@ import {
   type Refused,
   type RequestSink,
 } from "../../../../../src/shared/io/http/server/request-reader.js";
+import { until } from "../../../../support/sources-kit.js";
 
 class Recorder implements RequestSink {
   readonly heads: (RequestHead | Refused)[] = [];
@@ -116,7 +117,7 @@ test("Node's parser finds the requests that were read, with their bodies, and no
       const connection = new Connection();
       server.emit("connection", connection);
       for (const part of sink.passed) connection.push(part);
-      while (connection.readableLength > 0) await new Promise(setImmediate);
+      await until(() => connection.readableLength === 0);
       equal(problem, undefined);
       equal(found.length, sink.heads.length);
       for (const [at, head] of sink.heads.entries()) {

@@ -12,6 +12,7 @@ import type { WatchEvent } from "../../../../../src/shared/kubernetes/api/client
 import type { Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
 import { sendJson, sendStatus, type Answer } from "../../../../support/api-server.js";
 import { freePort } from "../../../../support/free-port.js";
+import { until } from "../../../../support/sources-kit.js";
 import { certFolder, type CertFolder, type TestCa, type TestPair } from "../../../../support/test-certs.js";
 import { startRig, type RigOptions } from "./client-kit.js";
 
@@ -202,7 +203,7 @@ for (const protocol of PROTOCOLS) {
       const { client, server } = rig;
       await client.get(NODES, { name: "n1" });
       const broken = client.get(NODES, { name: "hang" });
-      while (server.seen.length < 2) await new Promise(setImmediate);
+      await until(() => server.seen.length >= 2);
       client.closeConnections();
       await rejects(broken, ApiConnectionError);
       await client.get(NODES, { name: "n1" });

@@ -6,6 +6,7 @@ import { CredentialError } from "../../../../../src/shared/kubernetes/api/client
 import { ApiConnectionError } from "../../../../../src/shared/kubernetes/api/client/errors.js";
 import { NODES } from "../../../../../src/shared/kubernetes/api/client/kinds.js";
 import { sendJson, sendStatus, type Answer } from "../../../../support/api-server.js";
+import { until } from "../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 import { certFolder, type CertFolder, type TestCa, type TestPair } from "../../../../support/test-certs.js";
 import { startRig } from "./client-kit.js";
@@ -112,7 +113,7 @@ for (const protocol of ["h2", "https"] as const) {
       clock.step(60_000);
       while ((await whoAmI()) !== "third");
       clock.step(5000);
-      while (old?.destroyed === false) await new Promise(setImmediate);
+      await until(() => old?.destroyed !== false);
       equal(server.sockets.size, 1);
 
       await writeFile(join(certs.dir, `${protocol}-third.pem`), "half of");

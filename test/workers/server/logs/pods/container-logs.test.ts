@@ -15,6 +15,7 @@ import { runOf } from "../../../../../src/workers/server/logs/pods/run-of-contai
 import { recordText, writeLog } from "../../../../support/log-kit.js";
 import { showPods } from "../../../../support/pod-list.js";
 import { pod } from "../../../../support/pods.js";
+import { until } from "../../../../support/sources-kit.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../../ports/secure-port-kit.js";
 
 const RUNNING: ContainerState = { running: {} };
@@ -201,12 +202,9 @@ describe("GET /containerLogs", () => {
     response.setEncoding("utf8");
     let text = "";
     response.on("data", (part: string) => (text += part));
-    const until = async (wanted: string): Promise<void> => {
-      while (text !== wanted) await new Promise((resolve) => setImmediate(resolve));
-    };
-    await until("two\n");
+    await until(() => text === "two\n");
     await appendFile(join(logs, "app", "0.log"), line("three"));
-    await until("two\nthree\n");
+    await until(() => text === "two\nthree\n");
     await appendFile(join(logs, "app", "0.log"), line("four"));
     showPods(server.pods, [web(ended("c://1"))]);
     await once(response, "end");
@@ -249,9 +247,7 @@ describe("GET /containerLogs", () => {
       );
       return texts.filter((text) => new RegExp(`^inotify wd:\\S+ ino:${inode} `, "m").test(text)).length;
     };
-    const untilNone = async (): Promise<void> => {
-      while ((await instances()) > 0) await new Promise((resolve) => setImmediate(resolve));
-    };
+    const untilNone = (): Promise<void> => until(async () => (await instances()) === 0);
     // Followers of the test before end after their connections.
     await untilNone();
     const followers = await Promise.all([follow(PATH), follow(PATH), follow(PATH)]);
@@ -278,12 +274,12 @@ describe("GET /containerLogs", () => {
     const sent = request({ host: "127.0.0.1", port: server.port, ca, path: `${PATH}?follow=1`, agent: false }).end();
     sent.on("error", () => undefined);
     const pass = async (): Promise<void> => {
-      while (reviews.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => reviews.length > 0);
       for (const answer of reviews.splice(0)) answer();
     };
-    while (reviews.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => reviews.length > 0);
     sent.destroy();
-    while ((await server.inflight()) > 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await server.inflight()) === 0);
     await pass();
     const [later] = await Promise.all([follow(PATH), pass()]);
     equal(later.statusCode, 200);

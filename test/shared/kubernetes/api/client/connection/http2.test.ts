@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { ApiConnectionError } from "../../../../../../src/shared/kubernetes/api/client/errors.js";
 import { NODES } from "../../../../../../src/shared/kubernetes/api/client/kinds.js";
 import { sendJson, type Answer, type Response } from "../../../../../support/api-server.js";
+import { until } from "../../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../../support/stepped-clock.js";
 import { certFolder, type CertFolder, type TestCa, type TestPair } from "../../../../../support/test-certs.js";
 import { startRig, type RigOptions } from "../client-kit.js";
@@ -29,9 +30,6 @@ function holding(): { answer: Answer; held: Response[] } {
   };
   return { answer, held };
 }
-const until = async (is: () => boolean): Promise<void> => {
-  while (!is()) await new Promise(setImmediate);
-};
 
 describe("an HTTP/2 connection", () => {
   it("after GOAWAY ends with its pending calls, and the next call has a new one", async () => {

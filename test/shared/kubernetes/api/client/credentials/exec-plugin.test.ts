@@ -8,6 +8,7 @@ import { CredentialError } from "../../../../../../src/shared/kubernetes/api/cli
 import { execInfo } from "../../../../../../src/shared/kubernetes/api/client/credentials/exec/exec-credential.js";
 import { ExecPlugin } from "../../../../../../src/shared/kubernetes/api/client/credentials/exec/exec-plugin.js";
 import { runCommand } from "../../../../../../src/shared/kubernetes/api/client/credentials/exec/run-command.js";
+import { until } from "../../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../../support/stepped-clock.js";
 import { certFolder } from "../../../../../support/test-certs.js";
 import { counting, credential, dir, script, V1 } from "./exec-kit.js";
@@ -157,7 +158,7 @@ describe("a run of a plugin that fails", () => {
       match(error.message, /^the credential plugin .* gave no response within 60 s, killed$/);
       return true;
     });
-    while (clock.pending === 0) await new Promise(setImmediate);
+    await until(() => clock.pending > 0);
     clock.step(60_000);
     await failed;
     equal(clock.pending, 0);
