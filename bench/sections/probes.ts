@@ -84,7 +84,12 @@ async function measure(load: string, burners: number, seconds: number): Promise<
     ...{ context, clock: systemClock, log },
     owner: Promise.resolve({ onProbeRecord, probedPods: () => pods }),
   };
-  const init = { endpoint: "unix:///nowhere", runtimeRequestTimeoutMs: 1000, userAgent: "kube-probe/1.36" };
+  const init = {
+    endpoint: "unix:///nowhere",
+    runtimeRequestTimeoutMs: 1000,
+    criChannel: "own",
+    userAgent: "kube-probe/1.36",
+  } as const;
   const prober = new ProberThread({ ...common, init });
   const peers = new PeersThread({ ...common, init });
   const both = new ProbeThreads({ prober, peers });

@@ -21,4 +21,5 @@ export const RUNTIME_INIT: ServerInit["runtime"] = {
   imageEndpoint: "unix:///nowhere",
   requestTimeoutMs: 1000,
   listStreaming: false,
+  criChannel: "own",
 };

@@ -40,6 +40,7 @@ import { volumeStatsMetrics } from "../../src/main/volumes/persistent/metrics.js
 import { seLinuxMountMetrics } from "../../src/main/volumes/se-linux-metrics.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { probeMetrics, scheduleMetrics } from "../../src/shared/node/probes/metrics.js";
+import { criChannelMetrics } from "../../src/shared/telemetry/metrics/cri-channel.js";
 import type { Counter, Gauge, Histogram } from "../../src/shared/telemetry/metrics/prom.js";
 import { restClientMetrics } from "../../src/shared/telemetry/metrics/rest-client.js";
 import { runtimeOperationsMetrics } from "../../src/shared/telemetry/metrics/runtime-operations.js";
@@ -162,7 +163,15 @@ function mainThread(registry: NotingRegistry): void {
       shutdownMetrics,
     ],
     ...[resizeMetrics, cgroupMetrics, cpuManagerMetrics, deviceMetrics, memoryManagerMetrics, topologyMetrics],
-    ...[podStatusMetrics, csiMetrics, volumeMetrics, seLinuxMountMetrics, runtimeOperationsMetrics, watchThreadUsage],
+    ...[
+      podStatusMetrics,
+      csiMetrics,
+      volumeMetrics,
+      seLinuxMountMetrics,
+      runtimeOperationsMetrics,
+      criChannelMetrics,
+      watchThreadUsage,
+    ],
   ]) {
     make(registry);
   }

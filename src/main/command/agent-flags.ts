@@ -2,6 +2,7 @@
 // flags/table.ts.
 
 import { DEFAULT_CONFIG_SOURCE } from "../../shared/kubernetes/api/allowed-config-sources.js";
+import type { CriChannelKind } from "../../shared/kubernetes/cri/channel-kind.js";
 import type { FlagValue } from "./config/flags-over-config.js";
 import { readDockerFlags, type DockerFlags } from "./docker-flags.js";
 
@@ -54,6 +55,7 @@ export interface AgentFlags {
   readonly apiServerAddress: string;
   /** socket: only on the admin socket; on: on the authenticated port, too. */
   readonly manifestApi: "off" | "socket" | "on";
+  readonly criChannel: CriChannelKind;
 }
 
 const MANIFEST_API: Readonly<Record<string, AgentFlags["manifestApi"]>> = { true: "on", socket: "socket" };
@@ -98,6 +100,7 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     apiServerPort: flag("api-server-port", 0),
     apiServerAddress: text("api-server-address", "127.0.0.1"),
     manifestApi: MANIFEST_API[text("manifest-api", "false")] ?? "off",
+    criChannel: text("cri-channel", "own") === "own" ? "own" : "grpc-js",
   };
 }
 

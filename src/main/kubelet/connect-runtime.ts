@@ -1,19 +1,19 @@
 // Main's connection to the container runtime.
 
 import type { CriClientOptions } from "../../shared/kubernetes/cri/caller.js";
+import { clientReports } from "../../shared/kubernetes/cri/client-reports.js";
 import { createCriClient, type CriClient } from "../../shared/kubernetes/cri/client.js";
-import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
 import { podUidsIn } from "../volumes/paths.js";
 import type { AgentContext } from "./context.js";
 
-export function connectRuntime({ settings, registry, clock }: AgentContext): CriClient {
+export function connectRuntime({ settings, registry, clock, log }: AgentContext): CriClient {
   const { runtime, rootDir, cpuCount } = settings;
-  const operations = runtimeOperationsMetrics(registry);
   return createCriClient({
     endpoint: runtime.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: runtime.runtimeRequestTimeoutMs,
     clock,
-    onCall: operations.recordCall,
+    channel: settings.criChannel,
+    ...clientReports(registry, log),
     concurrency: criConcurrency(cpuCount),
     listStreaming: runtime.criListStreaming,
     podUids: () => podUidsIn(rootDir),

@@ -139,6 +139,7 @@ export function evictionInit({ settings }: ThreadFacts): EvictionInit {
     imageServiceEndpoint: settings.runtime.imageServiceEndpoint,
     runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
     listStreaming: settings.runtime.criListStreaming,
+    criChannel: settings.criChannel,
     samplePeriodMs: SAMPLE_PERIOD_MS,
   };
 }

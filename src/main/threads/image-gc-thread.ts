@@ -133,6 +133,7 @@ export function imageGcInit({ settings }: ThreadFacts): ImageGcThreadOptions["in
     runtimeEndpoint: settings.runtime.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
     listStreaming: settings.runtime.criListStreaming,
+    criChannel: settings.criChannel,
     imageGCHighThresholdPercent: settings.images.imageGCHighThresholdPercent,
     imageGCLowThresholdPercent: settings.images.imageGCLowThresholdPercent,
     imageMinimumGCAgeMs: settings.images.imageMinimumGCAgeMs,

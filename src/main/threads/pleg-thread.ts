@@ -132,6 +132,7 @@ export function plegInit({ settings }: ThreadFacts): PlegInit {
     runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
     podsDir: join(settings.rootDir, "pods"),
     listStreaming: settings.runtime.criListStreaming,
+    criChannel: settings.criChannel,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     inspectConcurrency: 16,
     listDeadlineMs: Math.min(settings.runtime.runtimeRequestTimeoutMs, LIST_DEADLINE_MS),

@@ -154,6 +154,7 @@ export function proberInit({ settings }: ThreadFacts): ProberInit {
   return {
     endpoint: settings.runtime.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
+    criChannel: settings.criChannel,
     userAgent: probeUserAgent(),
   };
 }

@@ -81,6 +81,7 @@ function commonInit(facts: ThreadFacts): Omit<ServerInit, "readOnlyPort" | "heal
       imageEndpoint: settings.runtime.imageServiceEndpoint,
       requestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
       listStreaming: settings.runtime.criListStreaming,
+      criChannel: settings.criChannel,
       ...(settings.docker.mode === "node" && {
         docker: { endpoint: settings.docker.endpoint, network: settings.docker.network },
       }),

@@ -7,6 +7,7 @@
 import type { EvictionSignal, EvictionThreshold } from "../kubernetes/api/eviction-threshold.js";
 import type { QOSClass } from "../kubernetes/api/pod-status.js";
 import type { ExactQuantity } from "../kubernetes/api/quantity.js";
+import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 
@@ -33,6 +34,8 @@ export interface EvictionInit {
   runtimeRequestTimeoutMs: number;
   /** Gate CRIListStreaming. */
   listStreaming: boolean;
+  /** Flag --cri-channel. */
+  criChannel: CriChannelKind;
   /** Interval between two samples. */
   samplePeriodMs: number;
 }

@@ -3,6 +3,8 @@
 // Invariant: the thread removes only images that were granted to its generation; no pull and no container starts to use
 // a granted image before its release; every answer that needs main's full picture is undefined until main has one.
 
+import type { ContainerImage } from "../kubernetes/api/node.js";
+import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 /** Init data of the thread. Durations are milliseconds; names are KubeletConfiguration's. */
@@ -13,6 +15,8 @@ export interface ImageGcInit {
   runtimeRequestTimeoutMs: number;
   /** Gate CRIListStreaming. */
   listStreaming: boolean;
+  /** Flag --cri-channel. */
+  criChannel: CriChannelKind;
   imageGCHighThresholdPercent: number;
   imageGCLowThresholdPercent: number;
   imageMinimumGCAgeMs: number;

@@ -2,6 +2,7 @@
 // Every record about a pod carries the pod's UID and an inspection generation; main drops and counts stale ones.
 
 import type { ContainerImage } from "../kubernetes/api/node.js";
+import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { ContainerStatus } from "../kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../kubernetes/cri/observed-pod.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
@@ -17,6 +18,8 @@ export interface PlegInit {
   podsDir: string;
   /** Gate CRIListStreaming. */
   listStreaming: boolean;
+  /** Flag --cri-channel. */
+  criChannel: CriChannelKind;
   /** Deadline of one pod's inspection: a hung container delays its own pod only. */
   inspectDeadlineMs: number;
   inspectConcurrency: number;

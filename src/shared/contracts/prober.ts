@@ -3,6 +3,7 @@
 // and the generation of its probe, and main drops and counts outdated records.
 
 import type { GetAction } from "../io/http/client/get-action.js";
+import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 export const PROBE_KINDS = ["startup", "liveness", "readiness"] as const;
@@ -84,6 +85,8 @@ export interface ProberInit {
   /** CRI endpoint, "unix:///…". */
   endpoint: string;
   runtimeRequestTimeoutMs: number;
+  /** Flag --cri-channel. */
+  criChannel: CriChannelKind;
   /** "kube-probe/1.36" */
   userAgent: string;
 }

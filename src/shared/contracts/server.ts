@@ -5,6 +5,7 @@
 import type { NodeConfigFiles } from "../kubernetes/api/client/kubeconfig/node-config.js";
 import type { Event } from "../kubernetes/api/event.js";
 import type { TlsVersion } from "../kubernetes/api/tls-names.js";
+import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
 import type { UnusedImage } from "./image-gc.js";
@@ -171,6 +172,8 @@ interface RuntimeInit {
   requestTimeoutMs: number;
   /** Gate CRIListStreaming. */
   listStreaming: boolean;
+  /** Flag --cri-channel. */
+  criChannel: CriChannelKind;
   /** With --container-runtime=docker. */
   docker?: DockerFacts;
 }

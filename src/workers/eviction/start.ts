@@ -5,11 +5,11 @@ import { RingProducer } from "../../shared/base/queue/ring.js";
 import { evictionRecordCodec } from "../../shared/contracts/eviction-codec.js";
 import type { EvictionControl, EvictionInit, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import { watchMemcgUsage } from "../../shared/io/os/memcg-usage.js";
+import { clientReports } from "../../shared/kubernetes/cri/client-reports.js";
 import { readCgroupMounts } from "../../shared/node/cgroup/mounts.js";
 import { cgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
 import { listKernelDirectories, readKernelText } from "../../shared/node/stats/kernel-file.js";
-import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/telemetry/metrics/threads.js";
@@ -24,7 +24,7 @@ export const startEviction: StartWorker<EvictionControl, EvictionInit, EvictionU
   const { init, outbox, log, clock, board, upcallsWithin } = context;
   const registry = new ThreadRegistry("eviction");
   watchThreadUsage(registry);
-  const operations = runtimeOperationsMetrics(registry);
+  const reports = clientReports(registry, log);
   const queue = new QueueWriter(
     new RingProducer(outbox),
     evictionRecordCodec,
@@ -45,8 +45,8 @@ export const startEviction: StartWorker<EvictionControl, EvictionInit, EvictionU
     main: upcallsWithin,
     connect: async () => {
       const { connectRuntime } = await import("./runtime-client.js");
-      const { containerRuntimeEndpoint: endpoint, runtimeRequestTimeoutMs, listStreaming } = init;
-      return connectRuntime({ endpoint, runtimeRequestTimeoutMs, listStreaming, operations, clock });
+      const { containerRuntimeEndpoint: endpoint, criChannel: channel, runtimeRequestTimeoutMs, listStreaming } = init;
+      return connectRuntime({ endpoint, channel, runtimeRequestTimeoutMs, listStreaming, reports, clock });
     },
     watchUsage: watchMemcgUsage,
     openLog: openKernelLog,

@@ -1,9 +1,9 @@
 // Starts image garbage collection with its CRI connection and main.
 
 import type { ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import { clientReports } from "../../shared/kubernetes/cri/client-reports.js";
 import { createCriClient } from "../../shared/kubernetes/cri/client.js";
 import { sandboxImage } from "../../shared/kubernetes/cri/sandbox-image.js";
-import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
@@ -16,14 +16,15 @@ export const startImageGc: StartWorker<ImageGcControl, ImageGcInit, ImageGcUpcal
   const registry = new ThreadRegistry("image-gc");
   watchThreadUsage(registry);
   const metrics = imageGcMetrics(registry);
-  const operations = runtimeOperationsMetrics(registry);
+  const reports = clientReports(registry, log);
   const clientOf = (endpoint: string) =>
     createCriClient({
       endpoint,
+      channel: init.criChannel,
       runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
       listStreaming: init.listStreaming,
       clock,
-      onCall: operations.recordCall,
+      ...reports,
     });
   const images = clientOf(init.imageEndpoint);
   const runtime = init.runtimeEndpoint === init.imageEndpoint ? images : clientOf(init.runtimeEndpoint);

@@ -5,8 +5,8 @@ import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
 import { RingConsumer, RingProducer } from "../../shared/base/queue/ring.js";
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
+import { clientReports } from "../../shared/kubernetes/cri/client-reports.js";
 import { createCriClient } from "../../shared/kubernetes/cri/client.js";
-import { runtimeOperationsMetrics } from "../../shared/telemetry/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/telemetry/metrics/threads.js";
@@ -23,13 +23,14 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
   const { init, log, clock } = context;
   const registry = new ThreadRegistry("pleg");
   watchThreadUsage(registry);
-  const operations = runtimeOperationsMetrics(registry);
+  const reports = clientReports(registry, log);
   const lists = new ListReports(log);
   const common = {
+    channel: init.criChannel,
     runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
     listStreaming: init.listStreaming,
     clock,
-    onCall: operations.recordCall,
+    ...reports,
   };
   const cri = createCriClient({
     ...common,

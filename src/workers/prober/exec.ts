@@ -9,25 +9,29 @@ import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { quote } from "../../shared/base/text/quote.js";
 import type { Deferred } from "../../shared/base/turns/deferred.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
+import type { CriChannelKind } from "../../shared/kubernetes/cri/channel-kind.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { deferredCriClient } from "../../shared/kubernetes/cri/deferred-client.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../shared/kubernetes/cri/errors.js";
 import type { ProbeDeadline } from "../../shared/node/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/node/probes/run.js";
+import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface ExecOptions {
   endpoint: string;
   runtimeRequestTimeoutMs: number;
+  criChannel: CriChannelKind;
   clock: Clock;
   registry: ThreadRegistry;
+  log: Logger;
 }
 
 export class ExecProbes {
   private readonly client: Deferred<CriClient>;
 
-  constructor({ endpoint, runtimeRequestTimeoutMs, clock, registry }: ExecOptions) {
-    this.client = deferredCriClient({ endpoint, runtimeRequestTimeoutMs, clock, registry });
+  constructor({ criChannel, endpoint, runtimeRequestTimeoutMs, clock, registry, log }: ExecOptions) {
+    this.client = deferredCriClient({ endpoint, channel: criChannel, runtimeRequestTimeoutMs, clock, registry, log });
   }
 
   /** `deadline` is the container's time-out and the runtime's patience together. */

@@ -205,14 +205,16 @@ export class ServerLogic implements ServerControl {
   }
 
   private runtimes(): [runtime: Deferred<CriClient>, images: Deferred<CriClient>] {
-    const { endpoint, imageEndpoint, requestTimeoutMs, listStreaming } = this.deps.init.runtime;
+    const { endpoint, imageEndpoint, requestTimeoutMs, listStreaming, criChannel } = this.deps.init.runtime;
     const to = (address: string): Deferred<CriClient> =>
       deferredCriClient({
         endpoint: address,
         runtimeRequestTimeoutMs: requestTimeoutMs,
         listStreaming,
+        channel: criChannel,
         clock: this.deps.clock,
         registry: this.registry,
+        log: this.deps.log,
       });
     const runtime = to(endpoint);
     return [runtime, imageEndpoint === endpoint ? runtime : to(imageEndpoint)];

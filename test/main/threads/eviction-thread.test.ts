@@ -73,6 +73,7 @@ test("orders arrive; a restarted thread receives the pods, the open orders and t
       imageServiceEndpoint: "unix:///nowhere",
       runtimeRequestTimeoutMs: 10_000,
       listStreaming: false,
+      criChannel: "own",
       samplePeriodMs: 50,
     },
     clock: systemClock,

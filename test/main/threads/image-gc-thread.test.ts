@@ -44,6 +44,7 @@ async function build(t: TestContext) {
       runtimeEndpoint: fake.endpoint,
       runtimeRequestTimeoutMs: 10_000,
       listStreaming: false,
+      criChannel: "own",
       imageGCHighThresholdPercent: 100,
       imageGCLowThresholdPercent: 80,
       imageMinimumGCAgeMs: 0,

@@ -35,7 +35,12 @@ function threadsOn(t: TestContext) {
     ...{ context, clock: systemClock, log },
     owner: Promise.resolve({ onProbeRecord: (record: ProbeRecord) => records.push(record), probedPods: () => pods }),
   };
-  const init = { endpoint: "unix:///nowhere", runtimeRequestTimeoutMs: 10_000, userAgent: USER_AGENT };
+  const init = {
+    endpoint: "unix:///nowhere",
+    runtimeRequestTimeoutMs: 10_000,
+    criChannel: "own",
+    userAgent: USER_AGENT,
+  } as const;
   const prober = new ProberThread({ ...common, init });
   const peers = new PeersThread({ ...common, init: { userAgent: USER_AGENT } });
   const both = new ProbeThreads({ prober, peers });

@@ -33,7 +33,7 @@ function proberOn(t: TestContext, endpoint = "unix:///nowhere") {
   let pods: ProbedPod[] = [];
   const prober = new ProberThread({
     context,
-    init: { endpoint, runtimeRequestTimeoutMs: 10_000, userAgent: "kube-probe/1.36" },
+    init: { endpoint, runtimeRequestTimeoutMs: 10_000, criChannel: "own", userAgent: "kube-probe/1.36" },
     clock: systemClock,
     log,
     owner: Promise.resolve({ onProbeRecord: (record) => records.push(record), probedPods: () => pods }),

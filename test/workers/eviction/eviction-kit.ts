@@ -86,6 +86,7 @@ export class EvictionWorld {
         imageServiceEndpoint: "",
         runtimeRequestTimeoutMs: 1000,
         listStreaming: false,
+        criChannel: "own",
         samplePeriodMs: 1000,
         ...settings,
       },

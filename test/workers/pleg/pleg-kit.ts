@@ -17,6 +17,7 @@ const TEST_INIT: PlegInit = {
   imageEndpoint: "",
   runtimeRequestTimeoutMs: 10_000,
   listStreaming: false,
+  criChannel: "own",
   podsDir: "/nonexistent/pods",
   inspectDeadlineMs: 10_000,
   inspectConcurrency: 4,

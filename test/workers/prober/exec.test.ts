@@ -9,6 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { ProbeDeadline } from "../../../src/shared/node/probes/probe-deadline.js";
 import { StallMeter } from "../../../src/shared/node/probes/stall-meter.js";
+import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { ExecProbes } from "../../../src/workers/prober/exec.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
@@ -28,8 +29,10 @@ describe("an ExecSync without an answer", () => {
     exec = new ExecProbes({
       endpoint: fake.endpoint,
       runtimeRequestTimeoutMs: PATIENCE_MS,
+      criChannel: "own",
       clock: systemClock,
       registry: new ThreadRegistry("prober"),
+      log: createLogger({ thread: "prober", level: "silent" }),
     });
   });
   after(async () => {

@@ -26,7 +26,9 @@ type OwnKind =
   /** "namespace/name,namespace/prefix*". */
   | "configMaps"
   /** true, false or socket. */
-  | "manifestAPI";
+  | "manifestAPI"
+  /** own or grpc-js. */
+  | "criChannel";
 
 export type FlagKind = ValueType | OwnKind;
 
@@ -94,6 +96,11 @@ const OWN: Readonly<Record<OwnKind, OwnRules>> = {
       const bool = fromText("bool", text);
       return typeof bool === "boolean" ? String(bool) : undefined;
     },
+  },
+  criChannel: {
+    type: "string",
+    accepted: "own or grpc-js",
+    read: (text) => (text === "own" || text === "grpc-js" ? text : undefined),
   },
   configMaps: {
     type: "strings",

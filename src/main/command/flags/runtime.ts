@@ -21,6 +21,11 @@ export const RUNTIME: Flags = {
     "runtimeRequestTimeout",
     "timeout of runtime requests, except for the long-running pull, logs, exec and attach",
   ),
+  "cri-channel": flag(
+    "criChannel",
+    "own",
+    "HTTP/2 to the container runtime; own: the kubelet's own channel, and that of grpc-js after the runtime broke the protocol; grpc-js: always that of grpc-js",
+  ),
   "container-log-max-size": mirror(
     "string",
     "10Mi",

@@ -1,8 +1,8 @@
 // Every flag of the kubelet, by subject. The reader of the command line, --help, the start-up log and the config fields
 // use these tables.
-// Source: upstream's flags of Kubernetes 1.36, those of the Docker Engine of Kubernetes 1.23, and twelve of our own
+// Source: upstream's flags of Kubernetes 1.36, those of the Docker Engine of Kubernetes 1.23, and thirteen of our own
 // (print-config, check-config, dynamic-config-dir, dynamic-config-sources, admin-socket, admin-socket-group,
-// status-page, status-page-port, read-only-pods, manifest-api, api-server-port, api-server-address).
+// status-page, status-page-port, read-only-pods, manifest-api, cri-channel, api-server-port, api-server-address).
 
 import type { Flag, Flags, Group } from "./flag.js";
 import { API_SERVER, LOGS, START } from "./general.js";

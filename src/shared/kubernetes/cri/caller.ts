@@ -10,6 +10,7 @@ import type { OpenSpan } from "../../telemetry/tracing/tracing.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
 import { callPlaces, CallSlot, type CallPlaces } from "./call-slot.js";
 import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
+import type { CriChannelKind } from "./channel-kind.js";
 import { CriChannel } from "./channel.js";
 import { deadlineFor, finishMsOf, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
 import { CriBadReplyError, criError, type CriError } from "./errors.js";
@@ -47,6 +48,10 @@ export interface CriClientOptions extends ListsByPartsOptions {
   /** Default deadline, milliseconds; see deadlines.ts for the verbs that differ. */
   runtimeRequestTimeoutMs: number;
   onCall?: (record: CallRecord) => void;
+  /** Flag --cri-channel; "own" by default. */
+  channel?: CriChannelKind;
+  /** The runtime broke HTTP/2: this client uses the channel of grpc-js from now on. At most once. */
+  onFallback?: (error: Error, endpoint: string) => void;
   /**
    * Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the
    * deadline. `from` and `to`: the limit follows the service time of the calls (service-limit.ts).
@@ -72,7 +77,8 @@ export class Caller {
   constructor(options: CriClientOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    this.#channel = new CriChannel(options.endpoint);
+    const { endpoint, channel = "own", onFallback } = options;
+    this.#channel = new CriChannel(endpoint, channel, (error) => onFallback?.(error, endpoint));
     for (const [verb, limit] of Object.entries(options.concurrency ?? {})) {
       if (!isCriVerb(verb)) throw new Error(`cannot limit "${verb}": CRI v1 has no such call`);
       this.#limiters.set(verb, callPlaces(limit, options.clock));

@@ -1,15 +1,18 @@
-// The connection to the runtime. Invariant: no call waits for a reconnect back-off. grpc-js retries a lost connection
+// The connection to the runtime. Invariant: no call waits for a reconnect back-off. A channel retries a lost connection
 // with growing pauses (up to 3 s here) and fails calls in between; a new pod would feel that pause after a runtime
 // restart. Connecting to a unix socket costs microseconds, so a call that finds the channel in back-off gets a fresh
-// one.
+// one. After a runtime broke HTTP/2 on our own channel, later calls take the one of grpc-js (docs/adr/0117).
 
 import { Client, connectivityState, credentials, type ChannelOptions } from "@grpc/grpc-js";
+import { systemClock } from "../../base/clock/clock.js";
+import type { CriChannelKind } from "./channel-kind.js";
+import { OwnChannel } from "./channel/own-channel.js";
 import { parseEndpoint } from "./endpoint.js";
 
 /** Largest reply we accept: a ListContainers of several thousand containers. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-const CHANNEL_OPTIONS: ChannelOptions = {
+const STOCK_OPTIONS: ChannelOptions = {
   "grpc.default_authority": "localhost",
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   "grpc.initial_reconnect_backoff_ms": 100,
@@ -24,12 +27,17 @@ const CHANNEL_OPTIONS: ChannelOptions = {
 };
 
 export class CriChannel {
-  readonly #target: string;
+  readonly #path: string;
+  readonly #onFallback: (error: Error) => void;
+  #kind: CriChannelKind;
   #client: Client;
   #closed = false;
 
-  constructor(endpoint: string) {
-    this.#target = `unix://${parseEndpoint(endpoint).path}`;
+  /** @param onFallback called once, when our own channel is given up */
+  constructor(endpoint: string, kind: CriChannelKind, onFallback: (error: Error) => void) {
+    this.#path = parseEndpoint(endpoint).path;
+    this.#onFallback = onFallback;
+    this.#kind = kind;
     this.#client = this.#connect();
   }
 
@@ -39,11 +47,7 @@ export class CriChannel {
 
   /** The client to make the next call with. */
   acquire(): Client {
-    if (!this.#closed && this.#state() === connectivityState.TRANSIENT_FAILURE) {
-      // Nothing is in flight on a channel in back-off: its calls have failed already.
-      this.#client.close();
-      this.#client = this.#connect();
-    }
+    if (!this.#closed && this.#state() === connectivityState.TRANSIENT_FAILURE) this.#replace();
     return this.#client;
   }
 
@@ -61,7 +65,32 @@ export class CriChannel {
     return this.#client.getChannel().getConnectivityState(false);
   }
 
+  /** Nothing is in flight on a channel in back-off, or on one whose peer broke the protocol. */
+  #replace(): void {
+    const former = this.#client;
+    this.#client = this.#connect();
+    former.close();
+  }
+
+  #fallBack(error: Error): void {
+    if (this.#closed || this.#kind === "grpc-js") return;
+    this.#kind = "grpc-js";
+    this.#replace();
+    this.#onFallback(error);
+  }
+
   #connect(): Client {
-    return new Client(this.#target, credentials.createInsecure(), CHANNEL_OPTIONS);
+    const options = this.#kind === "own" ? { channelOverride: this.#ownChannel() } : STOCK_OPTIONS;
+    return new Client(`unix://${this.#path}`, credentials.createInsecure(), options);
+  }
+
+  #ownChannel(): OwnChannel {
+    return new OwnChannel({
+      path: this.#path,
+      maxMessageBytes: MAX_MESSAGE_BYTES,
+      // Deadlines are the machine's time, as those of grpc-js.
+      clock: systemClock,
+      onProtocolError: (error) => this.#fallBack(error),
+    });
   }
 }

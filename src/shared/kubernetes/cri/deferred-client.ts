@@ -2,22 +2,24 @@
 // the calls.
 
 import { Deferred } from "../../base/turns/deferred.js";
-import { runtimeOperationsMetrics } from "../../telemetry/metrics/runtime-operations.js";
+import type { Logger } from "../../telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../telemetry/metrics/thread-registry.js";
+import type { CriChannelKind } from "./channel-kind.js";
+import { clientReports } from "./client-reports.js";
 import type { CriClient, CriClientOptions } from "./client.js";
 
 type DeferredClientOptions = Pick<
   CriClientOptions,
   "endpoint" | "runtimeRequestTimeoutMs" | "listStreaming" | "clock"
-> & { registry: ThreadRegistry };
+> & { channel: CriChannelKind; registry: ThreadRegistry; log: Logger };
 
-export function deferredCriClient({ registry, ...options }: DeferredClientOptions): Deferred<CriClient> {
+export function deferredCriClient({ registry, log, ...options }: DeferredClientOptions): Deferred<CriClient> {
   return new Deferred({
     name: "the connection to the runtime",
     when: "first use",
     load: async () => {
       const { createCriClient } = await import("./client.js");
-      return createCriClient({ ...options, onCall: runtimeOperationsMetrics(registry).recordCall });
+      return createCriClient({ ...options, ...clientReports(registry, log) });
     },
     end: (client) => client.close(),
   });

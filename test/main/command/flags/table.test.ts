@@ -52,7 +52,7 @@ const OF_KIND: Partial<Record<FlagKind, Sample>> = {
 const OWN = [
   ...["print-config", "check-config", "dynamic-config-dir", "dynamic-config-sources"],
   ...["admin-socket", "admin-socket-group", "status-page", "status-page-port", "read-only-pods", "manifest-api"],
-  ...["api-server-port", "api-server-address"],
+  ...["cri-channel", "api-server-port", "api-server-address"],
 ];
 /** Removed upstream with dockershim; they have their meaning of Kubernetes 1.23 here (docs/docker.md). */
 const REVIVED = [
