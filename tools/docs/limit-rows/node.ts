@@ -19,6 +19,10 @@ import { LIST_LIMIT } from "../../../src/shared/kubernetes/api/client/call/list.
 import { OBJECT_LIMIT } from "../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
 import { MAX_MESSAGE_BYTES } from "../../../src/shared/kubernetes/cri/channel.js";
+import { MAX_BLOCK_BYTES, MAX_CONTINUATIONS } from "../../../src/shared/kubernetes/cri/channel/block-reader.js";
+import { MAX_UNSENT_BYTES } from "../../../src/shared/kubernetes/cri/channel/connection.js";
+import { MAX_LIST_BYTES } from "../../../src/shared/kubernetes/cri/channel/hpack/decoder.js";
+import { MAX_IDLE_FRAMES } from "../../../src/shared/kubernetes/cri/channel/idle-frames.js";
 import { MAX_ITEMS } from "../../../src/shared/kubernetes/cri/streamed-lists.js";
 import { MAX_RESPONSE_BYTES } from "../../../src/shared/kubernetes/plugins/connection.js";
 import { MAX_BODY_BYTES } from "../../../src/workers/server/ports/guard.js";
@@ -128,6 +132,51 @@ export const NODE_LIMITS: LimitRows = {
       beyond: "the call fails",
       reason: "upstream's limit",
       upstream: "the same",
+    },
+    {
+      of: ["src/shared/kubernetes/cri/channel/hpack/decoder.ts", "MAX_LIST_BYTES"],
+      value: MAX_LIST_BYTES,
+      unit: "bytes",
+      what: "fields of the runtime's response, or its trailers",
+      beyond: "the call fails",
+      reason: "memory; a status has some hundred bytes",
+      upstream: "16 MiB",
+    },
+    {
+      of: ["src/shared/kubernetes/cri/channel/block-reader.ts", "MAX_BLOCK_BYTES"],
+      value: MAX_BLOCK_BYTES,
+      unit: "bytes",
+      what: "the same as they are sent",
+      beyond: "the kubelet changes to the channel of grpc-js",
+      reason: "memory",
+      upstream: "16 MiB",
+    },
+    {
+      of: ["src/shared/kubernetes/cri/channel/block-reader.ts", "MAX_CONTINUATIONS"],
+      value: MAX_CONTINUATIONS,
+      unit: "frames",
+      what: "CONTINUATION frames of one response",
+      beyond: "the same",
+      reason: "a flood of empty ones costs processor time",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/kubernetes/cri/channel/idle-frames.ts", "MAX_IDLE_FRAMES"],
+      value: MAX_IDLE_FRAMES,
+      unit: "frames",
+      what: "frames of the runtime at once that bring no call further, such as PING; each call earns 20 more, and each second 100",
+      beyond: "the same",
+      reason: "floods cost processor time",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/kubernetes/cri/channel/connection.ts", "MAX_UNSENT_BYTES"],
+      value: MAX_UNSENT_BYTES,
+      unit: "bytes",
+      what: "bytes that wait for a runtime that sends and does not read",
+      beyond: "the same",
+      reason: "memory",
+      upstream: "none",
     },
     {
       of: ["src/shared/kubernetes/cri/streamed-lists.ts", "MAX_ITEMS"],

@@ -94,6 +94,10 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/tasks/manifest/report.ts: GOT_LIMIT",
   ],
   "the API, upstream, the kernel or a protocol": [
+    "src/shared/kubernetes/cri/channel/frames/frame-types.ts: LARGEST_STREAM_ID",
+    "src/shared/kubernetes/cri/channel/frames/frame-types.ts: LARGEST_WINDOW",
+    "src/shared/kubernetes/cri/channel/hpack/dynamic-table.ts: MAX_TABLE_BYTES",
+    "src/shared/kubernetes/cri/channel/hpack/huffman.ts: LONGEST",
     "src/main/cluster/collections/trust-bundles.ts: LONGEST_SELECTOR",
     "src/main/command/duration.ts: LIMIT",
     "src/main/command/object-values.ts: INT32_MAX",
