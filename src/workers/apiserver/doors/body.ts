@@ -1,9 +1,12 @@
 // The object of a request's body.
 
 import type { IncomingMessage } from "node:http";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { PROTOBUF_TYPE } from "../../../shared/kubernetes/api/client/call/body.js";
 import { parseText } from "../../tasks/manifest/parse-text.js";
 import { ApiError, badRequest } from "../objects/errors.js";
-import { isFields, type ApiObject } from "../objects/object.js";
+import { isFields, type ApiObject, type Fields } from "../objects/object.js";
+import { fromProtobuf } from "../objects/schema.js";
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const TYPES = ["application/json", "application/yaml", "application/apply-patch+yaml"];
@@ -15,6 +18,7 @@ export function mediaType({ headers }: Pick<IncomingMessage, "headers">): string
 /** undefined: there is none. */
 export function parseBody(bytes: Uint8Array, type: string): unknown {
   if (bytes.length === 0) return undefined;
+  if (type === PROTOBUF_TYPE) return protobufBody(bytes);
   if (!TYPES.includes(type) && !type.endsWith("+json")) {
     const accepted = TYPES.slice(0, 2).join(", ");
     const text = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
@@ -30,7 +34,15 @@ export function parseBody(bytes: Uint8Array, type: string): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown;
   } catch (error) {
-    throw badRequest(`error decoding JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw badRequest(`error decoding JSON: ${messageOf(error)}`);
+  }
+}
+
+function protobufBody(bytes: Uint8Array): Fields {
+  try {
+    return fromProtobuf(Buffer.from(bytes));
+  } catch (error) {
+    throw badRequest(`error decoding protobuf: ${messageOf(error)}`);
   }
 }
 

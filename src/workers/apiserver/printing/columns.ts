@@ -105,6 +105,51 @@ function involved(event: ApiObject): string {
   return `${String(kind).toLowerCase()}/${String(name)}`;
 }
 
+const MODES: Readonly<Record<string, string>> = {
+  ...{ ReadWriteOnce: "RWO", ReadOnlyMany: "ROX", ReadWriteMany: "RWX", ReadWriteOncePod: "RWOP" },
+};
+
+function modes(at: Fields | undefined): string {
+  const list = at?.["accessModes"];
+  return Array.isArray(list) ? list.map((mode) => MODES[String(mode)] ?? String(mode)).join() : "";
+}
+
+const VOLUME_CLASS: readonly Column[] = [
+  { name: "StorageClass", cell: ({ spec }) => textAt(spec, "storageClassName") ?? "" },
+  { name: "VolumeAttributesClass", cell: ({ spec }) => textAt(spec, "volumeAttributesClassName") ?? "<unset>" },
+];
+const VOLUME_MODE: Column = { name: "VolumeMode", wide: true, cell: text("spec", "volumeMode") };
+
+const CLAIMS: readonly Column[] = [
+  NAME,
+  { name: "Status", cell: text("status", "phase") },
+  { name: "Volume", cell: ({ spec }) => textAt(spec, "volumeName") ?? "" },
+  { name: "Capacity", cell: ({ status }) => textAt(fieldsAt(status, "capacity"), "storage") ?? "" },
+  { name: "Access Modes", cell: ({ status }) => modes(status) },
+  ...VOLUME_CLASS,
+  AGE,
+  VOLUME_MODE,
+];
+
+const VOLUMES: readonly Column[] = [
+  NAME,
+  { name: "Capacity", cell: ({ spec }) => textAt(fieldsAt(spec, "capacity"), "storage") ?? "" },
+  { name: "Access Modes", cell: ({ spec }) => modes(spec) },
+  { name: "Reclaim Policy", cell: text("spec", "persistentVolumeReclaimPolicy") },
+  { name: "Status", cell: text("status", "phase") },
+  {
+    name: "Claim",
+    cell: ({ spec }) => {
+      const { namespace, name } = fieldsAt(spec, "claimRef");
+      return typeof name === "string" ? `${String(namespace)}/${name}` : "";
+    },
+  },
+  ...VOLUME_CLASS,
+  { name: "Reason", cell: ({ status }) => textAt(status, "reason") ?? "" },
+  AGE,
+  VOLUME_MODE,
+];
+
 const REQUESTS: readonly Column[] = [
   NAME,
   AGE,
@@ -133,6 +178,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   configmaps: [NAME, { name: "Data", cell: (map) => size(map, "data", "binaryData") }, AGE],
   secrets: [NAME, { name: "Type", cell: text("type") }, { name: "Data", cell: (one) => size(one, "data") }, AGE],
   serviceaccounts: [NAME, AGE],
+  persistentvolumeclaims: CLAIMS,
+  persistentvolumes: VOLUMES,
   "leases.coordination.k8s.io": [NAME, { name: "Holder", cell: text("spec", "holderIdentity") }, AGE],
   "certificatesigningrequests.certificates.k8s.io": REQUESTS,
 };

@@ -1,0 +1,256 @@
+// The store of a node's own API server: what was answered survives a cut at every step of the disk, files are edited by
+// hand, and the history is bounded.
+
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
+import { nodeDisk, type Appendable, type Disk } from "../../../src/workers/apiserver/store/disk.js";
+import { MAX_CHANGES, type Change } from "../../../src/workers/apiserver/store/history.js";
+import { Store } from "../../../src/workers/apiserver/store/store.js";
+
+const MAPS = resourceNamed("configmaps");
+const SECRETS = resourceNamed("secrets");
+const folders: string[] = [];
+const quiet = { warn: () => undefined };
+
+after(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true });
+});
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), "store-"));
+  folders.push(made);
+  return made;
+}
+
+const open = (directory: string, disk: Disk = nodeDisk, maxLogBytes = 1e9): Promise<Store> =>
+  Store.open({ directory, resources: RESOURCES, log: quiet, disk, maxLogBytes });
+const map = (name: string, value: string): ApiObject => ({
+  ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } },
+  data: { value },
+});
+const put = (store: Store, object: ApiObject): Promise<ApiObject> => store.change((tx) => tx.put(MAPS, object));
+const remove = (store: Store, name: string): Promise<ApiObject> =>
+  store.change((tx) => tx.remove(MAPS, `default/${name}`, tx.get(MAPS, `default/${name}`) ?? map(name, "")));
+const valueOf = (store: Store, name: string): unknown =>
+  (store.get(MAPS, `default/${name}`)?.["data"] as { value?: string } | undefined)?.value;
+const file = (directory: string, name: string): string => join(directory, "objects/configmaps/default", `${name}.json`);
+
+class Cut extends Error {}
+
+/** A disk whose power goes at a step: nothing happens after it, and an append is cut in its middle. */
+class CutDisk implements Disk {
+  steps = 0;
+  private readonly opened: Appendable[] = [];
+
+  constructor(private readonly cutAt: number) {}
+
+  async open(path: string): Promise<Appendable> {
+    const opened = await nodeDisk.open(path);
+    this.opened.push(opened);
+    return {
+      append: (text) =>
+        this.step(
+          () => opened.append(text),
+          () => opened.append(text.slice(0, text.length / 2)),
+        ),
+      sync: () => this.step(() => opened.sync()),
+      truncate: (bytes) => this.step(() => opened.truncate(bytes)),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  /** The process is gone, with all that it held open. */
+  async end(): Promise<void> {
+    for (const opened of this.opened) await opened.close();
+  }
+
+  replace(path: string, text: string, mode: number): Promise<void> {
+    return this.step(() => nodeDisk.replace(path, text, mode));
+  }
+
+  remove(path: string): Promise<void> {
+    return this.step(() => nodeDisk.remove(path));
+  }
+
+  read(path: string): Promise<string | undefined> {
+    return nodeDisk.read(path);
+  }
+
+  files(path: string): Promise<string[]> {
+    return nodeDisk.files(path);
+  }
+
+  private async step(work: () => Promise<void>, half: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    this.steps++;
+    if (this.steps < this.cutAt) return work();
+    if (this.steps === this.cutAt) await half();
+    throw new Cut("the power is gone");
+  }
+}
+
+/** Changes as a client sends them. @returns the value of each object that was answered; undefined: its end was */
+async function changes(store: Store): Promise<{ answered: Map<string, string | undefined>; unknown: Set<string> }> {
+  const answered = new Map<string, string | undefined>();
+  const unknown = new Set<string>();
+  const note = async (name: string, value: string | undefined): Promise<void> => {
+    try {
+      await (value === undefined ? remove(store, name) : put(store, map(name, value)));
+      answered.set(name, value);
+    } catch {
+      unknown.add(name);
+    }
+  };
+  await note("a", "1");
+  await Promise.all([note("b", "1"), note("c", "1"), note("a", "2")]);
+  await note("c", undefined);
+  await note("b", "2");
+  await note("d", "1");
+  await note("c", "2");
+  return { answered, unknown };
+}
+
+describe("the store", () => {
+  test("what was answered is there after a cut at every step, and nothing is half there", async () => {
+    let finished = false;
+    for (let cutAt = 1; !finished; cutAt++) {
+      const directory = await folder();
+      const disk = new CutDisk(cutAt);
+      let seen: Awaited<ReturnType<typeof changes>> = { answered: new Map(), unknown: new Set() };
+      let revision = 0;
+      try {
+        // Small enough for logs to be begun anew in between.
+        const store = await open(directory, disk, 600);
+        seen = await changes(store);
+        ({ revision } = store);
+        await store.close();
+      } catch (error) {
+        ok(error instanceof Cut, String(error));
+      }
+      finished = disk.steps < cutAt;
+      await disk.end();
+      const again = await open(directory);
+      for (const [name, value] of seen.answered) {
+        if (!seen.unknown.has(name)) equal(valueOf(again, name), value, `${name} after a cut at step ${cutAt}`);
+      }
+      ok(again.revision > revision, `the revision after a cut at step ${cutAt}`);
+      await again.close();
+      ok(cutAt < 500);
+    }
+  });
+
+  test("an object that another one's cut left behind is read from its last version", async () => {
+    const directory = await folder();
+    const store = await open(directory);
+    await put(store, map("kept", "1"));
+    await store.close();
+    const disk = new CutDisk(1e9);
+    const second = await open(directory, disk);
+    // The log has version 2; its file is never written.
+    disk.replace = () => Promise.reject(new Cut("no"));
+    await put(second, map("kept", "2"));
+    const third = await open(directory);
+    equal(valueOf(third, "kept"), "2");
+    await third.close();
+    await disk.end();
+  });
+
+  test("files are readable, and what is edited while no server runs is the next version", async () => {
+    const directory = await folder();
+    const store = await open(directory);
+    const { metadata } = await put(store, map("edited", "1"));
+    await put(store, map("gone", "1"));
+    await store.change((tx) =>
+      tx.put(SECRETS, { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "default" } }),
+    );
+    await store.close();
+    equal((await stat(join(directory, "objects/secrets/default/s.json"))).mode & 0o777, 0o600);
+    const text = await readFile(file(directory, "edited"), "utf8");
+    ok(text.includes('\n  "data": {\n    "value": "1"\n'));
+    await writeFile(file(directory, "edited"), text.replace('"value": "1"', '"value": "by hand"'));
+    await writeFile(file(directory, "new"), JSON.stringify(map("new", "by hand")));
+    await writeFile(file(directory, "broken"), "{");
+    await rm(file(directory, "gone"));
+    const again = await open(directory);
+    equal(valueOf(again, "edited"), "by hand");
+    ok(Number(again.get(MAPS, "default/edited")?.metadata.resourceVersion) > Number(metadata.resourceVersion));
+    equal(valueOf(again, "new"), "by hand");
+    equal(again.get(MAPS, "default/gone"), undefined);
+    equal(again.get(MAPS, "default/broken"), undefined);
+    await again.close();
+  });
+
+  test("a change that throws changes nothing, and its neighbours are made", async () => {
+    const store = await open(await folder());
+    const failing = store.change((tx) => {
+      tx.put(MAPS, map("half", "1"));
+      throw new Error("refused");
+    });
+    const good = put(store, map("good", "1"));
+    await rejects(failing, /refused/);
+    await good;
+    equal(store.get(MAPS, "default/half"), undefined);
+    equal(valueOf(store, "good"), "1");
+    await store.close();
+  });
+
+  test("a failed write refuses the change, and the next one is kept again", async () => {
+    const directory = await folder();
+    const disk = new CutDisk(1e9);
+    const real = disk.open.bind(disk);
+    let fails = false;
+    disk.open = async (path) => {
+      const opened = await real(path);
+      return { ...opened, append: (text) => (fails ? Promise.reject(new Error("ENOSPC")) : opened.append(text)) };
+    };
+    const store = await open(directory, disk);
+    fails = true;
+    await rejects(put(store, map("lost", "1")), /could not be written/);
+    equal(store.get(MAPS, "default/lost"), undefined);
+    fails = false;
+    await put(store, map("kept", "1"));
+    await store.close();
+    await disk.end();
+    const again = await open(directory);
+    deepEqual([valueOf(again, "kept"), valueOf(again, "lost")], ["1", undefined]);
+    await again.close();
+  });
+
+  test("watchers see each change in order, after it is kept; old versions are gone", async () => {
+    const store = await open(await folder());
+    const seen: Change[] = [];
+    const release = store.subscribe(MAPS, (change) => seen.push(change));
+    const start = store.revision;
+    await Promise.all([put(store, map("a", "1")), put(store, map("a", "2")), remove(store, "a")]);
+    release();
+    deepEqual(
+      seen.map(({ type }) => type),
+      ["ADDED", "MODIFIED", "DELETED"],
+    );
+    deepEqual(store.since(MAPS, start), seen);
+    equal(store.entriesAt(MAPS, start + 1)[0]?.[1].metadata.name, "a");
+    for (let round = 0; round < MAX_CHANGES / 256 + 1; round++) {
+      await store.change((tx) => {
+        for (let at = 0; at < 256; at++) tx.put(MAPS, map("many", `${round}.${at}`));
+      });
+    }
+    ok(store.compacted > start);
+    ok(store.since(MAPS, 0).length <= MAX_CHANGES);
+    await store.close();
+  });
+
+  test("a damaged log is set aside by its line, and the files count", async () => {
+    const directory = await folder();
+    const store = await open(directory);
+    await put(store, map("kept", "1"));
+    await store.close();
+    await writeFile(join(directory, "changes.log"), "garbage\n");
+    const again = await open(directory);
+    equal(valueOf(again, "kept"), "1");
+    await again.close();
+  });
+});
