@@ -128,7 +128,7 @@ function cases(channel: CriChannelKind): void {
     assert.equal((await client.imageStatus({ image: { image: "nodelet.local/none:1" } })).image, undefined);
   });
 
-  test("a pod's life", { skip, timeout: 300_000 }, async (context) => {
+  test("a pod lives from RunPodSandbox to RemovePodSandbox", { skip, timeout: 300_000 }, async (context) => {
     const here = await world(context);
     const { client, logDirectory } = here;
     const sandbox = await runSandbox(context, here);
