@@ -3,7 +3,6 @@
 // Invariant: the thread removes only images that were granted to its generation; no pull and no container starts to use
 // a granted image before its release; every answer that needs main's full picture is undefined until main has one.
 
-import type { ContainerImage } from "../kubernetes/api/node.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 

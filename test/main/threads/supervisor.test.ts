@@ -214,7 +214,7 @@ describe("a supervised thread", () => {
 
   test("gives a start that was late twice the time, up to eight times, and tries without end", async () => {
     const restart = { baseMs: 1, maxMs: 2, jitter: 0, healthyAfterMs: 60_000, maxRestarts: 1 };
-    const { thread, exits, gaveUp, until } = supervise("never-ready", { readyDeadlineMs: 20, restart });
+    const { thread, exits, gaveUp } = supervise("never-ready", { readyDeadlineMs: 20, restart });
     const ended = assert.rejects(thread.start(), ThreadStoppedError);
     await until(() => exits.length === 5);
     assert.deepEqual(

@@ -5,7 +5,7 @@ import { type IncomingMessage, request as httpRequest } from "http";
 import type { Socket } from "net";
 import type { Duplex } from "stream";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import type { Passage, Passthrough } from "./passage.js";
+import type { Passthrough } from "./passage.js";
 import { connectRuntime, readToTheEnd } from "./runtime-connection.js";
 
 /** The runtime responds at once: it created the address itself. */

@@ -6,7 +6,7 @@ import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import { Socket, type AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
-import { rawPassthrough, rawPassthrough } from "../../../../src/workers/server/streams/passage.js";
+import { rawPassthrough } from "../../../../src/workers/server/streams/passage.js";
 import { Tunnels } from "../../../../src/workers/server/streams/tunnel.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
