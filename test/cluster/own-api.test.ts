@@ -59,7 +59,7 @@ describe("kubectl on a node without a cluster", () => {
     assert.equal(await kubectl.apply(pod("life", [container(`echo started; ${IDLE}`)])), "pod/life unchanged\n");
     assert.equal(await kubectl.ok("label", "pod", "life", "tier=front"), "pod/life labeled\n");
     assert.equal(await kubectl.ok("get", "pods", "-l", "tier=front", "-o", "name"), "pod/life\n");
-    assert.equal(await kubectl.ok("logs", "life"), "started\n");
+    await waitFor(async () => (await kubectl.ok("logs", "life")) === "started\n", { what: "the line in the log" });
     assert.equal(await kubectl.ok("exec", "life", "--", "hostname"), "life\n");
     const described = await kubectl.ok("describe", "pod", "life");
     assert.match(described, /QoS Class: +BestEffort/);
@@ -96,7 +96,8 @@ describe("kubectl on a node without a cluster", () => {
     ];
     await kubectl.apply(pod("fed", [container(script, { env, volumeMounts: mounts })], { volumes }));
     await ready("fed");
-    assert.equal(await kubectl.ok("logs", "fed"), "hello\nsesame");
+    await waitFor(async () => (await kubectl.ok("logs", "fed")) === "hello\nsesame", { what: "both values in the log" });
+    await kubectl.ok("exec", "fed", "--", "sh", "-c", "until [ -s /data/file ]; do sleep 0.1; done");
     assert.equal(await readFile(own.file("volumes/default/data/file"), "utf8"), "kept\n");
     const secret = await stat(own.file("store/objects/secrets/default/keys.json"));
     assert.equal(secret.mode & 0o777, 0o600);
@@ -197,7 +198,7 @@ describe("kubectl on a node without a cluster", () => {
     await own.node.writeManifest("fixed", manifest("fixed", [shell("app", `echo fixed; ${IDLE}`)]));
     await kubectl.ok("wait", "--for=create", `pod/${name}`, "--timeout=120s");
     await ready(name);
-    assert.equal(await kubectl.ok("logs", name), "fixed\n");
+    await waitFor(async () => (await kubectl.ok("logs", name)) === "fixed\n", { what: "the line in the log" });
     await kubectl.ok("delete", "pod", name);
     await kubectl.ok("wait", "--for=create", `pod/${name}`, "--timeout=120s");
     await own.node.removeManifest("fixed");

@@ -11,7 +11,7 @@ import type { World, WriteContext } from "./world.js";
 const NAMESPACES = ["default", "kube-system", "kube-node-lease"];
 /** As upstream's server keeps events. */
 const EVENT_TTL_MS = 3600_000;
-const MAX_EVENTS = 5000;
+export const MAX_EVENTS = 5000;
 const EXPIRY_CHECK_MS = 60_000;
 
 const SYSTEM = { name: "system:apiserver", groups: ["system:masters"] };

@@ -13,6 +13,7 @@ import { freePort } from "../../support/free-port.js";
 import { sendPods } from "../../support/pod-list.js";
 import { silentLog } from "../../support/silent.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
+import { ApiPort } from "../apiserver/api-port-kit.js";
 import { Certificates } from "./ports/secure-port-kit.js";
 
 export const HANDLERS: HandlerInit = {
@@ -36,7 +37,7 @@ export const HANDLERS: HandlerInit = {
   manifestApi: true,
 };
 
-export const PORTS = ["authenticated", "read-only", "healthz", "status page", "admin socket"] as const;
+export const PORTS = ["authenticated", "read-only", "healthz", "status page", "admin socket", "API"] as const;
 export type PortName = (typeof PORTS)[number];
 
 export class EveryPort {
@@ -45,6 +46,7 @@ export class EveryPort {
     private readonly certificates: Certificates,
     private readonly dir: string,
     private readonly init: ServerInit,
+    private readonly api: ApiPort,
   ) {}
 
   /** @param init changes the init data of the thread */
@@ -83,7 +85,7 @@ export class EveryPort {
     });
     logic.start();
     sendPods(logic, []);
-    const opened = new EveryPort(logic, certificates, dir, whole);
+    const opened = new EveryPort(logic, certificates, dir, whole, await ApiPort.open());
     await logic.listening();
     await opened.ask("admin socket", "GET /healthz HTTP/1.0\r\n\r\n");
     return opened;
@@ -91,6 +93,7 @@ export class EveryPort {
 
   async close(): Promise<void> {
     await this.logic.stop();
+    await this.api[Symbol.asyncDispose]();
     await this.certificates.remove();
     await rm(this.dir, { recursive: true, force: true });
   }
@@ -112,6 +115,8 @@ export class EveryPort {
     switch (name) {
       case "authenticated":
         return connectTls({ ...to(init.secure?.port), ca: this.certificates.ca.pair.cert });
+      case "API":
+        return this.api.connect();
       case "read-only":
         return connectTcp(to(init.readOnlyPort));
       case "healthz":

@@ -10,7 +10,7 @@ import type { World } from "../world.js";
 
 export const MAX_WATCHES = 512;
 /** A client that has not read so many bytes loses its watch. */
-const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
+export const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
 
 export class Watches {
   readonly #open = new Set<Watch>();

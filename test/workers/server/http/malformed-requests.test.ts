@@ -21,6 +21,7 @@ const KNOWN: Readonly<Record<PortName, [string, number]>> = {
   healthz: ["/healthz", 200],
   "status page": ["/", 302],
   "admin socket": ["/healthz", 200],
+  API: ["/version", 401],
 };
 const statusOf = (text: string): number => Number(/^HTTP\/1\.[01] (\d{3}) /.exec(text)?.[1]);
 
@@ -121,7 +122,7 @@ const NEXT = `GET PATH?next HTTP/1.1\r\n${HOST}${END}`;
 
 for (const port of PORTS) {
   const [path, known] = KNOWN[port];
-  const scheme = port === "authenticated" ? "https" : "http";
+  const scheme = port === "authenticated" || port === "API" ? "https" : "http";
   const asked = (text: string) => ports.ask(port, text.replace("SCHEME", scheme).replaceAll("PATH", path));
   for (const [status, table] of [
     [400, MALFORMED],
