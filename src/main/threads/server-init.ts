@@ -75,7 +75,7 @@ function commonInit(facts: ThreadFacts): Omit<ServerInit, "readOnlyPort" | "heal
     manifests: NO_MANIFESTS,
     syncLoopMaxAgeMs: settings.sources.syncLoopMaxAgeMs,
     nodeName,
-    configz: configzBodies(settings.config),
+    configz: configzBodies(settings.config, settings.certDir),
     runtime: {
       endpoint: settings.runtime.containerRuntimeEndpoint,
       imageEndpoint: settings.runtime.imageServiceEndpoint,

@@ -21,8 +21,9 @@ const CIPHERS = `${DEFAULT_CIPHERS.split(":")
   .filter((name) => !name.startsWith("DHE-"))
   .join(":")}:!kDHE`;
 
-/** What the client speaks over TLS, for ALPN (RFC 7301). */
-const PROTOCOLS = ["h2", "http/1.1"];
+/** What the client speaks over TLS, for ALPN (RFC 7301). Upstream's kubelet reads the variable, too. */
+const protocols = (): { ALPNProtocols?: string[] } =>
+  (process.env["DISABLE_HTTP2"] ?? "") === "" ? { ALPNProtocols: ["h2", "http/1.1"] } : {};
 
 /** The server responded to the handshake in another protocol, with Go's text for it. */
 export class NotTlsError extends Error {
@@ -75,7 +76,7 @@ export function secure(stream: GuardedStream, host: string): SecureStream {
     socket: stream,
     secureContext: context(),
     rejectUnauthorized: false,
-    ALPNProtocols: PROTOCOLS,
+    ...protocols(),
     servername: isIP(host) === 0 ? host : undefined,
   });
   let isSecure = false;

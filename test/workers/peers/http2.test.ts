@@ -77,6 +77,15 @@ describe("the protocol", () => {
     assert.equal((await get(await listen(t, old))).output, "1.1");
   });
 
+  test("a server that speaks both is spoken to by HTTP/1.1 while DISABLE_HTTP2 is set", async (t) => {
+    process.env["DISABLE_HTTP2"] = "1";
+    t.after(() => delete process.env["DISABLE_HTTP2"]);
+    const both = createSecureServer({ ...tls, allowHTTP1: true }, (request, response) =>
+      response.end(request.httpVersion),
+    );
+    assert.equal((await get(await listen(t, both))).output, "1.1");
+  });
+
   test("a hook's server may speak HTTP/2 alone; the head of its response is enough", async (t) => {
     const port = await serve(t, (stream, headers) => {
       stream.respond({ ":status": headers["accept-encoding"] === "gzip" ? 500 : 200 });

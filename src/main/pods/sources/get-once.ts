@@ -2,13 +2,16 @@
 // response is in memory.
 
 import { connect as connectPlain, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { GetRequest } from "../../../shared/io/http/client/redirects.js";
 import { ReplyError } from "../../../shared/io/http/client/reply-error.js";
 import { ReplyReader, type ReplyHead } from "../../../shared/io/http/client/reply-reader.js";
 import { requestText } from "../../../shared/io/http/client/request-text.js";
 import { serverOf } from "../../../shared/io/http/client/server-of.js";
+
+/** What is used of the head. */
+export const USED_FIELDS = ["Location", "Content-Encoding"];
 
 /** No response that can be used. */
 export class GetOnceError extends Error {
@@ -20,21 +23,30 @@ export interface WholeReply {
   body: Buffer;
 }
 
+export interface GetLimits {
+  /** No more of the body is read. */
+  bodyBytes: number;
+  signal: AbortSignal;
+}
+
 /**
  * Rejects with GetOnceError, with HeaderError or UrlError for a request that cannot be sent, or with the signal's
  * reason.
- * @param options.bodyBytes no more of the body is read
  */
-export function getOnce(
-  request: GetRequest,
-  { bodyBytes, signal }: { bodyBytes: number; signal: AbortSignal },
-): Promise<WholeReply> {
+export async function getOnce(request: GetRequest, limits: GetLimits): Promise<WholeReply> {
   const { scheme, host, port } = serverOf(request.url);
   const text = requestText({ ...request, acceptsGzip: true });
+  limits.signal.throwIfAborted();
+  if (scheme !== "https") return getOverHttp1(connectPlain({ host, port }), text, limits);
+  const socket = await secured(host, port, limits.signal);
+  if (socket.alpnProtocol !== "h2") return getOverHttp1(socket, text, limits);
+  const { getOverHttp2 } = await import("./get-over-http2.js");
+  return getOverHttp2(socket, request, limits);
+}
+
+function getOverHttp1(socket: Socket, text: string, { bodyBytes, signal }: GetLimits): Promise<WholeReply> {
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const reader = new ReplyReader({ bodyBytes, fields: ["Location", "Content-Encoding"] });
-    const socket = scheme === "https" ? overTls(host, port) : connectPlain({ host, port });
+    const reader = new ReplyReader({ bodyBytes, fields: USED_FIELDS });
     const settle = (outcome: () => void): void => {
       signal.removeEventListener("abort", onAbort);
       socket.destroy();
@@ -61,6 +73,30 @@ export function getOnce(
   });
 }
 
-function overTls(host: string, port: number): Socket {
-  return connectTls({ host, port, servername: isIP(host) === 0 ? host : undefined });
+/** A connection whose handshake is complete: the server has chosen the protocol. */
+function secured(host: string, port: number, signal: AbortSignal): Promise<TLSSocket> {
+  const isHttp2Off = (process.env["GODEBUG"] ?? "").split(",").includes("http2client=0");
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      host,
+      port,
+      ALPNProtocols: isHttp2Off ? undefined : ["h2", "http/1.1"],
+      servername: isIP(host) === 0 ? host : undefined,
+    });
+    const settle = (outcome: () => void): void => {
+      signal.removeEventListener("abort", onAbort);
+      socket.off("secureConnect", onSecure);
+      outcome();
+    };
+    const fail = (reason: Error): void => {
+      settle(() => reject(reason));
+      socket.destroy();
+    };
+    const onAbort = (): void => fail(signal.reason as Error);
+    const onSecure = (): void => settle(() => resolve(socket));
+    signal.addEventListener("abort", onAbort, { once: true });
+    socket.once("secureConnect", onSecure);
+    // Stays: the next reader of the socket has its own listener, and an error without any would end the process.
+    socket.on("error", (error) => fail(new GetOnceError(messageOf(error), { cause: error })));
+  });
 }

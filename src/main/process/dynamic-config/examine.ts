@@ -27,9 +27,9 @@ export async function examine(
   try {
     const request = await loadSettings(argv, ioOf(files, base), strictness);
     if (request.action === "print") return { ok: false, problems: [request.text.trim()] };
-    const { config } = request.settings;
+    const { config, certDir } = request.settings;
     const values = [...config.leaves()].map(({ path, node }) => [path, JSON.stringify(plain(node))] as const);
-    return { ok: true, values: Object.fromEntries(values), configz: configzBodies(config) };
+    return { ok: true, values: Object.fromEntries(values), configz: configzBodies(config, certDir) };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     return { ok: false, problems: error.problems };

@@ -131,7 +131,7 @@ describe("print", () => {
 
 test("secrets are shown by /configz alone, their names everywhere", async () => {
   const config = await rich();
-  const { plain, withOrigins } = configzBodies(config);
+  const { plain, withOrigins } = configzBodies(config, "/pki");
   const { kubeletconfig } = JSON.parse(plain) as { kubeletconfig: Record<string, unknown> };
   deepEqual(kubeletconfig["staticPodURLHeader"], { Authorization: ["hunter2"], "X-B": ["hunter3", "hunter4"] });
   const shown = [printYaml(config), printJson(config), withOrigins];
@@ -143,9 +143,22 @@ test("secrets are shown by /configz alone, their names everywhere", async () => 
   deepEqual(config.get("staticPodURLHeader"), { Authorization: ["hunter2"], "X-B": ["hunter3", "hunter4"] });
 });
 
+test("/configz names the kubelet's own certificate where none is configured, as upstream's does", async () => {
+  const shown = async (file: string): Promise<unknown[]> => {
+    const { config } = await resolveSources({ file });
+    const { kubeletconfig } = JSON.parse(configzBodies(config, "/pki").plain) as {
+      kubeletconfig: Record<string, unknown>;
+    };
+    return [kubeletconfig["tlsCertFile"], kubeletconfig["tlsPrivateKeyFile"]];
+  };
+  deepEqual(await shown(""), ["/pki/kubelet.crt", "/pki/kubelet.key"]);
+  deepEqual(await shown("tlsCertFile: /a\ntlsPrivateKeyFile: /b\n"), ["/a", "/b"]);
+  deepEqual(await shown("serverTLSBootstrap: true\n"), [undefined, undefined]);
+});
+
 test("/configz has upstream's shape, and with origins, on request, also fields of zero value", async () => {
   const config = await rich();
-  const { plain, withOrigins } = configzBodies(config);
+  const { plain, withOrigins } = configzBodies(config, "/pki");
   const body = JSON.parse(plain) as { kubeletconfig: Record<string, unknown> };
   equal(body.kubeletconfig["maxPods"], 8);
   deepEqual(Object.keys(body), ["kubeletconfig"]);
