@@ -1,15 +1,16 @@
 // Collects the garbage of an idle thread. V8 keeps the heap size of a burst. A thread that always does a little work
 // never gets the collection that shrinks it.
-// Invariant: a busy thread never collects because of this class.
+// Invariant: a busy thread never collects because of this class. What other programs do on the machine does not count.
 
 import { performance } from "perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "v8";
 import { runInNewContext } from "vm";
+import { threadCpu } from "./thread-cpu.js";
 
-/** Successive checks of a nearly idle thread, 6 s in all, because an idle node is relisted every 10 s. */
-const CALM_LOOKS = 12;
-/** More of the time than this is work. */
-const CALM_UTILIZATION = 0.1;
+/** Checks of one look-back, 6 s in all, because an idle node is relisted every 10 s. */
+const LOOKS = 12;
+/** A larger share of one processor is work. */
+const CALM_SHARE = 0.1;
 /** Less than this is not worth a collection. */
 const WORTH_BYTES = 5 * 1024 ** 2;
 
@@ -18,62 +19,76 @@ interface HeapRestDeps {
   collect(): boolean;
   /** Resident bytes of this thread's heap. */
   heapBytes(): number;
-  /** Share of the time since the last call that this thread's event loop was busy, 0–1. */
-  utilization(): number;
+  /** Processor time of this thread, ms. */
+  cpuMs(): number;
+  /** Monotonic, ms. */
+  now(): number;
 }
 
 export class HeapRest {
-  private calm = 0;
+  private looks = 0;
   /** After the last collection. */
   private settled = 0;
-  /** Another is to follow. */
-  private tidy = false;
+  private cpuMs: number;
+  private at: number;
 
-  constructor(private readonly deps: HeapRestDeps) {}
+  constructor(private readonly deps: HeapRestDeps) {
+    this.cpuMs = deps.cpuMs();
+    this.at = deps.now();
+  }
 
   /** Once per stamp. */
   look(): void {
-    this.calm = this.deps.utilization() < CALM_UTILIZATION ? this.calm + 1 : 0;
-    if (this.calm < CALM_LOOKS) return;
-    const tidied = this.tidy;
-    if (!tidied && this.deps.heapBytes() < this.settled + WORTH_BYTES) {
-      this.calm = 0;
-      return;
-    }
-    // One that could not run follows at the next check.
-    if (!this.deps.collect()) return;
-    // The first collection leaves pages nearly empty; the one at the next check compacts them.
-    this.tidy = !tidied;
-    this.settled = this.deps.heapBytes();
-    if (tidied) this.calm = 0;
+    if (++this.looks < LOOKS) return;
+    this.looks = 0;
+    if (this.share() >= CALM_SHARE || this.deps.heapBytes() < this.settled + WORTH_BYTES) return;
+    if (this.deps.collect()) this.settled = this.deps.heapBytes();
+    // One that could not run follows soon.
+    else this.looks = LOOKS - 1;
+  }
+
+  /** Of one processor, since the last call. By time of the clock a thread that waits for the processor is busy. */
+  private share(): number {
+    const { deps, cpuMs, at } = this;
+    this.cpuMs = deps.cpuMs();
+    this.at = deps.now();
+    return this.at > at ? (this.cpuMs - cpuMs) / (this.at - at) : 1;
   }
 }
 
 /** Makes the HeapRest of the calling thread. */
 export function heapRest(): HeapRest {
-  let last = performance.eventLoopUtilization();
+  // Time of the machine, also under a test's clock: idle and active time of the event loop are the whole.
+  const now = (): number => {
+    const { idle, active } = performance.eventLoopUtilization();
+    return idle + active;
+  };
   return new HeapRest({
     collect: collectGarbage,
     heapBytes: () => getHeapStatistics().total_physical_size,
-    utilization: () => {
-      const now = performance.eventLoopUtilization();
-      const { utilization } = performance.eventLoopUtilization(now, last);
-      last = now;
-      return utilization;
-    },
+    cpuMs: threadCpu(busyMs),
+    now,
   });
 }
 
+/** Stands in where the kernel does not count a thread's processor time: how long its event loop has been busy. */
+function busyMs(): number {
+  return performance.eventLoopUtilization().active;
+}
+
 /**
- * V8 has `gc` only in contexts that are made while --expose-gc is set. The flag is taken back, since under it V8 takes
- * no code cache (shared/io/code/v8-flags.ts).
+ * V8 has `gc` only in contexts that are made while --expose-gc is set. Without the other flag the first collection
+ * leaves pages nearly empty, and only a second one would compact them. Both flags are taken back, since under them V8
+ * takes no code cache (shared/io/code/v8-flags.ts).
  * @returns false if another thread took the flag back before the context was made
  */
 function collectGarbage(): boolean {
   setFlagsFromString("--expose-gc");
+  setFlagsFromString("--compact-on-every-full-gc");
   try {
     return runInNewContext("const collect = globalThis.gc; collect?.(); collect !== undefined") === true;
   } finally {
+    setFlagsFromString("--no-compact-on-every-full-gc");
     setFlagsFromString("--no-expose-gc");
   }
 }
