@@ -34,6 +34,7 @@ import { admissionFacts, makeAdmission } from "./node-admission.js";
 import { makeCollection, makeImageUse } from "./node-collection.js";
 import { makeManagers } from "./node-managers.js";
 import { deferredShutdown, ShutdownNotice } from "./node-shutdown.js";
+import { startOptimizerPolicy } from "./optimizer-policy.js";
 import { pluginSockets } from "./plugin-sockets.js";
 import { makeManifestReporter, makePodSources } from "./pod-sources.js";
 import { deferredServingCertificate } from "./serving-certificate.js";
@@ -180,6 +181,9 @@ function componentsOf(context: AgentContext, parts: Parts): (Component | undefin
     deferredWarnings({ settings: { rootDir, ...settings.network }, events, clock, log }),
     settings.network.makeIPTablesUtilChains ? deferredIptables({ clock, log }) : undefined,
     running("the release of free memory", () => startMemoryRelease({ clock, log })),
+    running("the policy for V8's optimizer", () =>
+      startOptimizerPolicy({ setBusy: (busy) => threads.setBusy(busy), clock, log }),
+    ),
     running("the samples of main's delay", () => ({ stop: watchLoopDelay(registry) })),
     { name: "the cgroups of pods", start: () => runtime.cgroups.setUp() },
     cgroups,

@@ -38,6 +38,7 @@ export class NodeThreads implements AsyncDisposable {
   readonly running: Promise<void>;
   private readonly metrics: MetricSources;
   private readonly threads = new Map<WorkerName, NodeThread>();
+  private readonly loads = new CodeLoads();
   private stopped = false;
   private giveOwner: (owner: ThreadOwner) => void = () => undefined;
 
@@ -48,7 +49,7 @@ export class NodeThreads implements AsyncDisposable {
     });
     this.metrics = new MetricSources(clock);
     this.metrics.add("main", async () => [await registry.exportSnapshot()]);
-    const loads = new CodeLoads();
+    const { loads } = this;
     const started = loads.begin();
     const metrics = threadMetrics(registry);
     metrics.watchPodsBehind(() => this.podsBehind());
@@ -104,6 +105,11 @@ export class NodeThreads implements AsyncDisposable {
   add(name: WorkerName, thread: NodeThread): void {
     this.threads.set(name, thread);
     if (thread.metrics !== undefined) this.metrics.add(name, () => thread.metrics?.() ?? Promise.resolve([]));
+  }
+
+  /** Whether the kubelet has much to do for long. */
+  setBusy(busy: boolean): void {
+    this.loads.setBusy(busy);
   }
 
   /** undefined: it is not made yet, or no thread has that name. */

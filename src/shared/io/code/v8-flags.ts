@@ -38,6 +38,11 @@ const FORGET_UNUSED_CODE: readonly RestFlag[] = [{ rest: "--bytecode-old-age=1",
  * code of a burst (docs/adr/0057).
  */
 const NO_MIDDLE_COMPILER: readonly RestFlag[] = [{ rest: "--no-maglev", load: "--maglev" }];
+/**
+ * Without V8's optimizing compiler. It costs more than it saves until a burst of pods has lasted for a minute
+ * (docs/adr/0120).
+ */
+const NO_OPTIMIZER: RestFlag = { rest: "--no-turbofan", load: "--turbofan" };
 /** Node 22 has V8 12, Node 24 has V8 13. */
 const FIRST_V8_THAT_FORGETS = 12;
 const FIRST_V8_WITH_MIDDLE_COMPILER = 13;
@@ -46,6 +51,7 @@ const FIRST_V8_WITH_MIDDLE_COMPILER = 13;
 function restFlags(version: string): RestFlag[] {
   const major = Number.parseInt(version, 10);
   return [
+    NO_OPTIMIZER,
     ...(major >= FIRST_V8_THAT_FORGETS ? FORGET_UNUSED_CODE : []),
     ...(major >= FIRST_V8_WITH_MIDDLE_COMPILER ? NO_MIDDLE_COMPILER : []),
   ];
@@ -56,25 +62,35 @@ export function setV8Flags(): void {
   for (const flag of FROM_THE_START) setFlagsFromString(flag);
 }
 
-/** The flags of a kubelet that has started; with false, of one that starts. */
-export function setRestFlags(atRest: boolean): void {
-  for (const { rest, load } of restFlags(process.versions.v8)) setFlagsFromString(atRest ? rest : load);
+/** The flags of a kubelet that has started; with false, of one that starts. `busy`: it has much to do for long. */
+export function setRestFlags(atRest: boolean, busy = false): void {
+  for (const flag of restFlags(process.versions.v8)) {
+    const { rest, load } = flag;
+    setFlagsFromString(atRest && !(busy && flag === NO_OPTIMIZER) ? rest : load);
+  }
 }
 
 /** Which code is being loaded: the flags of a kubelet at rest are set when there is none. */
 export class CodeLoads {
   private count = 0;
+  private busy = false;
 
-  constructor(private readonly set: (atRest: boolean) => void = setRestFlags) {}
+  constructor(private readonly set: (atRest: boolean, busy: boolean) => void = setRestFlags) {}
+
+  /** Whether the kubelet has much to do for long: V8 may optimize code then. Chunks loaded meanwhile are compiled. */
+  setBusy(busy: boolean): void {
+    this.busy = busy;
+    if (this.count === 0) this.set(true, busy);
+  }
 
   /** A thread starts, or the kubelet does. The returned function ends it; only its first call counts. */
   begin(): () => void {
-    if (this.count++ === 0) this.set(false);
+    if (this.count++ === 0) this.set(false, this.busy);
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
-      if (--this.count === 0) this.set(true);
+      if (--this.count === 0) this.set(true, this.busy);
     };
   }
 }

@@ -27,6 +27,30 @@ test("a thread that starts while the kubelet is at rest finds those flags again"
   assert.equal(await tagOf(KUBELET_NODE_FLAGS, script), await tagOf([], ""));
 });
 
+test("V8 optimizes code at rest only while the kubelet is busy, and a thread that starts finds V8's own flags", async () => {
+  const flags = "setV8Flags(); setRestFlags(true)";
+  const atRest = await tagOf(KUBELET_NODE_FLAGS, flags);
+  const busy = await tagOf(KUBELET_NODE_FLAGS, "setV8Flags(); setRestFlags(true, true)");
+  assert.notEqual(busy, atRest);
+  assert.equal(await tagOf(KUBELET_NODE_FLAGS, "setV8Flags(); setRestFlags(true, true); setRestFlags(true)"), atRest);
+  const script = "setV8Flags(); setRestFlags(true, true); setRestFlags(false, true)";
+  assert.equal(await tagOf(KUBELET_NODE_FLAGS, script), await tagOf([], ""));
+});
+
+test("a load that lasts while a thread starts is set when the thread has started", () => {
+  const set: [boolean, boolean][] = [];
+  const loads = new CodeLoads((atRest, busy) => set.push([atRest, busy]));
+  const thread = loads.begin();
+  loads.setBusy(true);
+  thread();
+  loads.setBusy(false);
+  assert.deepEqual(set, [
+    [false, false],
+    [true, true],
+    [true, false],
+  ]);
+});
+
 test("the flags of rest are set when the last load of code ends, and not before", () => {
   const set: boolean[] = [];
   const loads = new CodeLoads((atRest) => set.push(atRest));
