@@ -92,7 +92,9 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     }
     counters?.recorded(type);
     this.store.put(outcome.event);
-    log[type === "Warning" ? "warn" : "info"](
+    // The API server and `nodelet events` have them; upstream logs the usual ones from -v=3 on, too.
+    const write = type === "Warning" ? log.warn.bind(log) : verbose(log, 3);
+    write?.(
       { event: reason, object: about, ...(container !== undefined && { container }), count: outcome.event.count },
       `event ${reason} of ${where}: ${outcome.event.message}`,
     );

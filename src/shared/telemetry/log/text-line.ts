@@ -1,6 +1,7 @@
 // A log line in klog's format, for people and for tools that parse a kubelet's log.
 //   I1121 09:46:13.123456   12345 sync-loop] "Message" err="…" pod="ns/name" count=3
-// The module is in the place of klog's file:line. Times are local, as klog's are.
+// The module is in the place of klog's file:line. Times are local, as klog's are. A long value that the message has is
+// not repeated: pod, UID and reason are in most messages. JSON lines have every field (docs/adr/0120).
 
 import { replaceAscii } from "../../base/text/linear.js";
 import { escapedLines } from "../../base/text/printable.js";
@@ -16,7 +17,7 @@ export interface TextLine {
   /** Module or thread. */
   caller: string;
   message: string;
-  /** undefined values are left out; `err` comes first. */
+  /** undefined values are left out, and long ones that the message has; `err` comes first. */
   fields: Readonly<Record<string, unknown>>;
   /** Stack of `err`; "" to leave it out. */
   stack: string;
@@ -30,10 +31,18 @@ export function textLine(line: TextLine): string {
   const { err } = line.fields;
   if (err !== undefined) text += field("err", err);
   for (const key in line.fields) {
-    if (key !== "err" && line.fields[key] !== undefined) text += field(key, line.fields[key]);
+    const value = line.fields[key];
+    if (key !== "err" && value !== undefined && !isToldIn(line.message, value)) text += field(key, value);
   }
   if (line.stack !== "") text += field("stack", line.stack);
   return `${text}\n`;
+}
+
+/** A shorter value, such as "running", may be in the message by chance. */
+const LEAST_TOLD = 16;
+
+function isToldIn(message: string, value: unknown): boolean {
+  return typeof value === "string" && value.length >= LEAST_TOLD && message.includes(value);
 }
 
 /** Puts a syslog priority before each line of `text`, as the journal reads it: <3> error … <7> debug. */

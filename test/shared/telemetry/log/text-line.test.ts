@@ -35,6 +35,17 @@ describe("text line", () => {
     test(`level ${level} is ${letter}`, () => assert.equal(line({}, "x", level)[0], letter));
   }
 
+  test("a long value that the message has is not repeated; a short one and one of another type are", () => {
+    const uid = "d824c142-48ee-44f1-9470-2aeca633290a";
+    const pod = `web_default(${uid})`;
+    const fields = { pod, uid, to: "running", other: `${uid}0`, n: 1234567890123456 };
+    const text = line(fields, `${pod}: running 1234567890123456`);
+    assert.equal(
+      text.split("] ")[1],
+      `"${pod}: running 1234567890123456" to="running" other="${uid}0" n=1234567890123456\n`,
+    );
+  });
+
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   const table: [what: string, fields: Record<string, unknown>, text: string][] = [
