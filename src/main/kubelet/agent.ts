@@ -37,6 +37,7 @@ import { deferredShutdown, ShutdownNotice } from "./node-shutdown.js";
 import { startOptimizerPolicy } from "./optimizer-policy.js";
 import { pluginSockets } from "./plugin-sockets.js";
 import { makeManifestReporter, makePodSources } from "./pod-sources.js";
+import { startProgramPages } from "./program-pages.js";
 import { deferredServingCertificate } from "./serving-certificate.js";
 import { deferredWarnings } from "./start-warnings.js";
 import { MainThreadOwner } from "./thread-owner.js";
@@ -181,6 +182,7 @@ function componentsOf(context: AgentContext, parts: Parts): (Component | undefin
     deferredWarnings({ settings: { rootDir, ...settings.network }, events, clock, log }),
     settings.network.makeIPTablesUtilChains ? deferredIptables({ clock, log }) : undefined,
     running("the release of free memory", () => startMemoryRelease({ clock, log })),
+    running("the release of the program's pages", () => startProgramPages({ clock, log })),
     running("the policy for V8's optimizer", () =>
       startOptimizerPolicy({ setBusy: (busy) => threads.setBusy(busy), clock, log }),
     ),

@@ -32,6 +32,7 @@ interface Libc {
   /** syscall(2) with the arguments of quotactl_fd(2), which no C library names. */
   quotactl_fd(number: number, fd: number, command: number, id: number, out: Uint8Array): number;
   ioctl(fd: number, request: number, argument: Uint8Array): number;
+  madvise(address: number, length: number, advice: number): number;
   /** glibc only. 1: memory went back to the kernel; 0: there was none. */
   malloc_trim(keep: number): number;
 }
@@ -60,6 +61,7 @@ const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   syscall: "int64_t syscall(int64_t number, int fd, void *bytes, size_t length)",
   quotactl_fd: "int64_t syscall(int64_t number, int fd, uint32_t command, int id, _Inout_ void *out)",
   ioctl: "int ioctl(int fd, ulong request, _Inout_ void *argument)",
+  madvise: "int madvise(uintptr_t address, size_t length, int advice)",
   malloc_trim: "int malloc_trim(size_t keep)",
 };
 
