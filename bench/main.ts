@@ -1,6 +1,6 @@
-// `npm run bench [section …] [--against <kubelet> [--turns 4]]`: measures the kubelet on a real private containerd,
-// prints tables, writes JSON and a page. With --against, another kubelet executable has its turns in the same run. Runs
-// in a network namespace of its own; leaves nothing behind.
+// `npm run bench [section …] [--kubelet <kubelet>] [--against <kubelet> [--turns 4]]`: measures a kubelet on a real
+// private containerd, prints tables, writes JSON, a page and a picture. With --against, another kubelet executable has
+// its turns in the same run. Runs in a network namespace of its own; leaves nothing behind.
 
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { cachePath } from "../src/shared/io/code/code-cache.js";
 import { openRun } from "../tools/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
+import { renderPicture } from "./lib/result-picture.js";
 import { Nodes, type Section, type Subject } from "./lib/section.js";
 import { table } from "./lib/stats.js";
 import { clusterSection } from "./sections/cluster.js";
@@ -63,10 +64,13 @@ interface WantedWords {
   sections: string[];
   turns: number;
   against: string | undefined;
+  kubelet: string | undefined;
 }
 
 interface Wanted {
   sections: Section[];
+  /** Measured in place of ours. */
+  kubelet: string | undefined;
   /** Another kubelet to compare with. */
   against: string | undefined;
   turns: number;
@@ -77,9 +81,12 @@ interface Measured {
   raw: Record<string, unknown>;
 }
 
-async function measure({ sections }: Wanted): Promise<Measured> {
+/** Compared kubelets log plain text: not every build of upstream's has a JSON format. */
+const COMMON = { logging: { format: "text" } };
+
+async function measure({ sections, kubelet }: Wanted): Promise<Measured> {
   const measured: Measured = { reports: [], raw: {} };
-  const nodes = new Nodes();
+  const nodes = new Nodes(kubelet === undefined ? {} : { config: COMMON, entry: kubelet });
   try {
     for (const section of sections) {
       if (section.sharesNode !== true) await nodes.stopShared();
@@ -93,16 +100,16 @@ async function measure({ sections }: Wanted): Promise<Measured> {
   return measured;
 }
 
-/** Both kubelets log plain text: not every build of upstream's has a JSON format. */
-const COMMON = { logging: { format: "text" } };
-
-async function measureAgainst({ sections, against = "", turns: count }: Wanted): Promise<Measured> {
-  const subjects: Record<Side, Subject> = { ours: { config: COMMON }, other: { config: COMMON, entry: against } };
+async function measureAgainst({ sections, kubelet, against = "", turns: count }: Wanted): Promise<Measured> {
+  const ours: Subject = { config: COMMON, ...(kubelet !== undefined && { entry: kubelet }) };
+  const subjects: Record<Side, Subject> = { ours, other: { config: COMMON, entry: against } };
   const measured: Measured = { reports: [], raw: {} };
   for (const section of sections) {
     const results: { side: Side; result: unknown }[] = [];
     for (const [turn, side] of turns(count).entries()) {
-      console.log(`${section.name}: turn ${turn + 1} of ${count}, ${side === "ours" ? "our kubelet" : against}`);
+      console.log(
+        `${section.name}: turn ${turn + 1} of ${count}, ${side === "ours" ? (kubelet ?? "our kubelet") : against}`,
+      );
       const nodes = new Nodes(subjects[side]);
       try {
         results.push({ side, result: await section.run(nodes) });
@@ -135,10 +142,11 @@ async function inside(wanted: Wanted): Promise<void> {
   await mkdir(RESULTS, { recursive: true });
   await writeFile(
     `${RESULTS}${stamp}.json`,
-    `${JSON.stringify({ machine, startedAt, against: wanted.against, ...raw }, undefined, 2)}\n`,
+    `${JSON.stringify({ machine, startedAt, kubelet: wanted.kubelet, against: wanted.against, ...raw }, undefined, 2)}\n`,
   );
   await writeFile(`${RESULTS}${stamp}.html`, renderPage(machine, startedAt, reports));
-  console.log(`\nwritten: bench/results/${stamp}.json and .html`);
+  await writeFile(`${RESULTS}${stamp}.svg`, renderPicture(machine, startedAt, reports));
+  console.log(`\nwritten: bench/results/${stamp}.json, .html and .svg`);
 }
 
 /** A build makes the code cache for its own V8 only: under another Node each start compiles everything. */
@@ -155,9 +163,10 @@ async function warnOfMissingCache(): Promise<void> {
 async function wantedFrom(args: readonly string[]): Promise<Wanted> {
   const usage = new URL("../../tools/usage/bench.mjs", import.meta.url).href;
   const { parseBench } = (await import(usage)) as { parseBench: (args: readonly string[]) => WantedWords };
-  const { sections: names, turns: count, against } = parseBench(args);
+  const { sections: names, turns: count, against, kubelet } = parseBench(args);
   const sections = SECTIONS.filter(({ name }) => names.includes(name));
-  return { sections, turns: count, against: against === undefined ? undefined : resolve(against) };
+  const whole = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
+  return { sections, turns: count, against: whole(against), kubelet: whole(kubelet) };
 }
 
 async function main(): Promise<void> {

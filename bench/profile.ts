@@ -1,4 +1,5 @@
-// `npm run profile [doctor|flame|bubbleprof] [pods]`: a clinic.js profile of the kubelet while a burst of pods starts.
+// `npm run profile [doctor|flame|bubbleprof|heapprofiler] [pods]`: a clinic.js profile of the kubelet while a burst of
+// pods starts.
 // clinic is not a dependency: npx fetches it when this is run for the first time.
 
 import { spawnSync } from "node:child_process";
@@ -7,7 +8,7 @@ import { openRun } from "../tools/standalone/runs.js";
 import { markingPod } from "./lib/manifests.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
 
-const TOOLS = ["doctor", "flame", "bubbleprof"];
+const TOOLS = ["doctor", "flame", "bubbleprof", "heapprofiler"];
 const INSIDE = "NODELET_PROFILE_INSIDE";
 const RESULTS = fileURLToPath(new URL("../../bench/results/profile", import.meta.url));
 

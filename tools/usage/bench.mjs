@@ -1,7 +1,7 @@
 // The arguments of `npm run bench`, with its table of sections. bench/main.ts has the code of each.
 
 import { CannotStart } from "../build/cannot-start.mjs";
-import { readWords } from "./words.mjs";
+import { nearest, readWords } from "./words.mjs";
 
 /**
  * In the order in which they run.
@@ -47,25 +47,34 @@ const row = (section) => {
   return `  ${section.name.padEnd(width)}  ${section.about}${note === "" ? "" : ` (${note})`}`;
 };
 
+export const LIST = `${SECTIONS.map(row).join("\n")}\n`;
+
 export const HELP = `npm run bench -- [section …] [options]
+npm run bench -- list
 
-Measures the kubelet on a private containerd, prints tables and writes them below bench/results. Needs root. Without a
-section it runs all but those that run only by name.
+Measures the kubelet on a private containerd and prints tables. Writes the results below bench/results: the figures as
+JSON, the tables as a page, and a picture (SVG). Needs root. Without a section it runs all but those that run only by
+name.
 
+  --kubelet <kubelet>  measures this kubelet in place of that of the checkout; for sections marked with --against
   --against <kubelet>  the same sections with another kubelet, too, by turns: an executable, or a .js file for this Node
   --turns <number>     turns of both kubelets together, a multiple of 4 (default 4)
 
 Sections:
-${SECTIONS.map(row).join("\n")}
-`;
+${LIST}`;
 
-/** { sections: their names, turns, against? } @throws CannotStart */
+/** { sections: their names, turns, against?, kubelet? } @throws CannotStart */
 export function parseBench(args) {
-  const options = { against: { type: "string" }, turns: { type: "string", default: "4" } };
+  const path = { type: "string" };
+  const options = { against: path, kubelet: path, turns: { type: "string", default: "4" } };
   const { positionals, values } = readWords("npm run bench", { args, allowPositionals: true, options });
   const names = SECTIONS.map(({ name }) => name);
   const unknown = positionals.filter((section) => !names.includes(section));
-  if (unknown.length > 0) throw new CannotStart(`unknown section ${unknown.join(", ")}; there are ${names.join(", ")}`);
+  if (unknown.length > 0) {
+    const [guess] = unknown.map((word) => nearest(word, names)).filter((name) => name !== undefined);
+    const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+    throw new CannotStart(`unknown section ${unknown.join(", ")}.${hint} npm run bench -- list shows all`);
+  }
   const turns = Number(values.turns);
   if (!Number.isInteger(turns) || turns < 4 || turns % 4 !== 0)
     throw new CannotStart(`--turns ${values.turns}: a multiple of 4 is needed, so that both kubelets have equal turns`);
@@ -73,11 +82,12 @@ export function parseBench(args) {
     positionals.length === 0 ? onlyByName !== true : positionals.includes(name),
   );
   const other = wanted.filter(({ comparable }) => comparable !== true).map(({ name }) => name);
-  if (values.against !== undefined && other.length > 0) {
+  const [foreign] = ["against", "kubelet"].filter((option) => values[option] !== undefined);
+  if (foreign !== undefined && other.length > 0) {
     const comparable = SECTIONS.filter((section) => section.comparable === true).map(({ name }) => name);
     throw new CannotStart(
-      `--against cannot run ${other.join(", ")} with another kubelet: name ${comparable.join(", ")}`,
+      `--${foreign} cannot run ${other.join(", ")} with another kubelet: name ${comparable.join(", ")}`,
     );
   }
-  return { sections: wanted.map(({ name }) => name), turns, against: values.against };
+  return { sections: wanted.map(({ name }) => name), turns, against: values.against, kubelet: values.kubelet };
 }

@@ -1,13 +1,19 @@
 // Arguments of the programs that tools/build/run.mjs starts, by their files.
 
 import { CannotStart } from "../build/cannot-start.mjs";
-import { HELP as BENCH, parseBench } from "./bench.mjs";
+import { HELP as BENCH, LIST, parseBench } from "./bench.mjs";
 import { answerHelp, readWords } from "./words.mjs";
 
-const TOOLS = ["doctor", "flame", "bubbleprof"];
+const TOOLS = ["doctor", "flame", "bubbleprof", "heapprofiler"];
 const PROFILE = `npm run profile -- [${TOOLS.join("|")}] [pods]
 
-A clinic.js profile of the kubelet while a burst of pods starts (default: doctor, 30 pods). npx fetches clinic. Needs root.
+A clinic.js profile of the kubelet while a burst of pods starts and ends (default: doctor, 30 pods). npx fetches clinic.
+Writes into bench/results/profile. Needs root.
+
+  doctor        event loop, processor time, memory and handles over time, with a diagnosis
+  flame         where processor time goes, as a flame graph of main
+  bubbleprof    where main waits, by groups of asynchronous operations
+  heapprofiler  which functions of main allocate memory
 `;
 
 function checkProfile(args) {
@@ -41,17 +47,24 @@ function none(command, about) {
 }
 
 const PROGRAMS = {
-  "dist/bench/main.js": { help: BENCH, check: parseBench },
+  "dist/bench/main.js": { help: BENCH, check: parseBench, list: LIST },
   "dist/bench/profile.js": { help: PROFILE, check: checkProfile },
   "dist/tools/docs/main.js": none("npm run docs", "Writes the generated pages and pictures of docs."),
   "dist/tools/kubernetes/main.js": { help: KUBERNETES, check: checkKubernetes },
   "dist/tools/site/main.js": none("npm run site", "Writes the documentation as HTML into dist/site."),
 };
 
-/** Answers --help and ends the process; otherwise returns if the program takes these arguments. @throws CannotStart */
+/**
+ * Answers --help and `list` and ends the process; otherwise returns if the program takes these arguments.
+ * @throws CannotStart
+ */
 export function checkProgram(program, args) {
   const known = PROGRAMS[program];
   if (known === undefined) throw new CannotStart(`${program} is no program of this checkout`);
   answerHelp(known.help, args);
+  if (known.list !== undefined && args.length === 1 && args[0] === "list") {
+    process.stdout.write(known.list);
+    process.exit(0);
+  }
   known.check(args);
 }

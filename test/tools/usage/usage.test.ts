@@ -74,11 +74,25 @@ describe("a fresh clone", () => {
     });
   }
 
+  test("npm run bench -- list names the sections, and a word that is none of them the nearest one, at once", async () => {
+    const { status, stdout } = await runScript("bench", "list");
+    assert.equal(status, 0);
+    for (const name of ["queue", "idle", "dockershim"]) assert.match(stdout, new RegExp(`^  ${name} +\\S`, "m"));
+    const guesses = { idel: "idle", clutser: "cluster", stream: "streams" };
+    for (const [wrong, right] of Object.entries(guesses)) {
+      const { stderr } = await runScript("bench", wrong);
+      assert.match(stderr, new RegExp(`^nodelet: unknown section ${wrong}\\. Did you mean ${right}\\? .*list.*\\n$`));
+    }
+    const { stderr } = await runScript("bench", "xyzzyx");
+    assert.doesNotMatch(stderr, /Did you mean/);
+  });
+
   test("values that an option does not take are one line, too", async () => {
     for (const [script, ...words] of [
       ["start", "--timeout", "soon"],
       ["bench", "nosuch"],
       ["bench", "queue", "--against", "/usr/bin/kubelet"],
+      ["bench", "queue", "--kubelet", "/usr/bin/kubelet"],
       ["profile", "doctor", "many"],
     ] as const) {
       const { status, stdout, stderr } = await runScript(script, ...words);
@@ -129,6 +143,7 @@ test("each section of the bench has a row in the help, and each row has a sectio
     sections: ["idle", "soak"],
     turns: 8,
     against: undefined,
+    kubelet: undefined,
   });
   assert.ok(!parseBench([]).sections.includes("soak"));
   for (const turns of ["0", "2", "x"]) assert.throws(() => parseBench(["--turns", turns]), /multiple of 4/);
