@@ -1,0 +1,150 @@
+// Time, order and randomness of the simulated machine. One callback runs at a time; all promises that it settles are
+// done before the next one. Which thread's callback is next is the seed's choice.
+// Invariant: callbacks of one owner run in the order in which they became ready.
+
+import { Owner } from "./owner.js";
+import { Random } from "./random.js";
+import { TimerHeap } from "./timer-heap.js";
+
+/** Wall time at which each run begins: 2026-01-01T00:00:00Z. */
+const BEGINNING_MS = Date.UTC(2026, 0, 1);
+
+const realImmediate = globalThis.setImmediate;
+
+interface Pending {
+  due: number;
+  order: number;
+  owner: Owner;
+  /** Undefined: cancelled. */
+  fn: (() => void) | undefined;
+}
+
+export interface Handle {
+  cancel(): void;
+}
+
+/** What a run does besides running callbacks. */
+export interface KernelHooks {
+  /** After each callback and its promises. */
+  afterStep(): void;
+  /** A callback threw. */
+  uncaught(owner: Owner, error: unknown): void;
+}
+
+class Kernel {
+  readonly world = new Owner("world");
+  /** The owner of the callback that runs, and of its promises. */
+  current: Owner = this.world;
+  random = new Random(0);
+  steps = 0;
+  private order = new Random(0);
+  private time = 0;
+  private ahead = 0;
+  private sequence = 0;
+  private readonly ready = new Map<Owner, (() => void)[]>();
+  private readonly timers = new TimerHeap<Pending>();
+
+  /** Before anything of the run. */
+  seed(seed: number): void {
+    this.random = new Random(seed);
+    this.order = this.random.stream("order");
+  }
+
+  /** Milliseconds since the beginning of the run; nothing sets it. */
+  get monotonic(): number {
+    return this.time;
+  }
+
+  /** Wall time, milliseconds since the epoch. */
+  get wall(): number {
+    return BEGINNING_MS + this.time + this.ahead;
+  }
+
+  /** Sets the wall clock. */
+  jump(ms: number): void {
+    this.ahead += ms;
+  }
+
+  /** Runs `fn` as a callback of `owner`, after those that are ready. */
+  post(owner: Owner, fn: () => void): void {
+    if (!owner.isAlive) return;
+    const queue = this.ready.get(owner);
+    if (queue === undefined) this.ready.set(owner, [fn]);
+    else queue.push(fn);
+  }
+
+  /** Runs `fn` as a callback of `owner` after `ms`. */
+  after(owner: Owner, ms: number, fn: () => void): Handle {
+    const entry: Pending = { due: this.time + Math.max(0, ms), order: this.sequence++, owner, fn };
+    this.timers.push(entry);
+    return {
+      cancel: () => {
+        entry.fn = undefined;
+      },
+    };
+  }
+
+  /** Runs `fn` as a callback of `owner` now: for calls of the driver itself. */
+  as<T>(owner: Owner, fn: () => T): T {
+    const { current } = this;
+    this.current = owner;
+    try {
+      return fn();
+    } finally {
+      this.current = current;
+    }
+  }
+
+  /** Runs callbacks until the condition holds. */
+  async run(until: () => boolean, hooks: KernelHooks): Promise<void> {
+    while (!until()) {
+      const next = this.take();
+      if (next === undefined) throw new Error("nothing is left to run");
+      this.steps++;
+      this.current = next.owner;
+      try {
+        next.fn();
+      } catch (error) {
+        hooks.uncaught(next.owner, error);
+      }
+      // All promises settle before an immediate runs.
+      await new Promise<void>((resolve) => realImmediate(resolve));
+      this.current = this.world;
+      hooks.afterStep();
+    }
+  }
+
+  private take(): { owner: Owner; fn: () => void } | undefined {
+    for (;;) {
+      const ready = this.takeReady();
+      if (ready !== undefined) return ready;
+      const timer = this.timers.shift();
+      if (timer === undefined) return undefined;
+      if (timer.fn === undefined || !timer.owner.isAlive) continue;
+      this.time = Math.max(this.time, timer.due);
+      const { owner, fn } = timer;
+      timer.fn = undefined;
+      return { owner, fn };
+    }
+  }
+
+  private takeReady(): { owner: Owner; fn: () => void } | undefined {
+    while (this.ready.size > 0) {
+      const index = this.ready.size === 1 ? 0 : this.order.below(this.ready.size);
+      const [owner, queue] = entryAt(this.ready, index);
+      const fn = queue.shift();
+      if (queue.length === 0) this.ready.delete(owner);
+      if (fn !== undefined && owner.isAlive) return { owner, fn };
+      if (!owner.isAlive) this.ready.delete(owner);
+    }
+    return undefined;
+  }
+}
+
+function entryAt<K, V>(map: ReadonlyMap<K, V>, index: number): [K, V] {
+  let at = 0;
+  for (const entry of map) if (at++ === index) return entry;
+  throw new RangeError(`no entry ${index}`);
+}
+
+export const kernel = new Kernel();
