@@ -1,0 +1,144 @@
+// The agent's connection to the runtime (src/shared/kubernetes/cri/channel.ts) in the simulation: messages are encoded
+// and decoded as on a socket, and take a moment of the seed's choice.
+
+import { Readable } from "node:stream";
+import { kernel } from "../kernel/kernel.js";
+import { machine } from "../world/machine.js";
+import type { Failed, Served } from "../world/runtime.js";
+
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+type Done = (error: Error | null, reply?: unknown) => void;
+
+interface Outcome {
+  message(bytes: Buffer): void;
+  end(): void;
+  failed(error: Failed): void;
+}
+
+interface Sent {
+  cancel(): void;
+  /** The caller has what it wants. */
+  finish(): void;
+}
+
+/** One way of a message, ms. */
+function way(): number {
+  return kernel.random.between(0.05, 2);
+}
+
+/** Sends a call; the outcome arrives as callbacks of the caller's owner. */
+function send(path: string, bytes: Buffer, deadline: Date | undefined, outcome: Outcome): Sent {
+  const owner = kernel.current;
+  let served: Served | undefined;
+  let isOver = false;
+  const arrive = (fn: () => void): void => kernel.post(owner, fn);
+  const finish = (fn: () => void): void => {
+    if (isOver) return;
+    isOver = true;
+    limit?.cancel();
+    stopWatching();
+    arrive(fn);
+  };
+  const giveUp = (error: Failed): void => {
+    kernel.post(kernel.world, () => served?.cancel());
+    finish(() => outcome.failed(error));
+  };
+  const stopWatching = owner.onDeath(() => {
+    isOver = true;
+    limit?.cancel();
+    kernel.post(kernel.world, () => served?.cancel());
+  });
+  const limit =
+    deadline === undefined
+      ? undefined
+      : kernel.after(kernel.world, deadline.getTime() - kernel.wall, () =>
+          giveUp({ code: 4, details: "Deadline exceeded" }),
+        );
+  // Replies keep their order.
+  let last = 0;
+  const reply = (fn: () => void): void => {
+    last = Math.max(last, kernel.monotonic + way());
+    kernel.after(kernel.world, last - kernel.monotonic, fn);
+  };
+  kernel.after(kernel.world, way(), () => {
+    if (isOver) return;
+    served = machine.runtime.call(path, bytes, {
+      message: (data) =>
+        reply(() => {
+          if (!isOver) arrive(() => outcome.message(data));
+        }),
+      end: () => reply(() => finish(() => outcome.end())),
+      failed: (error) => reply(() => finish(() => outcome.failed(error))),
+    });
+  });
+  return {
+    cancel: () => giveUp({ code: 1, details: "Cancelled on client" }),
+    finish: () => finish(() => undefined),
+  };
+}
+
+function serviceError({ code, details }: Failed): Error {
+  return Object.assign(new Error(`${code}: ${details}`), { code, details });
+}
+
+class SimulatedClient {
+  makeUnaryRequest(
+    path: string,
+    serialize: (value: unknown) => Buffer,
+    deserialize: (bytes: Buffer) => unknown,
+    request: unknown,
+    _metadata: unknown,
+    { deadline }: { deadline?: Date },
+    done: Done,
+  ): { cancel(): void } {
+    let isDone = false;
+    const once = (fn: () => void): void => {
+      if (isDone) return;
+      isDone = true;
+      fn();
+    };
+    const call = send(path, serialize(request), deadline, {
+      message: (bytes) =>
+        once(() => {
+          call.finish();
+          done(null, deserialize(bytes));
+        }),
+      end: () => undefined,
+      failed: (error) => once(() => done(serviceError(error))),
+    });
+    return call;
+  }
+
+  makeServerStreamRequest(
+    path: string,
+    serialize: (value: unknown) => Buffer,
+    deserialize: (bytes: Buffer) => unknown,
+    request: unknown,
+    _metadata: unknown,
+    { deadline }: { deadline?: Date },
+  ): Readable & { cancel(): void } {
+    const stream = new Readable({ objectMode: true, read: () => undefined });
+    const call = send(path, serialize(request), deadline, {
+      message: (bytes) => void stream.push(deserialize(bytes)),
+      end: () => void stream.push(null),
+      failed: (error) => void stream.destroy(serviceError(error)),
+    });
+    return Object.assign(stream, { cancel: () => call.cancel() });
+  }
+}
+
+export class CriChannel {
+  closed = false;
+  private readonly client = new SimulatedClient();
+
+  get disconnected(): boolean {
+    return !machine.runtime.isUp;
+  }
+  acquire(): SimulatedClient {
+    return this.client;
+  }
+  close(): void {
+    this.closed = true;
+  }
+}

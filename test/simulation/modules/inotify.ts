@@ -1,0 +1,74 @@
+// The agent's inotify (src/shared/io/os/inotify.ts) on the simulated disk.
+
+import type { InotifyEvent, InotifyListener } from "../../../src/shared/io/os/inotify.js";
+import type { Inode } from "../disk/inode.js";
+import { disk } from "../disk/machine-disk.js";
+import type { Change } from "../disk/tree.js";
+import { kernel } from "../kernel/kernel.js";
+
+export const IN = {
+  MODIFY: 0x2,
+  ATTRIB: 0x4,
+  CLOSE_WRITE: 0x8,
+  CLOSE_NOWRITE: 0x10,
+  OPEN: 0x20,
+  MOVED_FROM: 0x40,
+  MOVED_TO: 0x80,
+  CREATE: 0x100,
+  DELETE: 0x200,
+  DELETE_SELF: 0x400,
+  MOVE_SELF: 0x800,
+  UNMOUNT: 0x2000,
+  Q_OVERFLOW: 0x4000,
+  IGNORED: 0x8000,
+} as const;
+
+const MASKS: Readonly<Record<Parameters<Change>[2], number>> = {
+  created: IN.CREATE,
+  removed: IN.DELETE,
+  written: IN.MODIFY,
+  closed: IN.CLOSE_WRITE,
+};
+
+export class Inotify implements Disposable {
+  private readonly watched = new Map<number, { inode: Inode; mask: number }>();
+  private numbers = 0;
+  private readonly change: Change;
+
+  constructor(listener: InotifyListener) {
+    const owner = kernel.current;
+    this.change = (directory, name, kind) => {
+      if (!owner.isAlive) disk.tree.watchers.delete(this.change);
+      for (const [watch, { inode, mask }] of this.watched) {
+        if (inode !== directory || (mask & MASKS[kind]) === 0) continue;
+        const event: InotifyEvent = { watch, mask: MASKS[kind], cookie: 0, name };
+        kernel.post(owner, () => {
+          if (this.watched.has(watch)) listener.onEvents([event]);
+        });
+      }
+    };
+    disk.tree.watchers.add(this.change);
+  }
+
+  watch(path: string, mask: number): number {
+    const inode = disk.tree.lookUp(path, "inotify_add_watch");
+    for (const [watch, known] of this.watched) {
+      if (known.inode !== inode) continue;
+      known.mask = mask;
+      return watch;
+    }
+    const watch = ++this.numbers;
+    this.watched.set(watch, { inode, mask });
+    return watch;
+  }
+  unwatch(watch: number): void {
+    this.watched.delete(watch);
+  }
+  unref(): this {
+    return this;
+  }
+  [Symbol.dispose](): void {
+    this.watched.clear();
+    disk.tree.watchers.delete(this.change);
+  }
+}

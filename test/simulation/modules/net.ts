@@ -1,0 +1,135 @@
+// node:net of the simulated machine. Nothing listens but what the world offers.
+
+import { EventEmitter } from "node:events";
+import { Duplex } from "node:stream";
+import { kernel } from "../kernel/kernel.js";
+import { network } from "../world/network.js";
+
+export { isIP, isIPv4, isIPv6, BlockList, SocketAddress } from "node:net";
+
+interface Place {
+  host?: string;
+  port?: number;
+  path?: string;
+}
+
+function refusal(code: string, where: string): Error {
+  return Object.assign(new Error(`connect ${code} ${where}`), { code, syscall: "connect" });
+}
+
+export class Socket extends Duplex {
+  connecting = true;
+  bytesRead = 0;
+  bytesWritten = 0;
+  remoteAddress: string | undefined;
+  private readonly owner = kernel.current;
+  private send: ((bytes: Buffer) => void) | undefined;
+
+  connect(place: Place | number, host?: string | (() => void)): this {
+    const {
+      host: name = "127.0.0.1",
+      port = 0,
+      path,
+    } = typeof place === "number"
+      ? { port: place, host: typeof host === "string" ? host : undefined, path: undefined }
+      : place;
+    const where = path ?? `${name}:${port}`;
+    const listener = [host].find((one) => typeof one === "function");
+    if (listener !== undefined) this.once("connect", listener);
+    kernel.after(kernel.world, kernel.random.between(0.05, 2), () => {
+      const accept = network.listenerAt(where);
+      kernel.post(this.owner, () => {
+        if (this.destroyed) return;
+        this.connecting = false;
+        if (accept === undefined) {
+          this.destroy(refusal("ECONNREFUSED", where));
+          return;
+        }
+        this.remoteAddress = name;
+        this.send = accept({
+          receive: (bytes) => kernel.post(this.owner, () => void this.push(bytes)),
+          end: () => kernel.post(this.owner, () => void this.push(null)),
+        });
+        this.emit("connect");
+        this.emit("ready");
+      });
+    });
+    return this;
+  }
+  override _read(): void {
+    // Bytes are pushed as they come.
+  }
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    const pass = (): void => {
+      const bytes = Buffer.from(chunk);
+      kernel.after(kernel.world, 0.05, () => this.send?.(bytes));
+      done();
+    };
+    if (this.connecting) this.once("connect", pass);
+    else pass();
+  }
+  setNoDelay(): this {
+    return this;
+  }
+  setKeepAlive(): this {
+    return this;
+  }
+  setTimeout(): this {
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  resetAndDestroy(): this {
+    this.destroy();
+    return this;
+  }
+  address(): object {
+    return {};
+  }
+}
+
+export function connect(place: Place | number, host?: string | (() => void)): Socket {
+  return new Socket().connect(place, host);
+}
+export const createConnection = connect;
+
+/** Accepts nobody. */
+export class Server extends EventEmitter {
+  listening = false;
+  listen(...args: unknown[]): this {
+    const owner = kernel.current;
+    const done = args.find((one) => typeof one === "function") as (() => void) | undefined;
+    if (done !== undefined) this.once("listening", done);
+    kernel.post(owner, () => {
+      this.listening = true;
+      this.emit("listening");
+    });
+    return this;
+  }
+  close(done?: () => void): this {
+    const owner = kernel.current;
+    this.listening = false;
+    kernel.post(owner, () => {
+      this.emit("close");
+      done?.();
+    });
+    return this;
+  }
+  address(): object {
+    return { address: "127.0.0.1", port: 0, family: "IPv4" };
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+}
+
+export function createServer(): Server {
+  return new Server();
+}

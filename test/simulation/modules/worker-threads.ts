@@ -1,0 +1,73 @@
+// node:worker_threads: channels between the owners of the simulation. Messages are copied and arrive in order.
+
+import { EventEmitter } from "node:events";
+import { kernel } from "../kernel/kernel.js";
+import type { Owner } from "../kernel/owner.js";
+
+export const isMainThread = true;
+export const parentPort = null;
+export const workerData = undefined;
+export const threadId = 0;
+
+export class Worker extends EventEmitter {
+  constructor() {
+    super();
+    throw new Error("a simulated worker is started by the world");
+  }
+}
+
+export class MessagePort extends EventEmitter {
+  peer: MessagePort | undefined;
+  private owner: Owner | undefined;
+  private isClosed = false;
+  private readonly waiting: unknown[] = [];
+
+  postMessage(message: unknown): void {
+    const { peer } = this;
+    if (this.isClosed || peer === undefined) return;
+    peer.take(structuredClone(message));
+  }
+  override on(event: string, listener: (...values: unknown[]) => void): this {
+    super.on(event, listener);
+    if (event === "message") {
+      this.owner ??= kernel.current;
+      for (const message of this.waiting.splice(0)) this.take(message);
+    }
+    return this;
+  }
+  start(): void {
+    // A listener starts it.
+  }
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.peer?.close();
+    const { owner } = this;
+    if (owner !== undefined) kernel.post(owner, () => this.emit("close"));
+  }
+  ref(): void {
+    // The simulation ends when it is told.
+  }
+  unref(): void {
+    // The simulation ends when it is told.
+  }
+
+  private take(message: unknown): void {
+    if (this.isClosed) return;
+    const { owner } = this;
+    if (owner === undefined) this.waiting.push(message);
+    else
+      kernel.post(owner, () => {
+        if (!this.isClosed) this.emit("message", message);
+      });
+  }
+}
+
+export class MessageChannel {
+  readonly port1 = new MessagePort();
+  readonly port2 = new MessagePort();
+  constructor() {
+    this.port1.peer = this.port2;
+    this.port2.peer = this.port1;
+  }
+}
