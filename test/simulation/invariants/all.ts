@@ -1,0 +1,30 @@
+// The invariants of every run. `nothingLeft` and `exitsAreCounted` come before `converges`, which forgets removed pods.
+
+import { converges } from "./converges.js";
+import { exitsAreCounted } from "./exits-are-counted.js";
+import { graceIsKept } from "./grace-is-kept.js";
+import { handlesReturn } from "./handles-return.js";
+import { healthyRunsOn } from "./healthy-runs-on.js";
+import { imagesInUseStay } from "./images-in-use-stay.js";
+import type { Invariant } from "./invariant.js";
+import { nothingLeft } from "./nothing-left.js";
+import { oneRunningContainer } from "./one-running-container.js";
+import { processLives } from "./process-lives.js";
+import { recordsAreReadable } from "./records-are-readable.js";
+import { statusGoesForward } from "./status-goes-forward.js";
+import { terminatedStays } from "./terminated-stays.js";
+
+export const INVARIANTS: readonly Invariant[] = [
+  oneRunningContainer,
+  healthyRunsOn,
+  terminatedStays,
+  statusGoesForward,
+  graceIsKept,
+  imagesInUseStay,
+  recordsAreReadable,
+  processLives,
+  exitsAreCounted,
+  converges,
+  nothingLeft,
+  handlesReturn,
+];

@@ -1,0 +1,151 @@
+// What happens in a run, and when: made of the seed before the run begins, so that a report can leave events out.
+
+import type { Random } from "../kernel/random.js";
+import { podShape, type PodShape } from "./pod-shapes.js";
+
+export const FAULT_KINDS = ["process", "machine", "runtime", "api", "disk", "clock", "threads", "containers"] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+export type Action =
+  | { do: "create"; shape: PodShape }
+  | { do: "edit"; name: string; image: string }
+  | { do: "delete"; name: string; graceSeconds: number | undefined }
+  | { do: "kill"; downMs: number }
+  | { do: "restart"; downMs: number }
+  | { do: "reboot"; downMs: number }
+  | { do: "runtime-restart"; ms: number }
+  | { do: "runtime-error"; verb: string; spec: string; when: "before" | "after" }
+  | { do: "api-away"; ms: number }
+  | { do: "api-fail"; code: number; share: number; ms: number }
+  | { do: "api-slow"; delayMs: number; ms: number }
+  | { do: "api-lost-answers"; share: number; ms: number }
+  | { do: "watch-cut"; how: "end" | "drop" }
+  | { do: "watch-expire" }
+  | { do: "disk"; kind: "ENOSPC" | "EIO" | "slow"; share: number; ms: number }
+  | { do: "clock-jump"; ms: number }
+  | { do: "thread-crash"; name: string }
+  | { do: "container-dies"; pick: number }
+  | { do: "sandbox-dies"; pick: number }
+  | { do: "calm" }
+  | { do: "check" };
+
+export interface PlannedEvent {
+  number: number;
+  atMs: number;
+  action: Action;
+}
+
+const MINUTE = 60_000;
+/** A round: faults and changes, then calm, then the checks of what must have become of it. */
+const BUSY_MS = 8 * MINUTE;
+const ROUND_MS = 18 * MINUTE;
+const FIRST_MS = 20_000;
+
+const VERBS = ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContainer", "RemoveContainer"];
+const MORE_VERBS = ["StopPodSandbox", "RemovePodSandbox", "PodSandboxStatus", "ContainerStatus", "ListContainers"];
+const LAST_VERBS = ["ListPodSandbox", "PullImage", "ImageStatus", "ListImages", "Status"];
+const ALL_VERBS = [...VERBS, ...MORE_VERBS, ...LAST_VERBS];
+const THREADS = ["prober", "server", "image-gc", "eviction", "node-status", "peers"];
+
+export interface PlanOptions {
+  hours: number;
+  pods: number;
+  faults: ReadonlySet<FaultKind>;
+}
+
+export function planOf(random: Random, { hours, pods, faults }: PlanOptions): PlannedEvent[] {
+  const events: PlannedEvent[] = [];
+  const add = (atMs: number, action: Action): void => void events.push({ number: 0, atMs, action });
+  const alive: PodShape[] = [];
+  let names = 0;
+  const end = hours * 60 * MINUTE;
+  for (let begin = 0; begin < end; begin += ROUND_MS) {
+    const until = begin + BUSY_MS;
+    for (let at = begin + FIRST_MS; at < until; at += random.between(1000, 25_000)) {
+      const share = random.next();
+      if (alive.length < pods && share < 0.6) {
+        const shape = podShape(random, `pod-${++names}`, random.chance(0.2));
+        alive.push(shape);
+        add(at, { do: "create", shape });
+      } else if (alive.length > 0 && share < 0.9) {
+        const [shape] = alive.splice(random.below(alive.length), 1);
+        const graceSeconds = random.chance(0.15) ? random.pick([0, 1, 60]) : undefined;
+        if (shape !== undefined) add(at, { do: "delete", name: shape.name, graceSeconds });
+      } else if (alive.length > 0) {
+        add(at, {
+          do: "edit",
+          name: random.pick(alive).name,
+          image: `nodelet.local/${random.pick(["a", "b", "c", "d"])}:1`,
+        });
+      }
+    }
+    if (faults.size > 0) {
+      for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
+        add(at, faultOf(random, random.pick([...faults])));
+      }
+    }
+    add(until, { do: "calm" });
+    add(begin + ROUND_MS - 1000, { do: "check" });
+  }
+  events.sort((a, b) => a.atMs - b.atMs);
+  events.forEach((event, index) => {
+    event.number = index + 1;
+  });
+  return events;
+}
+
+function faultOf(random: Random, kind: FaultKind): Action {
+  const ms = 1000 + random.below(40_000);
+  switch (kind) {
+    case "process":
+      return { do: random.chance(0.75) ? "kill" : "restart", downMs: random.pick([0, 10, 1000, 20_000]) };
+    case "machine":
+      return { do: "reboot", downMs: 5000 + random.below(60_000) };
+    case "runtime":
+      return random.chance(0.25) ? { do: "runtime-restart", ms: random.below(20_000) } : runtimeError(random);
+    case "api":
+      return apiFault(random, ms);
+    case "disk":
+      return {
+        do: "disk",
+        kind: random.pick(["ENOSPC", "EIO", "slow"] as const),
+        share: random.pick([0.05, 0.5, 1]),
+        ms,
+      };
+    case "clock":
+      return { do: "clock-jump", ms: random.pick([-3_600_000, -60_000, -1500, 1500, 60_000, 3_600_000]) };
+    case "threads":
+      return { do: "thread-crash", name: random.pick(THREADS) };
+    case "containers":
+      return { do: random.chance(0.7) ? "container-dies" : "sandbox-dies", pick: random.below(1_000_000) };
+  }
+}
+
+function runtimeError(random: Random): Action {
+  const count = 1 + random.below(5);
+  const what = random.pick([
+    "error(UNAVAILABLE: lost)",
+    "error(UNKNOWN: failed)",
+    `delay(${random.below(30_000)})`,
+    "hang",
+  ]);
+  const spec = `${what === "hang" ? 1 : count}*${what}`;
+  return { do: "runtime-error", verb: random.pick(ALL_VERBS), spec, when: random.pick(["before", "after"] as const) };
+}
+
+function apiFault(random: Random, ms: number): Action {
+  switch (random.below(6)) {
+    case 0:
+      return { do: "api-away", ms };
+    case 1:
+      return { do: "api-fail", code: random.pick([429, 500, 503, 409]), share: random.pick([0.2, 1]), ms };
+    case 2:
+      return { do: "api-slow", delayMs: random.below(20_000), ms };
+    case 3:
+      return { do: "api-lost-answers", share: 0.3, ms };
+    case 4:
+      return { do: "watch-expire" };
+    default:
+      return { do: "watch-cut", how: random.pick(["end", "drop"] as const) };
+  }
+}

@@ -1,0 +1,91 @@
+// Pods of every kind that the seed chooses from.
+
+import type { Random } from "../kernel/random.js";
+import { IMAGES } from "../world/runtime.js";
+import { commandOf, type Script } from "../world/scripts.js";
+
+export type PodKind = "service" | "job" | "crash";
+
+export interface PodShape {
+  name: string;
+  kind: PodKind;
+  isStatic: boolean;
+  graceSeconds: number;
+  /** Its containers run until they are stopped, and are healthy. */
+  isSteady: boolean;
+  spec: Record<string, unknown>;
+}
+
+function container(random: Random, name: string, script: Partial<Script>): Record<string, unknown> {
+  const requests = { cpu: "10m", memory: "16Mi" };
+  return { name, image: random.pick(IMAGES), command: commandOf(script), resources: { requests } };
+}
+
+/** Time of a process after SIGTERM: most end at once, some never. */
+function stopsMs(random: Random): number {
+  const share = random.next();
+  if (share < 0.5) return random.below(200);
+  if (share < 0.9) return random.below(20_000);
+  return Infinity;
+}
+
+export function podShape(random: Random, name: string, isStatic: boolean): PodShape {
+  const share = random.next();
+  const kind: PodKind = share < 0.6 ? "service" : share < 0.85 ? "job" : "crash";
+  const graceSeconds = random.pick([1, 2, 5, 10, 30]);
+  const containers = Array.from({ length: random.pick([1, 1, 2, 3]) }, (_, index) =>
+    container(random, `c${index}`, scriptFor(random, kind)),
+  );
+  let isSteady = kind === "service";
+  const [first] = containers;
+  if (first !== undefined && kind === "service") {
+    if (random.chance(0.4)) {
+      const isSick = random.chance(0.3);
+      if (isSick) {
+        isSteady = false;
+        const healthyMs = 20_000 + random.below(120_000);
+        first["command"] = commandOf({ stopsMs: stopsMs(random), healthyMs });
+      }
+      first["livenessProbe"] = {
+        exec: { command: ["live"] },
+        periodSeconds: 5,
+        failureThreshold: 2,
+        timeoutSeconds: 5,
+      };
+    }
+    if (random.chance(0.3)) first["readinessProbe"] = { exec: { command: ["ready"] }, periodSeconds: 3 };
+    if (random.chance(0.3)) {
+      first["lifecycle"] = { preStop: { exec: { command: ["hook", String(random.below(4000))] } } };
+    }
+  }
+  const initContainers: Record<string, unknown>[] = [];
+  if (random.chance(0.3)) initContainers.push(container(random, "init", { runsMs: random.below(3000) }));
+  if (random.chance(0.25)) {
+    initContainers.push({ ...container(random, "sidecar", { stopsMs: stopsMs(random) }), restartPolicy: "Always" });
+  }
+  const volumes = random.chance(0.5)
+    ? [{ name: "scratch", emptyDir: random.chance(0.3) ? { medium: "Memory" } : {} }]
+    : [];
+  if (volumes.length > 0 && first !== undefined) first["volumeMounts"] = [{ name: "scratch", mountPath: "/scratch" }];
+  const spec = {
+    restartPolicy: kind === "job" ? random.pick(["Never", "OnFailure"]) : "Always",
+    terminationGracePeriodSeconds: graceSeconds,
+    automountServiceAccountToken: !isStatic && random.chance(0.3),
+    containers,
+    ...(initContainers.length > 0 ? { initContainers } : {}),
+    ...(volumes.length > 0 ? { volumes } : {}),
+    ...(isStatic && random.chance(0.3) ? { priority: 2_000_001_000, priorityClassName: "system-node-critical" } : {}),
+  };
+  return { name, kind, isStatic, graceSeconds, isSteady, spec };
+}
+
+function scriptFor(random: Random, kind: PodKind): Partial<Script> {
+  switch (kind) {
+    case "service":
+      return { stopsMs: stopsMs(random) };
+    case "job":
+      return { runsMs: random.below(40_000), exitCode: random.chance(0.3) ? 1 : 0, stopsMs: stopsMs(random) };
+    case "crash":
+      return { runsMs: 500 + random.below(5000), exitCode: 1 };
+  }
+}
