@@ -1,0 +1,92 @@
+// The API server of the simulated cluster: the fake's store and verbs, without its sockets.
+
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import type { TokenIssuer } from "../../fake-api/access/service-account-tokens.js";
+import { CallLog } from "../../fake-api/call-log.js";
+import type { Authority } from "../../fake-api/certificates/authority.js";
+import { Faults } from "../../fake-api/faults.js";
+import { deleteObject } from "../../fake-api/registry/delete.js";
+import { resourceNamed } from "../../fake-api/resources.js";
+import type { ApiRequest } from "../../fake-api/server/body.js";
+import { Dispatcher } from "../../fake-api/server/dispatcher.js";
+import type { ApiResponse } from "../../fake-api/server/reply.js";
+import { Store, type Change } from "../../fake-api/storage/store.js";
+import { StoreView } from "../../fake-api/store-view.js";
+import { Watches } from "../../fake-api/verbs/watch.js";
+import { SYSTEM, type World } from "../../fake-api/world.js";
+import { kernel } from "../kernel/kernel.js";
+
+export const TOKEN = "token-of-the-node";
+export const NODE_NAME = "simulated";
+
+const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+export class SimulatedApi {
+  readonly calls = new CallLog();
+  readonly watches = new Watches();
+  readonly store: StoreView;
+  readonly faults: Faults;
+  /** Connections are refused while it is not. */
+  isUp = true;
+  private readonly world: World;
+  private readonly dispatcher: Dispatcher;
+
+  constructor() {
+    const store = new Store();
+    const user = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
+    let issued = 0;
+    this.world = {
+      clock: systemClock,
+      store,
+      settings: {
+        later: false,
+        nodeRestriction: true,
+        tokens: new Map([[TOKEN, user]]),
+        grants: [],
+        bookmarkMs: 60_000,
+        approveCertificates: true,
+        approveServingCertificates: false,
+        certificateLifeMs: 365 * 86_400_000,
+        certificateBackdateMs: 300_000,
+      },
+      authority: { ca: "" } as unknown as Authority,
+      tokens: { issue: () => `service-account-token-${++issued}`, verify: () => undefined } as unknown as TokenIssuer,
+    };
+    this.faults = new Faults(systemClock, this.watches, () => store.compact());
+    this.dispatcher = new Dispatcher(this.world, this.calls, this.faults, this.watches);
+    this.store = new StoreView(this.world, () => undefined);
+    for (const name of NAMESPACES) this.store.put("namespaces", { metadata: { name } });
+    this.store.put("priorityclasses", { metadata: { name: "system-node-critical" }, value: 2_000_001_000 });
+    this.store.put("serviceaccounts", { metadata: { name: "default", namespace: "default" } });
+    this.store.put("services", {
+      metadata: { name: "kubernetes", namespace: "default" },
+      spec: { type: "ClusterIP", clusterIP: "10.96.0.1", ports: [{ name: "https", port: 443, protocol: "TCP" }] },
+    });
+    store.compact();
+  }
+
+  /** Each change of a Pod object. */
+  onPod(listener: (change: Change) => void): void {
+    this.world.store.subscribe(resourceNamed("pods"), listener);
+  }
+
+  /** Asks for the end of a pod, as a user does. */
+  deletePod(name: string, graceSeconds: number): void {
+    const target = { resource: resourceNamed("pods"), namespace: "default", name };
+    deleteObject(target, { gracePeriodSeconds: graceSeconds }, { world: this.world, user: SYSTEM, dryRun: false });
+  }
+
+  /** Runs as the world. */
+  handle(request: ApiRequest, response: ApiResponse, socket: object): void {
+    this.dispatcher.handle(request, response, socket as never).catch(() => undefined);
+  }
+
+  /** Watches break and connections are refused for `ms`. */
+  goAway(ms: number): void {
+    this.isUp = false;
+    this.watches.cut("drop");
+    kernel.after(kernel.world, ms, () => {
+      this.isUp = true;
+    });
+  }
+}

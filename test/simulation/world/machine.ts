@@ -1,0 +1,12 @@
+// The parts of the simulated machine that replaced modules reach: made before the agent starts.
+
+import type { SimulatedApi } from "./api.js";
+import type { SimulatedRuntime } from "./runtime.js";
+
+interface Machine {
+  runtime: SimulatedRuntime;
+  api: SimulatedApi;
+}
+
+/** Filled by the run (world/run.ts). */
+export const machine = {} as Machine;

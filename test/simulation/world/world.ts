@@ -1,0 +1,287 @@
+// One simulated node of one seed: machine, runtime, API server, kubelet, and what the plan does to them.
+
+import { pino } from "pino";
+import { PodSandboxState, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { CriVerb } from "../../../src/shared/kubernetes/cri/verbs.js";
+import { disk } from "../disk/machine-disk.js";
+import { kernel } from "../kernel/kernel.js";
+import type { Random } from "../kernel/random.js";
+import type { Trace } from "../kernel/trace.js";
+import type { Action, PlannedEvent } from "../plan/events.js";
+import type { PodShape } from "../plan/pod-shapes.js";
+import { NODE_NAME, SimulatedApi } from "./api.js";
+import { Kubelet } from "./kubelet.js";
+import { bootAnew, makeMachineFiles, MANIFESTS, ROOT } from "./machine-files.js";
+import { machine } from "./machine.js";
+import { AllFacts } from "./pod-facts.js";
+import { SimulatedRuntime } from "./runtime.js";
+
+/** systemd's pause before the next start. */
+const RESTART_MS = 1000;
+
+export interface LogLine {
+  level: number;
+  msg: string;
+}
+
+export class World {
+  readonly facts = new AllFacts();
+  readonly runtime: SimulatedRuntime;
+  readonly api: SimulatedApi;
+  readonly onLog = new Set<(line: LogLine) => void>();
+  kubelet: Kubelet | undefined;
+  private starts = 0;
+  private isOff = false;
+  private readonly log;
+
+  constructor(
+    readonly random: Random,
+    readonly trace: Trace,
+  ) {
+    disk.seed(random.stream("disk"));
+    makeMachineFiles();
+    this.api = machine.api = new SimulatedApi();
+    this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
+    this.log = pino({ level: "info", base: null }, { write: (text: string) => this.logged(text) });
+    this.startKubelet();
+  }
+
+  perform({ number, action }: PlannedEvent): void {
+    const { do: name, ...rest } = action;
+    const about = action.do === "create" ? `${action.shape.name} ${action.shape.kind}` : JSON.stringify(rest);
+    this.trace.add(`event ${number} ${name} ${about}`);
+    this.act(action);
+  }
+
+  private act(action: Action): void {
+    const { api, runtime, facts } = this;
+    if (!["create", "edit", "delete", "calm", "check"].includes(action.do)) facts.lastFaultAt = kernel.monotonic;
+    switch (action.do) {
+      case "create":
+        this.create(action.shape);
+        return;
+      case "edit":
+        this.edit(action.name, action.image);
+        return;
+      case "delete":
+        this.remove(action.name, action.graceSeconds);
+        return;
+      case "kill":
+        this.kill(action.downMs);
+        return;
+      case "restart":
+        this.restart(action.downMs);
+        return;
+      case "reboot":
+        this.reboot(action.downMs);
+        return;
+      case "runtime-restart":
+        runtime.restart(action.ms);
+        return;
+      case "runtime-error":
+        runtime.failpoints.set(action.verb as CriVerb, action.spec, { when: action.when });
+        return;
+      case "api-away":
+        api.goAway(action.ms);
+        return;
+      case "api-fail":
+        this.during(action.ms, api.faults.fail({}, { code: action.code, retryAfter: 1 }, { share: action.share }));
+        return;
+      case "api-slow":
+        this.during(action.ms, api.faults.delay({}, action.delayMs, { share: 0.5 }));
+        return;
+      case "api-lost-answers":
+        this.during(action.ms, api.faults.drop({}, "after", { share: action.share }));
+        return;
+      case "watch-cut":
+        api.faults.cutWatchesNow(action.how);
+        return;
+      case "watch-expire":
+        api.faults.expireWatches();
+        return;
+      case "disk": {
+        const fault = { kind: action.kind, share: action.share, below: ROOT };
+        disk.fault = fault;
+        this.during(action.ms, () => {
+          if (disk.fault === fault) disk.fault = undefined;
+        });
+        return;
+      }
+      case "clock-jump":
+        kernel.jump(action.ms);
+        return;
+      case "thread-crash":
+        this.kubelet?.threads.crash(action.name);
+        return;
+      case "container-dies":
+        this.endContainer(action.pick);
+        return;
+      case "sandbox-dies":
+        this.endSandbox(action.pick);
+        return;
+      case "calm":
+        this.calm();
+        return;
+      case "check":
+    }
+  }
+
+  private create(shape: PodShape): void {
+    this.facts.pods.set(shape.name, { shape, createdAt: kernel.monotonic, graceSeconds: shape.graceSeconds });
+    const metadata = { name: shape.name, namespace: "default" };
+    if (shape.isStatic) disk.file(`${MANIFESTS}/${shape.name}.json`, manifest(shape));
+    else {
+      const { metadata: made } = this.api.store.put("pods", { metadata, spec: { ...shape.spec, nodeName: NODE_NAME } });
+      const facts = this.facts.pods.get(shape.name);
+      if (facts !== undefined && made.uid !== undefined) facts.uid = made.uid;
+    }
+  }
+
+  private edit(name: string, image: string): void {
+    const facts = this.facts.pods.get(name);
+    if (facts === undefined || facts.deletedAt !== undefined) return;
+    const { shape } = facts;
+    const [first, ...others] = shape.spec["containers"] as Record<string, unknown>[];
+    if (first === undefined || first["image"] === image) return;
+    const containers = [{ ...first, image }, ...others];
+    facts.editedAt = kernel.monotonic;
+    if (shape.isStatic) {
+      shape.spec = { ...shape.spec, containers };
+      disk.file(`${MANIFESTS}/${name}.json`, manifest(shape));
+      return;
+    }
+    const stored = this.api.store.get("pods", "default", name);
+    if (stored === undefined) return;
+    const old = (stored.spec?.["containers"] ?? []) as Record<string, unknown>[];
+    const changed = old.map((one, index) => (index === 0 ? { ...one, image } : one));
+    this.api.store.put("pods", {
+      metadata: { name, namespace: "default" },
+      spec: { ...stored.spec, containers: changed },
+    });
+  }
+
+  private remove(name: string, graceSeconds: number | undefined): void {
+    const facts = this.facts.pods.get(name);
+    if (facts === undefined || facts.deletedAt !== undefined) return;
+    facts.deletedAt = kernel.monotonic;
+    if (facts.shape.isStatic) {
+      disk.tree.unlink(`${MANIFESTS}/${name}.json`);
+      disk.tree.lookUp(MANIFESTS, "fsync").sync();
+      return;
+    }
+    const grace = graceSeconds ?? facts.shape.graceSeconds;
+    facts.graceSeconds = grace;
+    if (this.api.store.get("pods", "default", name) !== undefined) this.api.deletePod(name, grace);
+  }
+
+  private startKubelet(): void {
+    if (this.isOff || this.kubelet?.isAlive === true) return;
+    this.facts.startsSinceReboot++;
+    this.kubelet = new Kubelet(++this.starts, this.log, {});
+    this.trace.add(`kubelet ${this.starts} starts`);
+  }
+
+  private kill(downMs: number): void {
+    this.kubelet?.kill();
+    kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet());
+  }
+
+  private restart(downMs: number): void {
+    const { kubelet } = this;
+    if (kubelet?.isAlive !== true) return;
+    kubelet.stop(() => kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet()));
+  }
+
+  private reboot(downMs: number): void {
+    if (this.isOff) return;
+    this.isOff = true;
+    this.kubelet?.kill();
+    this.facts.lastRebootAt = kernel.monotonic;
+    this.facts.startsSinceReboot = 0;
+    this.runtime.reboot();
+    disk.crash();
+    bootAnew();
+    kernel.after(kernel.world, downMs, () => {
+      this.isOff = false;
+      this.startKubelet();
+    });
+  }
+
+  private endContainer(pick: number): void {
+    const running = [...this.runtime.state.containers.values()].filter(
+      ({ status }) => status.state === ContainerState.CONTAINER_RUNNING,
+    );
+    const chosen = running[pick % Math.max(1, running.length)];
+    if (chosen === undefined) return;
+    this.trace.add(`dies ${podNameOf(chosen.config.labels)} ${chosen.config.metadata?.name ?? ""}`);
+    this.disturb(podNameOf(chosen.config.labels));
+    this.runtime.state.end(chosen, 137, "OOMKilled");
+  }
+
+  private endSandbox(pick: number): void {
+    const ready = [...this.runtime.state.sandboxes.values()].filter(
+      ({ status }) => status.state === PodSandboxState.SANDBOX_READY,
+    );
+    const chosen = ready[pick % Math.max(1, ready.length)];
+    if (chosen === undefined) return;
+    this.trace.add(`dies the sandbox of ${podNameOf(chosen.config.labels)}`);
+    this.disturb(podNameOf(chosen.config.labels));
+    this.runtime.state.endSandbox(chosen);
+  }
+
+  private disturb(name: string): void {
+    const facts = this.facts.pods.get(name);
+    if (facts !== undefined) facts.disturbedAt = kernel.monotonic;
+  }
+
+  /** All faults end. */
+  private calm(): void {
+    for (const verb of ALL_VERBS) this.runtime.failpoints.set(verb, "off");
+    this.api.faults.clear();
+    this.api.isUp = true;
+    disk.fault = undefined;
+    this.facts.lastFaultAt = kernel.monotonic;
+    this.startKubelet();
+  }
+
+  private during(ms: number, end: () => void): void {
+    kernel.after(kernel.world, ms, () => {
+      this.facts.lastFaultAt = kernel.monotonic;
+      end();
+    });
+  }
+
+  private logged(text: string): void {
+    const { level, msg, err } = JSON.parse(text) as LogLine & { err?: { message?: string } };
+    if (level >= 40) this.trace.add(`log ${level} ${msg}${err?.message === undefined ? "" : ` (${err.message})`}`);
+    for (const listener of this.onLog) listener({ level, msg });
+  }
+}
+
+const ALL_VERBS: readonly CriVerb[] = [
+  "RunPodSandbox",
+  "CreateContainer",
+  "StartContainer",
+  "StopContainer",
+  "RemoveContainer",
+  "StopPodSandbox",
+  "RemovePodSandbox",
+  "PodSandboxStatus",
+  "ContainerStatus",
+  "ListContainers",
+  "ListPodSandbox",
+  "PullImage",
+  "ImageStatus",
+  "ListImages",
+  "Status",
+];
+
+function manifest({ name, spec }: PodShape): string {
+  return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default" }, spec });
+}
+
+/** The pod's name without the node's, which static pods have at their end. */
+export function podNameOf(labels: Readonly<Record<string, string>>): string {
+  const name = labels["io.kubernetes.pod.name"] ?? "";
+  return name.endsWith(`-${NODE_NAME}`) ? name.slice(0, -NODE_NAME.length - 1) : name;
+}
