@@ -21,7 +21,7 @@ import { startServer } from "../../../src/workers/server/start.js";
 type Launch = (data: ThreadInit<unknown>, host: WorkerHost) => void;
 
 /** The workers by the names of the thread table. */
-const LAUNCHES: Readonly<Record<WorkerName, Launch>> = {
+export const LAUNCHES: Readonly<Record<WorkerName, Launch>> = {
   pleg: launchOf(startPleg),
   server: launchOf(startServer),
   "secure-server": launchOf(startServer),

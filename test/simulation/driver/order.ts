@@ -1,0 +1,38 @@
+// What the command tells a run, and what the run answers: JSON in its first argument and in its last line.
+
+import type { FaultKind } from "../plan/events.js";
+
+export interface RunOrder {
+  seed: number;
+  hours: number;
+  /** Most pods at a time. */
+  pods: number;
+  faults: readonly FaultKind[];
+  /** Numbers of the events that happen; absent: all. */
+  only?: readonly number[] | undefined;
+  /** Prints the trace. */
+  prints?: boolean | undefined;
+}
+
+export interface Violation {
+  /** Name of the invariant. */
+  invariant: string;
+  what: string;
+  pod?: string | undefined;
+  /** Simulated time, ms. */
+  atMs: number;
+  step: number;
+}
+
+export interface RunResult {
+  seed: number;
+  /** SHA-256 of the trace. */
+  hash: string;
+  steps: number;
+  simulatedMs: number;
+  violation?: Violation | undefined;
+  /** Lines of the trace about the pod, and what happened to the node. */
+  timeline: string[];
+  /** Numbers of the events that happened or would have. */
+  events: number[];
+}

@@ -1,0 +1,41 @@
+// One run in a process of its own.
+
+import { spawn } from "node:child_process";
+import type { RunOrder, RunResult } from "./order.js";
+
+/** A run that ended without a result. */
+export class RunFailedError extends Error {
+  override readonly name = "RunFailedError";
+}
+
+/** Real time of one simulated hour, at the most. */
+const PATIENCE_MS = 30 * 60_000;
+
+/** `onLine` gets the trace of a run that prints it. */
+export function runSeed(bundle: string, order: RunOrder, onLine?: (line: string) => void): Promise<RunResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--enable-source-maps", bundle, JSON.stringify(order)], {
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: PATIENCE_MS * Math.max(1, order.hours),
+    });
+    let last = "";
+    let errors = "";
+    let rest = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (last !== "") onLine?.(last);
+        last = line;
+      }
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      errors = (errors + text).slice(-4000);
+    });
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      if (last.startsWith("{")) resolve(JSON.parse(last) as RunResult);
+      else reject(new RunFailedError(`the run of seed ${order.seed} ended with ${signal ?? code}: ${errors}`));
+    });
+  });
+}

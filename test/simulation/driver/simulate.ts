@@ -1,0 +1,128 @@
+// The command: seeds one after the other, progress, and a report of the first broken promise.
+
+import { rm } from "node:fs/promises";
+import { MUTANTS } from "../mutants.js";
+import type { FaultKind } from "../plan/events.js";
+import { bundleSimulation } from "./bundle.js";
+import type { RunOrder, RunResult } from "./order.js";
+import { RunFailedError, runSeed } from "./run-seed.js";
+import { shrink } from "./shrink.js";
+
+export interface SimulateOptions {
+  seed: number | undefined;
+  count: number;
+  minutes: number | undefined;
+  hours: number;
+  pods: number;
+  faults: readonly FaultKind[];
+  events: readonly number[] | undefined;
+  trace: boolean;
+  mutants: boolean;
+}
+
+/** Runs for one report. */
+const MOST_SHRINKS = 40;
+/** Seeds per mutant. */
+const MUTANT_SEEDS = 6;
+const MOST_SEED = 2 ** 31 - 1;
+const TIMELINE_LINES = 60;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Returns the status of the process. */
+export async function simulate(options: SimulateOptions): Promise<number> {
+  if (options.mutants) return tryMutants(options);
+  const bundle = await bundleSimulation();
+  try {
+    return await runSeeds(bundle, options);
+  } finally {
+    await removeBundle(bundle);
+  }
+}
+
+async function runSeeds(bundle: string, options: SimulateOptions): Promise<number> {
+  const { hours, pods, faults, events } = options;
+  const first = options.seed ?? Math.floor(Math.random() * MOST_SEED);
+  const began = performance.now();
+  const deadline = options.minutes === undefined ? undefined : began + options.minutes * 60_000;
+  let simulatedMs = 0;
+  for (let index = 0; deadline === undefined ? index < options.count : performance.now() < deadline; index++) {
+    const order: RunOrder = { seed: (first + index) % MOST_SEED, hours, pods, faults, only: events };
+    if (options.trace) {
+      const { hash } = await runSeed(bundle, { ...order, prints: true }, say);
+      say(`hash ${hash}`);
+      return 0;
+    }
+    const since = performance.now();
+    const result = await runSeed(bundle, order);
+    simulatedMs += result.simulatedMs;
+    const seconds = (performance.now() - since) / 1000;
+    const rate = result.simulatedMs / 3_600_000 / seconds;
+    say(
+      `seed ${order.seed}: ${(result.simulatedMs / 3_600_000).toFixed(2)} h in ${seconds.toFixed(0)} s ` +
+        `(${rate.toFixed(3)} simulated hours a second, ${result.steps} steps), ${result.hash.slice(0, 16)}`,
+    );
+    if (result.violation !== undefined) {
+      await report(bundle, order, result);
+      return 1;
+    }
+  }
+  const seconds = (performance.now() - began) / 1000;
+  say(`no promise was broken in ${(simulatedMs / 3_600_000).toFixed(1)} simulated hours (${seconds.toFixed(0)} s)`);
+  return 0;
+}
+
+async function report(bundle: string, order: RunOrder, { violation, events, timeline }: RunResult): Promise<void> {
+  if (violation === undefined) return;
+  say(`\nbroken: ${violation.invariant}`);
+  say(`  ${violation.what}`);
+  say(`  seed ${order.seed}, step ${violation.step}, ${(violation.atMs / 1000).toFixed(3)} s of simulated time`);
+  const breaks = async (only: readonly number[]): Promise<boolean> => {
+    const again = await runSeed(bundle, { ...order, hours: hoursFor(violation.atMs), only });
+    return again.violation?.invariant === violation.invariant;
+  };
+  say(`\nlooking for a shorter list of events (at most ${MOST_SHRINKS} runs)`);
+  const shortest = await shrink(order.only ?? events, breaks, MOST_SHRINKS);
+  const { hours, pods, faults } = order;
+  const words = `--seed ${order.seed} --hours ${hours} --pods ${pods} --faults ${faults.join(",") || "none"}`;
+  say(`npm run simulate -- ${words} --events ${shortest.join(",")}`);
+  const last = await runSeed(bundle, { ...order, only: shortest });
+  say(`\ntimeline${violation.pod === undefined ? "" : ` of ${violation.pod}`}:`);
+  const lines = last.violation === undefined ? timeline : last.timeline;
+  for (const line of lines.slice(-TIMELINE_LINES)) say(`  ${line.slice(0, 400)}`);
+}
+
+function hoursFor(ms: number): number {
+  return Math.ceil(ms / 60_000 + 1) / 60;
+}
+
+/** Each mutant until it is found, at most for MUTANT_SEEDS seeds. Status 1: one was not found. */
+async function tryMutants({ seed = 1, hours, pods, faults }: SimulateOptions): Promise<number> {
+  let missed = 0;
+  for (const mutant of MUTANTS) {
+    const bundle = await bundleSimulation(mutant);
+    let simulatedMs = 0;
+    let found: string | undefined;
+    for (let index = 0; index < MUTANT_SEEDS && found === undefined; index++) {
+      try {
+        const result = await runSeed(bundle, { seed: seed + index, hours, pods, faults });
+        simulatedMs += result.simulatedMs;
+        found = result.violation?.invariant;
+      } catch (error) {
+        if (!(error instanceof RunFailedError)) throw error;
+        found = "the run ended";
+      }
+    }
+    await removeBundle(bundle);
+    if (found === undefined) missed++;
+    const after = `${(simulatedMs / 3_600_000).toFixed(2)} h`;
+    say(`${mutant.name}: ${found === undefined ? `not found in ${after}` : `found in ${after} by "${found}"`}`);
+  }
+  say(`${MUTANTS.length - missed} of ${MUTANTS.length} mutants were found`);
+  return missed === 0 ? 0 : 1;
+}
+
+async function removeBundle(bundle: string): Promise<void> {
+  await rm(bundle, { force: true });
+  await rm(`${bundle}.map`, { force: true });
+}

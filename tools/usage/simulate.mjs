@@ -1,0 +1,75 @@
+// The arguments of `npm run simulate`.
+
+import { CannotStart } from "../build/cannot-start.mjs";
+import { readWords } from "./words.mjs";
+
+const COMMAND = "npm run simulate";
+/** As FAULT_KINDS of test/simulation/plan/events.ts; a test compares them. */
+export const FAULTS = ["process", "machine", "runtime", "api", "disk", "clock", "threads", "containers"];
+const MOST_SEED = 2 ** 31 - 1;
+
+export const HELP = `npm run simulate -- [option …]
+
+Runs the whole agent on a simulated node, with faults, and checks its promises. The same seed gives the same trace.
+
+  --seed N        the seed; default: a new one
+  --count C       so many seeds, from N on (default 1)
+  --minutes M     go on with new seeds for M minutes, in place of --count
+  --hours H       simulated hours of each seed (default 1)
+  --pods P        most pods at a time (default 12)
+  --faults KIND,… of ${FAULTS.join(", ")};
+                  or none; default all
+  --trace         prints the trace of the first seed, and nothing else
+  --events 1,5,…  only these events of the plan: as a report prints them
+  --mutants       puts each fault of test/simulation/mutants.ts into the agent and shows how soon it is found
+
+Status 1: a promise was broken. Status 2: the words are wrong. docs/simulation.md has more.
+`;
+
+/** @throws CannotStart */
+export function readSimulateWords(words) {
+  const text = { type: "string" };
+  const flag = { type: "boolean", default: false };
+  const options = { seed: text, count: text, minutes: text, hours: text, pods: text, faults: text, events: text };
+  const { values } = readWords(COMMAND, { args: words, options: { ...options, trace: flag, mutants: flag } });
+  return {
+    seed: whole(values.seed, "--seed", 0, MOST_SEED),
+    count: whole(values.count, "--count", 1, 1_000_000) ?? 1,
+    minutes: whole(values.minutes, "--minutes", 1, 100_000),
+    hours: positive(values.hours, "--hours") ?? 1,
+    pods: whole(values.pods, "--pods", 1, 200) ?? 12,
+    faults: faultsOf(values.faults),
+    events: values.events?.split(",").map((number) => whole(number, "--events", 1, MOST_SEED)),
+    trace: values.trace,
+    mutants: values.mutants,
+  };
+}
+
+function whole(value, name, least, most) {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+  throw new CannotStart(
+    `${name} must be a whole number from ${least} to ${most}, not "${value}" (${COMMAND} -- --help)`,
+  );
+}
+
+function positive(value, name) {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (/^\d+(\.\d+)?$/.test(value) && number > 0 && number <= 10_000) return number;
+  throw new CannotStart(
+    `${name} must be a number of hours above 0 and up to 10000, not "${value}" (${COMMAND} -- --help)`,
+  );
+}
+
+function faultsOf(value) {
+  if (value === undefined) return FAULTS;
+  if (value === "none") return [];
+  const kinds = value.split(",");
+  const unknown = kinds.find((kind) => !FAULTS.includes(kind));
+  if (unknown === undefined) return kinds;
+  throw new CannotStart(
+    `--faults: there is no fault "${unknown}"; there are ${FAULTS.join(", ")} (${COMMAND} -- --help)`,
+  );
+}
