@@ -3,7 +3,7 @@
 // restart. Connecting to a unix socket costs microseconds, so a call that finds the channel in back-off gets a fresh
 // one. After a runtime broke HTTP/2 on our own channel, later calls take the one of grpc-js (docs/adr/0117).
 
-import { Client, connectivityState, credentials, type ChannelOptions } from "@grpc/grpc-js";
+import { ChannelCredentials, Client, connectivityState, type ChannelOptions } from "@grpc/grpc-js";
 import { systemClock } from "../../base/clock/clock.js";
 import type { CriChannelKind } from "./channel-kind.js";
 import { OwnChannel } from "./channel/own-channel.js";
@@ -81,7 +81,7 @@ export class CriChannel {
 
   #connect(): Client {
     const options = this.#kind === "own" ? { channelOverride: this.#ownChannel() } : STOCK_OPTIONS;
-    return new Client(`unix://${this.#path}`, credentials.createInsecure(), options);
+    return new Client(`unix://${this.#path}`, ChannelCredentials.createInsecure(), options);
   }
 
   #ownChannel(): OwnChannel {

@@ -12,6 +12,7 @@ import { MAX_LIST_BYTES } from "./hpack/decoder.js";
 import { NO_TABLE } from "./hpack/encode.js";
 import { Http2Stream, type StreamHost, type StreamListener } from "./http2-stream.js";
 import { IdleFrames } from "./idle-frames.js";
+import type { IncomingHost } from "./incoming-host.js";
 import { Incoming } from "./incoming.js";
 import { PeerSettings } from "./peer-settings.js";
 import { CONNECTION_WINDOW, ReceiveWindow, STREAM_WINDOW } from "./receive-window.js";
@@ -42,7 +43,7 @@ export interface ConnectionListener {
   onClosed(error: Error | undefined): void;
 }
 
-export class Connection implements StreamHost {
+export class Connection implements StreamHost, IncomingHost {
   readonly window = new SendWindow(DEFAULT_WINDOW);
   readonly settings = new PeerSettings();
   readonly streams = new Map<number, Http2Stream>();
@@ -90,7 +91,6 @@ export class Connection implements StreamHost {
     return this.#isReady && !this.#isDraining && !this.#isClosed && this.streams.size < this.settings.maxStreams;
   }
 
-  /** True if the stream was opened, now or before. */
   knows(id: number): boolean {
     return id % 2 === 1 && id < this.#nextId;
   }
@@ -126,7 +126,6 @@ export class Connection implements StreamHost {
     this.forget(stream);
   }
 
-  /** The stream has ended. */
   forget(stream: Http2Stream): void {
     if (!this.streams.delete(stream.id)) return;
     this.#waiting.delete(stream);
@@ -144,7 +143,6 @@ export class Connection implements StreamHost {
     if (this.#unsent.length === 1) process.nextTick(() => this.#flush());
   }
 
-  /** For frames that the peer can cause any number of. */
   answer(bytes: Buffer): void {
     if (this.#socket.writableLength > MAX_UNSENT_BYTES) {
       throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, "it sends and does not read the answers");
@@ -164,7 +162,6 @@ export class Connection implements StreamHost {
     this.#waiting.add(stream);
   }
 
-  /** The window of the connection grew. */
   pump(): void {
     for (const stream of [...this.#waiting]) {
       if (this.window.left <= 0) return;
@@ -180,12 +177,10 @@ export class Connection implements StreamHost {
     this.#listener.onReady();
   }
 
-  /** The peer allows more streams, or fewer. */
   roomChanged(): void {
     this.#listener.onRoom();
   }
 
-  /** @param last the peer processes no stream with a higher number */
   drain(last: number): void {
     if (this.#isClosed) return;
     if (!this.#isDraining) {
@@ -212,7 +207,6 @@ export class Connection implements StreamHost {
     }
   }
 
-  /** Ends a stream of a peer that broke the protocol on it. */
   failStream(stream: Http2Stream, { code }: StreamError): void {
     this.reset(stream, code);
     stream.listener.onReset(code, false);

@@ -74,7 +74,7 @@ const OF_HTTP: ReadonlyMap<number, STATUS> = new Map([
   [504, STATUS.UNAVAILABLE],
 ]);
 
-export function statusOfHttp(httpStatus: number): StatusObject {
+function statusOfHttp(httpStatus: number): StatusObject {
   return statusOf(OF_HTTP.get(httpStatus) ?? STATUS.UNKNOWN, `Received HTTP status code ${httpStatus}`);
 }
 

@@ -3,22 +3,22 @@
 // by the number of calls.
 
 import { BlockReader, type Block } from "./block-reader.js";
-import type { Connection } from "./connection.js";
 import { FrameReader } from "./frames/frame-reader.js";
 import { FLAG, TYPE, type Frame } from "./frames/frame-types.js";
 import { CODE, ConnectionError, StreamError, type Code } from "./frames/http2-errors.js";
 import { pingAck, SETTINGS_ACK } from "./frames/write-frames.js";
 import { HpackDecoder } from "./hpack/decoder.js";
 import type { Http2Stream } from "./http2-stream.js";
+import type { IncomingHost } from "./incoming-host.js";
 import { withoutPadding } from "./padding.js";
 
 export class Incoming {
-  readonly #connection: Connection;
+  readonly #connection: IncomingHost;
   readonly #frames = new FrameReader((frame) => this.#onFrame(frame));
   readonly #blocks = new BlockReader();
   readonly #hpack = new HpackDecoder();
 
-  constructor(connection: Connection) {
+  constructor(connection: IncomingHost) {
     this.#connection = connection;
   }
 

@@ -13,7 +13,7 @@ export class MessageTooLargeError extends Error {
   }
 }
 
-export class CompressedMessageError extends Error {
+class CompressedMessageError extends Error {
   override readonly name = "CompressedMessageError";
   constructor() {
     super("Received a compressed message, although the call accepts none");

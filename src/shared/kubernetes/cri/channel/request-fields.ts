@@ -59,7 +59,7 @@ const UNITS: readonly [unit: string, ms: number][] = [
 ];
 
 /** At most eight digits and a unit. More than eleven thousand years are as good as those. */
-export function timeoutText(ms: number): string {
+function timeoutText(ms: number): string {
   for (const [unit, size] of UNITS) {
     const amount = Math.ceil(Math.max(0, ms) / size);
     if (amount < 1e8) return `${amount}${unit}`;

@@ -1,9 +1,15 @@
 // HPACK's decoder: the examples of RFC 7541, every field that a table can hold, and bytes of an enemy.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { Duplex } from "node:stream";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { FrameReader } from "../../../../../src/shared/kubernetes/cri/channel/frames/frame-reader.js";
+import { FLAG, TYPE } from "../../../../../src/shared/kubernetes/cri/channel/frames/frame-types.js";
 import { ConnectionError } from "../../../../../src/shared/kubernetes/cri/channel/frames/http2-errors.js";
+import { PREFACE } from "../../../../../src/shared/kubernetes/cri/channel/frames/write-frames.js";
 import { HpackDecoder, MAX_LIST_BYTES } from "../../../../../src/shared/kubernetes/cri/channel/hpack/decoder.js";
 import { indexed, literal, NO_TABLE } from "../../../../../src/shared/kubernetes/cri/channel/hpack/encode.js";
 import { decodeHuffman } from "../../../../../src/shared/kubernetes/cri/channel/hpack/huffman.js";
@@ -141,6 +147,47 @@ test("the Huffman code of every string is decoded to the string", () => {
       assert.equal(decodeHuffman(huffman(text)), text);
     }),
   );
+});
+
+test("what Node's HTTP/2 sends in its Huffman code is decoded", async (context) => {
+  const sent: Buffer[] = [];
+  const wire = new Duplex({
+    read: () => undefined,
+    write: (chunk: Buffer, _encoding, done) => {
+      sent.push(chunk);
+      done();
+    },
+  });
+  const session = connect("http://localhost", { createConnection: () => wire });
+  context.after(() => session.destroy());
+  // Each byte that a value may have, among so many short codes that the Huffman code is the shorter one.
+  const bytes = [
+    9,
+    ...Array.from({ length: 95 }, (_, at) => 32 + at),
+    ...Array.from({ length: 128 }, (_, at) => 128 + at),
+  ];
+  const texts = bytes.map((byte) => `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa${String.fromCharCode(byte)}0`);
+  wire.push(Buffer.from("000000040000000000", "hex"));
+  await once(session, "remoteSettings");
+  for (const text of texts) session.request({ value: text }).on("error", () => undefined);
+  const values: string[] = [];
+  const decoder = new HpackDecoder();
+  const reader = new FrameReader(({ type, flags, payload }) => {
+    if (type !== TYPE.HEADERS) return;
+    const block = (flags & FLAG.PRIORITY) === 0 ? payload : payload.subarray(5);
+    values.push(decoder.decode(block).fields.find(({ name }) => name === "value")?.value ?? "");
+  });
+  let read = 0;
+  let skipped = PREFACE.length;
+  while (values.length < texts.length) {
+    const all = Buffer.concat(sent);
+    const from = read + skipped;
+    skipped = 0;
+    if (all.length > from) reader.push(all.subarray(from));
+    read = Math.max(read, all.length);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(values, texts);
 });
 
 test("arbitrary bytes are decoded or refused as a fault of the connection", () => {

@@ -34,7 +34,7 @@ export async function newSocket(context: TestContext): Promise<string> {
 const bytesOf = (value: Buffer): Buffer => value;
 
 /** What a call of each path gets. A number in the request is four bytes. */
-export interface Script {
+interface Script {
   headers?: Record<string, string | Buffer>;
   messages: Buffer[];
   code?: number;
@@ -44,7 +44,7 @@ export interface Script {
   hangs?: true;
 }
 
-export function scriptOf(path: string, request: Buffer, metadata: (name: string) => string): Script {
+function scriptOf(path: string, request: Buffer, metadata: (name: string) => string): Script {
   const size = request.length >= 4 ? request.readUInt32BE(0) : 0;
   switch (path) {
     case "/t.T/Echo":

@@ -1,5 +1,5 @@
 // HPACK's Huffman code (RFC 7541, appendix B). The code is canonical: the codes of one length follow each other in the
-// order of their symbols, so the lengths are the whole code. test/shared/kubernetes/cri/channel/huffman.test.ts
+// order of their symbols, so the lengths are the whole code. test/shared/kubernetes/cri/channel/hpack.test.ts
 // compares them with what Node's HTTP/2 sends.
 
 /** Bits of the code of each symbol; 0 to 255 are bytes, 256 is the end of the string. */
