@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { writeVersion } from "../build/version.mjs";
+import { grpcByUse } from "./grpc-by-use.mjs";
 import { writeModules } from "./modules.mjs";
 import { ownUrls } from "./own-urls.mjs";
 import { writePage } from "./page.mjs";
@@ -89,7 +90,7 @@ const { metafile } = await build({
   splitting: true,
   format: "esm",
   external: [...bundle.external, ...neverLoaded],
-  plugins: [withoutBuilds, ownUrls(join(dist, "src"))],
+  plugins: [grpcByUse(root), withoutBuilds, ownUrls(join(dist, "src"))],
   metafile: true,
 });
 // Beside the chunks, too: the check below looks for all that they name.
