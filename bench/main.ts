@@ -14,6 +14,7 @@ import { renderPage, type Report } from "./lib/page.js";
 import { renderPicture } from "./lib/result-picture.js";
 import { Nodes, type Section, type Subject } from "./lib/section.js";
 import { table } from "./lib/stats.js";
+import { channelSection } from "./sections/channel.js";
 import { clusterSection } from "./sections/cluster.js";
 import { costSection } from "./sections/cost.js";
 import { dockershimSection } from "./sections/dockershim.js";
@@ -49,6 +50,7 @@ const SECTIONS: readonly Section[] = [
   probesSection,
   clusterSection,
   costSection,
+  channelSection,
   streamsSection,
   evictionSection,
   scrapeSection,

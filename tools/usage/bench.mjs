@@ -28,6 +28,7 @@ const SECTIONS = [
     about: "calls, requests, system calls and processor time of one pod's start and end",
     comparable: true,
   },
+  { name: "channel", about: "processor time of a CRI call over each of the two channels" },
   { name: "streams", about: "the sync path beside 50 followed logs and 20 execs" },
   { name: "eviction", about: "time until a node under pressure evicts" },
   { name: "scrape", about: "metrics pages scraped once a second" },
