@@ -48,7 +48,11 @@ export function grpcByUse(root) {
       build.onResolve({ filter: /^\.\/channel$/ }, ({ importer }) =>
         importer === `${resolveDir}/client.js` ? { path: "channel", namespace } : undefined,
       );
-      build.onLoad({ filter: /^(index|channel)$/, namespace }, ({ path }) => ({ contents: texts[path], resolveDir, loader: "js" }));
+      build.onLoad({ filter: /^(index|channel)$/, namespace }, ({ path }) => ({
+        contents: texts[path],
+        resolveDir,
+        loader: "js",
+      }));
     },
   };
 }

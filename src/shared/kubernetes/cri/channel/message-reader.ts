@@ -6,7 +6,7 @@
 const PREFIX_BYTES = 5;
 const FIRST_BYTES = 4096;
 
-export class MessageTooLargeError extends Error {
+class MessageTooLargeError extends Error {
   override readonly name = "MessageTooLargeError";
   constructor(length: number, most: number) {
     super(`Received message larger than max (${length} vs ${most})`);

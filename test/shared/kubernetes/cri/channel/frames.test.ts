@@ -8,11 +8,7 @@ import { FrameReader } from "../../../../../src/shared/kubernetes/cri/channel/fr
 import { TYPE } from "../../../../../src/shared/kubernetes/cri/channel/frames/frame-types.js";
 import { ConnectionError } from "../../../../../src/shared/kubernetes/cri/channel/frames/http2-errors.js";
 import { dataHead, headersFrames } from "../../../../../src/shared/kubernetes/cri/channel/frames/write-frames.js";
-import {
-  MessageReader,
-  MessageTooLargeError,
-  withPrefix,
-} from "../../../../../src/shared/kubernetes/cri/channel/message-reader.js";
+import { MessageReader, withPrefix } from "../../../../../src/shared/kubernetes/cri/channel/message-reader.js";
 
 /** `bytes` in pieces whose lengths the numbers choose. */
 function pieces(bytes: Buffer, lengths: readonly number[]): Buffer[] {
@@ -115,5 +111,5 @@ test("messages are the same however their bytes are cut, read at once or later",
 test("a message that is announced as too long is refused before it arrives", () => {
   const reader = new MessageReader(1000);
   reader.push(Buffer.from([0, 0, 0, 3, 233]));
-  assert.throws(() => reader.next(), MessageTooLargeError);
+  assert.throws(() => reader.next(), /larger than max \(1001 vs 1000\)/);
 });
