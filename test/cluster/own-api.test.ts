@@ -74,7 +74,10 @@ describe("kubectl on a node without a cluster", () => {
     await watch.until((stdout) => /^short +0\/1 +Completed +0 /m.test(stdout));
     await watch.interrupt();
     await kubectl.ok("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/short");
-    assert.match(await kubectl.ok("events", "--for", "pod/short"), /Normal +Started +Pod\/short /);
+    // Events are sent beside the statuses.
+    await waitFor(async () => /Normal +Started +Pod\/short /.test(await kubectl.ok("events", "--for", "pod/short")), {
+      what: "the kubelet's event",
+    });
     await kubectl.ok("delete", "pod", "short", "--now");
   });
 
@@ -88,7 +91,7 @@ describe("kubectl on a node without a cluster", () => {
     assert.match(await kubectl.ok("get", "pvc", "data"), /^data +Bound +pvc-\S+ +1Gi +RWO +local /m);
     const mounts = ["settings", "keys", "data"].map((name) => ({ name, mountPath: `/${name}` }));
     const env = [{ name: "GREETING", valueFrom: { configMapKeyRef: { name: "settings", key: "greeting" } } }];
-    const script = `echo $GREETING; cat /keys/key; echo kept > /data/file; ${IDLE}`;
+    const script = `echo $GREETING; cat /keys/key; echo; echo kept > /data/file; ${IDLE}`;
     const volumes = [
       { name: "settings", configMap: { name: "settings" } },
       { name: "keys", secret: { secretName: "keys" } },
@@ -96,7 +99,9 @@ describe("kubectl on a node without a cluster", () => {
     ];
     await kubectl.apply(pod("fed", [container(script, { env, volumeMounts: mounts })], { volumes }));
     await ready("fed");
-    await waitFor(async () => (await kubectl.ok("logs", "fed")) === "hello\nsesame", { what: "both values in the log" });
+    await waitFor(async () => (await kubectl.ok("logs", "fed")) === "hello\nsesame\n", {
+      what: "both values in the log",
+    });
     await kubectl.ok("exec", "fed", "--", "sh", "-c", "until [ -s /data/file ]; do sleep 0.1; done");
     assert.equal(await readFile(own.file("volumes/default/data/file"), "utf8"), "kept\n");
     const secret = await stat(own.file("store/objects/secrets/default/keys.json"));
@@ -191,6 +196,46 @@ describe("kubectl on a node without a cluster", () => {
       what: "usage of the pod",
     });
     await kubectl.ok("delete", "pod", "tools", "--force", "--grace-period=0");
+  });
+
+  test("run starts a pod and passes its input on; debug looks into it; drain evicts it", async () => {
+    const image = [`--image=${testImage()}`, "--image-pull-policy=Never"];
+    const once = await kubectl.run(
+      [
+        "run",
+        "visitor",
+        "--rm",
+        "-i",
+        "-q",
+        "--restart=Never",
+        ...image,
+        "--",
+        "sh",
+        "-c",
+        "read -r line; echo got $line",
+      ],
+      { input: "hello\n" },
+    );
+    assert.equal(once.code, 0, once.stderr);
+    assert.match(once.stdout, /^got hello$/m);
+    await kubectl.ok("run", "target", ...image, "--", "sh", "-c", IDLE);
+    await ready("target");
+    const debug = kubectl.spawn([
+      "debug",
+      "target",
+      `--image=${testImage()}`,
+      "-c",
+      "look",
+      "--target=target",
+      "-i",
+      "-q",
+    ]);
+    debug.child.stdin.write("ps; exit\n");
+    assert.match((await debug.ended()).stdout, /sleep/);
+    const { code, stdout, stderr } = await kubectl.run(["drain", NODE, "--force", "--timeout=120s"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /pod\/target evicted/);
+    await kubectl.ok("uncordon", NODE);
   });
 
   test("a static pod is shown, and comes back when it is deleted", async () => {

@@ -14,6 +14,8 @@ export interface StartOptions {
   statusPagePort: number;
   /** undefined: there is no authenticated port. */
   port?: number;
+  /** Of the Kubernetes API; undefined: it is off. */
+  apiPort?: number;
   /** Seconds until the sample pod must run. */
   timeoutSeconds: number;
 }

@@ -53,8 +53,9 @@ async function start(options: StartOptions): Promise<number> {
   try {
     run.state = await claimStateDir(options.stateDir, say);
     // Only now: a killed run's kubelet may have held them until its leftovers were removed.
-    const { readOnlyPort, healthzPort, statusPagePort, port } = options;
-    await requireFreePorts([readOnlyPort, healthzPort, statusPagePort, ...(port ? [port] : [])]);
+    const { readOnlyPort, healthzPort, statusPagePort, port, apiPort } = options;
+    const wished = [port, apiPort].filter((one) => one !== undefined);
+    await requireFreePorts([readOnlyPort, healthzPort, statusPagePort, ...wished]);
     await bringUp(run, run.state);
     if (!options.untilReady) status = await waitForTheEnd(run);
   } catch (error) {
@@ -102,7 +103,12 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     readOnlyPort: options.readOnlyPort,
     readOnlyPods: false,
     healthzPort: options.healthzPort,
-    flags: [`--status-page-port=${options.statusPagePort}`, "--manifest-api=socket", ...run.runtime.flags],
+    flags: [
+      `--status-page-port=${options.statusPagePort}`,
+      "--manifest-api=socket",
+      ...apiFlags(options),
+      ...run.runtime.flags,
+    ],
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   run.kubelet = kubelet;
@@ -130,11 +136,18 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
       `metrics   ${kubelet.url}/metrics`,
       ...(web === undefined ? [] : [`sample    http://${web}:8080/`]),
       `manifests ${kubelet.manifests}   (edit, add or remove files: the pods follow)`,
+      ...(options.apiPort === undefined
+        ? []
+        : [`kubectl   kubectl --kubeconfig ${join(kubelet.rootDir, "nodelet/api/admin.kubeconfig")} get pods`]),
       `log       ${kubelet.log}`,
       `nodelet   ${NODELET_ENTRY} --root-dir ${kubelet.rootDir} status   (also apply -f <file>, pods, why <pod>, logs <pod>; --help)`,
       "",
     ].join("\n"),
   );
+}
+
+function apiFlags({ apiPort }: StartOptions): string[] {
+  return apiPort === undefined ? [] : [`--api-server-port=${apiPort}`];
 }
 
 /** Milliseconds from the sample's manifest being in place to Running, as /pods shows it. */

@@ -15,6 +15,7 @@ Runs the kubelet stand-alone with example pods, and removes everything again on 
   --healthz-port <port>              /healthz (default 10248)
   --status-page-port <port>          the status page, for every user of this machine (default 10254)
   --port <port>                      logs, exec, /configz over HTTPS, for every user of this machine (default: off)
+  --api-port <port>                  the Kubernetes API for kubectl, with a client certificate (default: off)
   --timeout <seconds>                maximum time for the sample pod to start (default 60)
 
 NODELET_CONTAINERD=newest in the environment: unpack containerd 2 and runc of Debian's newest suite below .cache, and use them.
@@ -31,6 +32,7 @@ const OPTIONS = {
   "healthz-port": { type: "string", default: "10248" },
   "status-page-port": { type: "string", default: "10254" },
   port: { type: "string" },
+  "api-port": { type: "string" },
   timeout: { type: "string", default: "60" },
 };
 
@@ -62,6 +64,7 @@ export function parseStart(args) {
     healthzPort: number("healthz-port", 65535),
     statusPagePort: number("status-page-port", 65535),
     ...(values.port === undefined ? {} : { port: number("port", 65535) }),
+    ...(values["api-port"] === undefined ? {} : { apiPort: number("api-port", 65535) }),
     timeoutSeconds: number("timeout", 3600),
   };
 }

@@ -1,5 +1,5 @@
-// A node with an API server of its own (--api-server-port): it is a node of a cluster of one. The kubelet's client talks
-// to the server as to any other. Loaded only with that flag (docs/without-a-cluster.md).
+// A node with an API server of its own (--api-server-port): it is a node of a cluster of one. The kubelet's client
+// talks to the server as to any other. Loaded only with that flag (docs/without-a-cluster.md).
 
 import { hostname } from "node:os";
 import type { Clock } from "../../shared/base/clock/clock.js";

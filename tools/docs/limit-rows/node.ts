@@ -25,12 +25,73 @@ import { MAX_LIST_BYTES } from "../../../src/shared/kubernetes/cri/channel/hpack
 import { MAX_IDLE_FRAMES } from "../../../src/shared/kubernetes/cri/channel/idle-frames.js";
 import { MAX_ITEMS } from "../../../src/shared/kubernetes/cri/streamed-lists.js";
 import { MAX_RESPONSE_BYTES } from "../../../src/shared/kubernetes/plugins/connection.js";
+import { MAX_BODY_BYTES as API_MAX_BODY_BYTES } from "../../../src/workers/apiserver/doors/body.js";
+import { MAX_BEHIND_BYTES, MAX_WATCHES } from "../../../src/workers/apiserver/doors/watches.js";
+import { MAX_EVENTS } from "../../../src/workers/apiserver/furnish.js";
+import { MAX_CHANGES } from "../../../src/workers/apiserver/store/history.js";
+import { MAX_OBJECTS } from "../../../src/workers/apiserver/store/store.js";
 import { MAX_BODY_BYTES } from "../../../src/workers/server/ports/guard.js";
 import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/ports/https-server.js";
 import { MAX_MESSAGE } from "../../../src/workers/server/streams/websocket/handshake.js";
 import type { LimitRows } from "./row.js";
 
 export const NODE_LIMITS: LimitRows = {
+  "The API of a node without a cluster": [
+    {
+      of: ["src/workers/apiserver/store/store.ts", "MAX_OBJECTS"],
+      value: MAX_OBJECTS,
+      unit: "objects",
+      what: "objects that the node's own API keeps",
+      beyond: "403",
+      reason: "all objects are in memory",
+      upstream: "the size of etcd",
+    },
+    {
+      of: ["src/workers/apiserver/store/history.ts", "MAX_CHANGES"],
+      value: MAX_CHANGES,
+      unit: "changes",
+      what: "changes from which watches go on, or 8 MiB of them",
+      beyond: "410, and the client lists again",
+      reason: "memory",
+      upstream: "five minutes of etcd's history",
+    },
+    {
+      of: ["src/workers/apiserver/doors/body.ts", "MAX_BODY_BYTES"],
+      value: API_MAX_BODY_BYTES,
+      unit: "bytes",
+      what: "body of a request; 16 bodies are read at once",
+      beyond: "413, 429",
+      reason: "memory of the thread",
+      upstream: "the same",
+    },
+    {
+      of: ["src/workers/apiserver/doors/watches.ts", "MAX_WATCHES"],
+      value: MAX_WATCHES,
+      unit: "watches",
+      what: "watches at once",
+      beyond: "429",
+      reason: "each holds a connection and a queue",
+      upstream: "none",
+    },
+    {
+      of: ["src/workers/apiserver/doors/watches.ts", "MAX_BEHIND_BYTES"],
+      value: MAX_BEHIND_BYTES,
+      unit: "bytes",
+      what: "what a client of a watch has not read yet",
+      beyond: "the watch ends, and the client lists again",
+      reason: "memory; a client may never read",
+      upstream: "a number of events",
+    },
+    {
+      of: ["src/workers/apiserver/furnish.ts", "MAX_EVENTS"],
+      value: MAX_EVENTS,
+      unit: "events",
+      what: "events that are kept, for an hour",
+      beyond: "the oldest are removed",
+      reason: "each is an object",
+      upstream: "events of an hour",
+    },
+  ],
   "Port 10250 and the sockets": [
     {
       of: ["src/workers/server/ports/https-server.ts", "CONNECTION_LIMITS"],

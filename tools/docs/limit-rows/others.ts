@@ -2,6 +2,19 @@
 // here or gets a row.
 
 export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
+  "the API of a node without a cluster (docs/without-a-cluster.md)": [
+    "src/workers/apiserver/doors/gate.ts: MOST_BODIES",
+    "src/workers/apiserver/kubelet/kubelet-socket.ts: MOST_ERROR_TEXT",
+    "src/workers/apiserver/kubelet/kubelet-socket.ts: MOST_TEXT",
+    "src/workers/apiserver/objects/names.ts: LONGEST_GENERATED",
+    "src/workers/apiserver/objects/metadata.ts: ANNOTATIONS_LIMIT",
+    "src/workers/apiserver/patch/ownership.ts: MOST_MANAGERS",
+    "src/workers/apiserver/store/history.ts: MAX_BYTES",
+    "src/workers/apiserver/store/object-file.ts: LONGEST",
+    "src/workers/apiserver/store/store.ts: MAX_BATCH",
+    "src/workers/apiserver/store/store.ts: MAX_LOG_BYTES",
+    "src/workers/apiserver/verbs/unknown-fields.ts: MOST",
+  ],
   "clients of the ports and sockets (docs/security.md)": [
     "src/shared/io/http/server/request-head.ts: MAX_LENGTH",
     "src/shared/io/http/server/request-reader.ts: MAX_FIELDS",

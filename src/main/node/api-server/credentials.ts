@@ -1,5 +1,5 @@
-// The credentials of the API server of a node without a cluster: its authority, kept from the first start on; its serving
-// certificate and those of its clients, made anew at each start; and a kubeconfig for each client.
+// The credentials of the API server of a node without a cluster: its authority, kept from the first start on; its
+// serving certificate and those of its clients, made anew at each start; and a kubeconfig for each client.
 // Invariant: keys and kubeconfigs are for root only, from the moment they exist.
 
 import { X509Certificate } from "node:crypto";

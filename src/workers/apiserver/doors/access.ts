@@ -1,6 +1,7 @@
 // Rights: administrators and the kubelet may do everything. Readers may look at everything but secrets, and read logs.
 // A reader is a user of the readers' group whom the readers' file names: who is taken out of it has no rights.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import { READERS_GROUP } from "../../../shared/contracts/apiserver.js";
 import type { User } from "../../server/auth/user.js";
 import { badRequest } from "../objects/errors.js";
@@ -41,10 +42,10 @@ export function refusalText(
   user: User,
   { verb, group, resource, subresource, namespace, path, isResource }: Attributes,
 ): string {
-  if (!isResource) return `User "${user.name}" cannot ${verb} path "${path}"`;
+  if (!isResource) return `User ${quote(user.name)} cannot ${verb} path ${quote(path)}`;
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
-  const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
-  return `User "${user.name}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${quote(namespace)}`;
+  return `User ${quote(user.name)} cannot ${verb} resource ${quote(what)} in API group ${quote(group)} ${where}`;
 }
 
 /** Reviews of access, and of who the client is. */

@@ -1,5 +1,6 @@
 // The verbs of an authorised request about a kept resource.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import type { User } from "../../server/auth/user.js";
 import { badRequest, methodNotAllowed, noSuchResource, notFound, unsupportedPatch } from "../objects/errors.js";
 import { fieldsAt, isFields, nowText, type ApiObject, type Fields } from "../objects/object.js";
@@ -85,7 +86,8 @@ function targetOf({ info, resource }: Pick<Call, "info" | "resource">): Target {
 function write<T>(call: Call, decide: (context: WriteContext) => T): Promise<T> {
   const { world, user, query, warnings } = call;
   const dryRun = query.getAll("dryRun");
-  if (dryRun.some((value) => value !== "All")) throw badRequest(`dryRun: Unsupported value: "${dryRun.join(",")}"`);
+  if (dryRun.some((value) => value !== "All"))
+    throw badRequest(`dryRun: Unsupported value: ${quote(dryRun.join(","))}`);
   const wanted = query.get("fieldValidation");
   const unknownFields = wanted === "Strict" || wanted === "Ignore" ? wanted : "Warn";
   return world.store.change((tx: Transaction) =>

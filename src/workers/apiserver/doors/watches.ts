@@ -42,7 +42,7 @@ export class Watches {
   #sink(response: ServerResponse, lines: ((line: string) => string) | undefined): WatchSink {
     return {
       write: (type, object) => {
-        const line = `{"type":"${type}","object":${this.#textOf(object)}}\n`;
+        const line = `{"type":${JSON.stringify(type)},"object":${this.#textOf(object)}}\n`;
         response.write(lines?.(line) ?? line);
         if (response.writableLength <= MAX_BEHIND_BYTES) return true;
         response.destroy();

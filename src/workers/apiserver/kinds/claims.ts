@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { copyOf, fieldsAt, isFields, listAt, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import { resourceNamed } from "../objects/resources.js";
 import { keyOf, type Reader } from "../store/tables.js";
-import type { Strategy } from "../verbs/strategy.js";
 import type { WriteContext } from "../world.js";
+import type { Strategy } from "./strategy.js";
 
 const CLASS = "local";
 const PROTECTION = "kubernetes.io/pvc-protection";

@@ -6,9 +6,9 @@ import { fieldsAt, isSame, nowText, textAt, type ApiObject } from "../objects/ob
 import type { Resource } from "../objects/resource.js";
 import { resourceNamed } from "../objects/resources.js";
 import { keyOf } from "../store/tables.js";
-import type { Strategy } from "../verbs/strategy.js";
 import { claimStrategy } from "./claims.js";
 import { podStrategy } from "./pods.js";
+import type { Strategy } from "./strategy.js";
 
 const namespaceStrategy: Strategy = {
   prepareCreate(namespace) {
@@ -33,7 +33,7 @@ const namespaceStrategy: Strategy = {
   },
 };
 
-const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
+const BASE64 = /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/;
 
 /** What is immutable stays as it is; a secret's type does in any case. */
 function dataErrors(next: ApiObject, old: ApiObject): FieldError[] {

@@ -9,8 +9,8 @@ import { FieldError, invalid } from "../objects/errors.js";
 import { copyOf, isFields, listAt, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import { ephemeralErrors, podStatusErrors, podUpdateErrors, resizeErrors } from "../objects/pod-updates.js";
 import { qosClass } from "../objects/qos.js";
-import type { Strategy } from "../verbs/strategy.js";
 import { releaseClaims } from "./claims.js";
+import type { Strategy } from "./strategy.js";
 
 const POD = { group: "", kind: "Pod" };
 /** Seconds for which a pod stays on a node that is not ready, as in every cluster. */

@@ -1,6 +1,7 @@
 // Every refusal is an ApiError, sent as a Status object. Reasons, details and the words are the server's contract:
 // clients tell causes apart by them.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import type { Fields } from "./object.js";
 import type { Resource } from "./resource.js";
 
@@ -55,28 +56,28 @@ function details({ group, resource }: Of, name: string): StatusDetails {
 }
 
 export function notFound(of: Of, name: string): ApiError {
-  return new ApiError(404, "NotFound", `${groupResource(of)} "${name}" not found`, details(of, name));
+  return new ApiError(404, "NotFound", `${groupResource(of)} ${quote(name)} not found`, details(of, name));
 }
 
 export function alreadyExists(of: Of, name: string): ApiError {
-  return new ApiError(409, "AlreadyExists", `${groupResource(of)} "${name}" already exists`, details(of, name));
+  return new ApiError(409, "AlreadyExists", `${groupResource(of)} ${quote(name)} already exists`, details(of, name));
 }
 
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 export function conflict(of: Of, name: string, why: string): ApiError {
-  const message = `Operation cannot be fulfilled on ${groupResource(of)} "${name}": ${why}`;
+  const message = `Operation cannot be fulfilled on ${groupResource(of)} ${quote(name)}: ${why}`;
   return new ApiError(409, "Conflict", message, details(of, name));
 }
 
 /** A refused precondition of a delete: named by kind, as the server has it. */
 export function preconditionConflict(of: Of, name: string, why: string): ApiError {
-  const message = `Operation cannot be fulfilled on ${of.kind} "${name}": ${why}`;
+  const message = `Operation cannot be fulfilled on ${of.kind} ${quote(name)}: ${why}`;
   return new ApiError(409, "Conflict", message, { ...details(of, name), kind: of.kind });
 }
 
 export function forbidden(of: Of, name: string, why: string): ApiError {
-  const what = name === "" ? `${groupResource(of)} is` : `${groupResource(of)} "${name}" is`;
+  const what = name === "" ? `${groupResource(of)} is` : `${groupResource(of)} ${quote(name)} is`;
   return new ApiError(403, "Forbidden", `${what} forbidden: ${why}`, details(of, name));
 }
 
@@ -107,7 +108,7 @@ export class FieldError {
     return new FieldError("FieldValueTooLong", field, `Too long: may not be more than ${bytes} bytes`);
   }
   static unsupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-    const known = supported.map((one) => `"${one}"`).join(", ");
+    const known = supported.map((one) => quote(one)).join(", ");
     const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${known}`;
     return new FieldError("FieldValueNotSupported", field, text);
   }
@@ -118,7 +119,7 @@ export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: re
   const lines = [...new Set(errors.map(({ field, text }) => `${field}: ${text}`))];
   const qualified = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
   const message = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
-  return new ApiError(422, "Invalid", `${qualified} "${name}" is invalid: ${message}`, {
+  return new ApiError(422, "Invalid", `${qualified} ${quote(name)} is invalid: ${message}`, {
     ...(name === "" ? {} : { name }),
     ...(of.group === "" ? {} : { group: of.group }),
     ...(of.kind === "" ? {} : { kind: of.kind }),

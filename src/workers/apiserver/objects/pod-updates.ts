@@ -1,5 +1,6 @@
 // Which parts of a pod each update may change: the pod itself, its status, its ephemeral containers, its resources.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import { FieldError } from "./errors.js";
 import { fieldsAt, isSame, listAt, textAt, type ApiObject, type Fields } from "./object.js";
 import { qosClass } from "./qos.js";
@@ -68,10 +69,10 @@ export function ephemeralErrors(next: ApiObject, old: ApiObject): FieldError[] {
     const name = textAt(before, "name") ?? "";
     const after = wanted.find((one) => one["name"] === name);
     if (after === undefined) {
-      return [FieldError.forbidden(path, `existing ephemeral containers "${name}" may not be removed\n`)];
+      return [FieldError.forbidden(path, `existing ephemeral containers ${quote(name)} may not be removed\n`)];
     }
     if (isSame(after, before)) return [];
-    return [FieldError.forbidden(path, `existing ephemeral containers "${name}" may not be changed\n`)];
+    return [FieldError.forbidden(path, `existing ephemeral containers ${quote(name)} may not be changed\n`)];
   });
 }
 

@@ -1,6 +1,7 @@
 // Label and field selectors of lists and watches. A field that a resource does not index is refused, as the server
 // does.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import { badRequest } from "./errors.js";
 import { isFields, type ApiObject } from "./object.js";
 import type { Resource } from "./resource.js";
@@ -71,8 +72,8 @@ function fieldTests(resource: Resource, selector: string): Filter[] {
 /** Kinds with fields of their own word it in their own way. */
 function unknownField(resource: Resource, known: readonly string[], field: string): Error {
   if (FIELDS[resource.key] !== undefined) return badRequest(`field label not supported: ${field}`);
-  const names = known.map((name) => `"${name}"`).join(", ");
-  return badRequest(`"${field}" is not a known field selector: only ${names}`);
+  const names = known.map((name) => quote(name)).join(", ");
+  return badRequest(`${quote(field)} is not a known field selector: only ${names}`);
 }
 
 function fieldText(object: ApiObject, path: string): string {
@@ -121,7 +122,7 @@ function labelTest(term: string, selector: string): Filter {
   }
   const presence = /^(!?)\s*([\w./-]+)$/.exec(term);
   if (presence === null) {
-    throw badRequest(`unable to parse requirement: found '${term}' in label selector "${selector}"`);
+    throw badRequest(`unable to parse requirement: found '${term}' in label selector ${quote(selector)}`);
   }
   const [, not, key = ""] = presence;
   return (object) => (labelsOf(object)[key] !== undefined) === (not === "");

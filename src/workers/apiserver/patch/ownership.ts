@@ -1,6 +1,7 @@
 // Server-side apply: the fields of an applied configuration, who owns them, and the merge into the object.
 // Only appliers are in managedFields. Another write that changes a field takes it from its applier.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import { ApiError, badRequest } from "../objects/errors.js";
 import { copyOf, isFields, isSame, type ApiObject, type Fields } from "../objects/object.js";
 import { mergeKeysOf, SCALARS } from "./merge-keys.js";
@@ -161,7 +162,7 @@ function itemPart(item: unknown, keys: readonly string[], at: string): string {
   const named = keys.map((key) => [key, item[key] ?? defaultKey(key)] as const);
   if (named[0]?.[1] === undefined)
     throw badRequest(
-      `${at}: element: associative list with keys has an element that omits key field "${keys[0] ?? ""}"`,
+      `${at}: element: associative list with keys has an element that omits key field ${quote(keys[0] ?? "")}`,
     );
   return `k:${JSON.stringify(Object.fromEntries(named))}`;
 }

@@ -17,7 +17,7 @@ import { keyOf, Tables } from "./tables.js";
 import { Transaction } from "./transaction.js";
 
 /** A new log is begun above this size, bytes. */
-export const MAX_LOG_BYTES = 8 * 1024 * 1024;
+const MAX_LOG_BYTES = 8 * 1024 * 1024;
 export const MAX_OBJECTS = 20_000;
 /** Changes that share a sync of the disk. */
 const MAX_BATCH = 256;

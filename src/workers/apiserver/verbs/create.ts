@@ -2,6 +2,7 @@
 // rules is reported.
 
 import { randomUUID } from "node:crypto";
+import { quote } from "../../../shared/base/text/quote.js";
 import { strategyOf } from "../kinds/others.js";
 import { alreadyExists, ApiError, badRequest, forbidden, invalid, notFound } from "../objects/errors.js";
 import { metadataErrors } from "../objects/metadata.js";
@@ -52,7 +53,7 @@ export function checkedBody(resource: Resource, body: ApiObject): ApiObject {
   const { kind = "", apiVersion = "" } = body as Partial<ApiObject>;
   if ((kind !== "" && kind !== resource.kind) || (apiVersion !== "" && apiVersion !== expected)) {
     throw badRequest(
-      `${kind} in version "${apiVersion.split("/").at(-1) ?? ""}" cannot be handled as a ${resource.kind}: ` +
+      `${kind} in version ${quote(apiVersion.split("/").at(-1) ?? "")} cannot be handled as a ${resource.kind}: ` +
         `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }

@@ -1,5 +1,6 @@
 // Lists: selectors, pages with continue tokens, and the versions a client may ask for.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import { ApiError, badRequest, expired } from "../objects/errors.js";
 import type { ApiObject, Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
@@ -59,8 +60,8 @@ export function listText(resource: Resource, { metadata, items }: Page): string 
 /** @throws ApiError for a text that is no version, or one that is not yet */
 export function versionOf(store: Store, text: string): number {
   if (!/^\d+$/.test(text)) {
-    const why = `strconv.ParseUint: parsing "${text}": invalid syntax`;
-    throw badRequest(`invalid resource version: resourceVersion: Invalid value: "${text}": ${why}`);
+    const why = `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`;
+    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${quote(text)}: ${why}`);
   }
   const version = Number(text);
   if (version <= store.revision) return version;

@@ -1,5 +1,6 @@
 // Fields that the kind of an object does not have: refused, or answered with a warning, as the request says.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import { badRequest } from "../objects/errors.js";
 import { isFields, type ApiObject, type Fields } from "../objects/object.js";
 import { fieldsOf } from "../objects/schema.js";
@@ -14,13 +15,13 @@ export function checkFields(object: ApiObject, { unknownFields, warnings }: Writ
   const found: string[] = [];
   collect(rest, kind, "", found);
   if (found.length === 0) return;
-  const texts = found.slice(0, MOST).map((path) => `unknown field "${path}"`);
+  const texts = found.slice(0, MOST).map((path) => `unknown field ${quote(path)}`);
   if (unknownFields === "Warn") {
     warnings.push(...texts);
     return;
   }
   const version = apiVersion.split("/").at(-1) ?? "";
-  const what = `${kind} in version "${version}" cannot be handled as a ${kind}`;
+  const what = `${kind} in version ${quote(version)} cannot be handled as a ${kind}`;
   throw badRequest(`${what}: strict decoding error: ${texts.join(", ")}`);
 }
 

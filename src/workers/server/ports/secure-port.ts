@@ -1,7 +1,7 @@
 // An authenticated port: certificate and CAs from their files, the TLS server, and the gate that all requests pass.
-// Loaded when the thread runs, as the first pods must not wait for it. Invariant: the port is open only while there is a
-// serving certificate and, if client certificates are verified, a CA. An invalid new file leaves the last good one in
-// force.
+// Loaded when the thread runs, as the first pods must not wait for it.
+// Invariant: the port is open only while there is a serving certificate and, if client certificates are verified, a CA.
+// An invalid new file leaves the last good one in force.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
