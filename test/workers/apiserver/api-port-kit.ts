@@ -70,12 +70,12 @@ export class ApiPort implements AsyncDisposable {
       tls: { certFile: files.servingCert, keyFile: files.servingKey, minVersion: "TLSv1.2", ciphers: [], curves: [] },
       ...{ clientCAFile: files.caCert, readersFile: files.readers, directory: files.store, volumesDir: files.volumes },
     };
-    const { control, drain } = await startApiServer({ init, log: LOG, clock: systemClock } as WorkerContext<
+    const running = await startApiServer({ init, log: LOG, clock: systemClock } as WorkerContext<
       ApiServerInit,
       object
     >);
-    opened.stop = drain;
-    await control.listening();
+    opened.stop = () => running.drain();
+    await running.control.listening();
     return opened;
   }
 

@@ -59,7 +59,7 @@ export const NODE_LIMITS: LimitRows = {
       of: ["src/workers/apiserver/doors/body.ts", "MAX_BODY_BYTES"],
       value: API_MAX_BODY_BYTES,
       unit: "bytes",
-      what: "body of a request; 16 bodies are read at once",
+      what: "body of a request; 64 bodies are read at once",
       beyond: "413, 429",
       reason: "memory of the thread",
       upstream: "the same",

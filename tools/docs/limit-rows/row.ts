@@ -15,6 +15,9 @@ export type Unit =
   | "devices"
   | "events"
   | "documents"
+  | "objects"
+  | "changes"
+  | "watches"
   | "manifests"
   | "entries"
   | "directories";

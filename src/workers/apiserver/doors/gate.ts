@@ -30,8 +30,8 @@ import { perform } from "./operations.js";
 import { sendError, sendJson, sendText } from "./reply.js";
 import type { Watches } from "./watches.js";
 
-/** Bodies in memory at once: 48 MiB. */
-const MOST_BODIES = 16;
+/** Bodies in memory at once: a burst of the kubelet's statuses. */
+const MOST_BODIES = 64;
 
 export interface ApiGateOptions {
   world: World;

@@ -120,9 +120,13 @@ const VOLUME_CLASS: readonly Column[] = [
 ];
 const VOLUME_MODE: Column = { name: "VolumeMode", wide: true, cell: text("spec", "volumeMode") };
 
+/** One that waits for its users or finalizers is shown as what it does. */
+const volumeState = (object: ApiObject): string =>
+  object.metadata.deletionTimestamp === undefined ? text("status", "phase")(object) : "Terminating";
+
 const CLAIMS: readonly Column[] = [
   NAME,
-  { name: "Status", cell: text("status", "phase") },
+  { name: "Status", cell: volumeState },
   { name: "Volume", cell: ({ spec }) => textAt(spec, "volumeName") ?? "" },
   { name: "Capacity", cell: ({ status }) => textAt(fieldsAt(status, "capacity"), "storage") ?? "" },
   { name: "Access Modes", cell: ({ status }) => modes(status) },
@@ -136,7 +140,7 @@ const VOLUMES: readonly Column[] = [
   { name: "Capacity", cell: ({ spec }) => textAt(fieldsAt(spec, "capacity"), "storage") ?? "" },
   { name: "Access Modes", cell: ({ spec }) => modes(spec) },
   { name: "Reclaim Policy", cell: text("spec", "persistentVolumeReclaimPolicy") },
-  { name: "Status", cell: text("status", "phase") },
+  { name: "Status", cell: volumeState },
   {
     name: "Claim",
     cell: ({ spec }) => {
