@@ -47,7 +47,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage;
     if (!(error instanceof CliError)) {
-      writeErr(`nodelet: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`);
+      // The machine refused something: its text names the call and the path, and no line of ours explains more.
+      const text = error instanceof Error && !("syscall" in error) ? (error.stack ?? error.message) : messageOf(error);
+      writeErr(`nodelet: ${text}\n`);
       return EXIT.wrong;
     }
     printFailure(error.message);

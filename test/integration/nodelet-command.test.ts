@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { RUNTIME_NAME, startNode, waitFor, type TestNode } from "../harness/node.js";
 import { nodelet, runNodelet } from "../support/nodelet-command.js";
@@ -124,6 +124,12 @@ describe("the nodelet command", () => {
     assert.match((await nodelet(node, "cp", "web:/tmp/to", back)).stderr, /back\/to is a folder already/);
     assert.match((await nodelet(node, "cp", "web:/none", back)).stderr, /tar in the container failed: .*none/);
     assert.equal((await nodelet(node, "cp", "web:/none", "web:/other")).code, 2);
+    const nowhere = join(node.kubelet.dir, "none", "file");
+    const missing = `nodelet: there is no folder ${dirname(nowhere)}\nwhat to do: make it, or name another target\n`;
+    assert.deepEqual(await nodelet(node, "cp", "web:/tmp/to", nowhere), { code: 1, stdout: "", stderr: missing });
+    // The machine's own words, in one line.
+    const refused = await nodelet(node, "cp", "web:/tmp/to", "/proc/file");
+    assert.match(refused.stderr, /^nodelet: [^\n]*'\/proc\/[^\n]*\n$/);
     assert.deepEqual(
       (await readdir(node.kubelet.dir)).filter((name) => name.startsWith(".nodelet-cp-")),
       [],
@@ -184,6 +190,8 @@ describe("the nodelet command", () => {
       manifest("holds", [app], { spec: { volumes: [{ name: "data", emptyDir: {} }] } }),
     );
     await waitForPod(node, "holds", ({ status }) => status?.phase === "Running", "running");
+    const unknown = await nodelet(node, "volumes", "nosuch");
+    assert.deepEqual([unknown.code, /this node has no pod nosuch/.test(unknown.stderr)], [1, true]);
     const volumes = await nodelet(node, "volumes");
     assert.match(volumes.stdout, /^default\/holds-testnode +data +kubernetes\.io\/empty-dir +set up/m);
     const cgroups = await nodelet(node, "cgroups");

@@ -50,6 +50,9 @@ async function copyOut(context: Context, where: Where, { path }: PodSide, local:
   if (await isDirectory(target)) {
     throw new CliError(EXIT.wrong, `${target} is a folder already`, "remove it, or name another target");
   }
+  if (!(await isDirectory(dirname(target)))) {
+    throw new CliError(EXIT.wrong, `there is no folder ${dirname(target)}`, "make it, or name another target");
+  }
   const work = await mkdtemp(join(dirname(target), ".nodelet-cp-"));
   try {
     const command = ["tar", "cf", "-", "-C", posix.dirname(path), `./${name}`];

@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { bytes, duration, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { table, type Column } from "../output/table.js";
-import { fullName, podsOf } from "../pods/find.js";
+import { findPod, fullName, podsOf } from "../pods/find.js";
 import { podPath } from "../pods/pod-paths.js";
 
 /** Questions to main at once. */
@@ -33,11 +33,8 @@ export async function volumesCommand(
 ): Promise<ExitCode> {
   const { client, clock } = context;
   const [all, usage] = await Promise.all([podsOf(client), client.json<VolumeUsage>("/stats/summary")]);
-  const pods = all.filter(
-    (pod) =>
-      (namespace === undefined || pod.metadata.namespace === namespace) &&
-      (named === undefined || fullName(pod) === named || pod.metadata.name.startsWith(named)),
-  );
+  const ofSpace = all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+  const pods = named === undefined ? ofSpace : [findPod(all, named, namespace)];
   const volumes: PodVolume[] = [];
   await mapAtMost(AT_ONCE, pods, async (pod) => {
     const facts = await client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`);
@@ -55,7 +52,7 @@ export async function volumesCommand(
     }
   });
   volumes.sort((a, b) => (`${a.pod} ${a.name}` < `${b.pod} ${b.name}` ? -1 : 1));
-  await print(context, volumes, () => volumesText(context, volumes, clock.now()));
+  await print(context, volumes, () => volumesText(context, volumes, clock.now(), named));
   return volumes.some(({ lastError }) => lastError !== undefined) ? EXIT.wrong : EXIT.fine;
 }
 
@@ -64,8 +61,9 @@ export function volumesText(
   { columns: width, paint, format }: Pick<Context, "columns" | "paint" | "format">,
   volumes: readonly PodVolume[],
   now: number,
+  named?: string,
 ): string {
-  if (volumes.length === 0) return "no pod has volumes\n";
+  if (volumes.length === 0) return named === undefined ? "no pod has volumes\n" : `${named} has no volumes\n`;
   const columns: Column<PodVolume>[] = [
     { title: "POD", text: ({ pod }) => pod },
     { title: "VOLUME", text: ({ name }) => name },

@@ -116,10 +116,13 @@ test("a refusal hides values that may be secrets, and is bounded", () => {
   const { message, line, column, field } = refusalOf(error, [], 7);
   assert.deepEqual({ line, column, field }, { line: 3, column: 4, field: "spec.containers[0].env[0].value" });
   assert.doesNotMatch(message, /4711/);
-  assert.match(message, /^spec\.containers\[0\]\.env\[0\]\.value: wrong type: a string; line 3: spec\.hostNetwork/);
+  assert.match(
+    message,
+    /^spec\.containers\[0\]\.env\[0\]\.value: wrong type; allowed: a string; line 3: spec\.hostNetwork/,
+  );
   assert.equal(message.length, 1024);
   const token = new ManifestError("/a", [{ ...violation, field: "", got: '"t0ken"', allowed: "a v1 Pod" }]);
-  assert.equal(refusalOf(token, [], 7).message, "wrong type: a v1 Pod");
+  assert.equal(refusalOf(token, [], 7).message, "wrong type; allowed: a v1 Pod");
   const warning = { field: "", message: "m", line: 1, column: 1 };
   assert.equal(
     warningProblems(

@@ -38,7 +38,8 @@ export interface ManifestWarning {
 export function violationText(violation: ManifestViolation): string {
   const { field, reason, got, allowed, hint } = violation;
   const subject = field === "" ? "" : `${field}: `;
-  const rule = allowed === undefined ? "" : got === undefined ? `: ${allowed}` : `; allowed: ${allowed}`;
+  const isRule = got !== undefined || reason === "wrong type";
+  const rule = allowed === undefined ? "" : isRule ? `; allowed: ${allowed}` : `: ${allowed}`;
   return `${subject}${reason}${got === undefined ? "" : ` ${got}`}${rule}${hint === undefined ? "" : ` (${hint})`}`;
 }
 
