@@ -15,7 +15,9 @@ const ALONE: readonly { part: string; reason: string }[] = [
 /** Files that take minutes begin first: otherwise a lane ends long after the others, and processors are idle. */
 const LONGEST: readonly string[] = [
   ...["vm/node", "vm/quick-start-12", "vm/quick-start-13", "vm/release"],
-  ...["cluster/dynamic-config", "faults/dynamic-config", "faults/threads"],
+  ...["cluster/dynamic-config", "faults/dynamic-config", "faults/threads", "integration/pod-security"],
+  ...["faults/dynamic-resources", "integration/nodelet-apply", "integration/status-page", "faults/cluster-credentials"],
+  ...["faults/hung-volumes-cluster", "integration/flex-volumes", "integration/pod-deadlines", "integration/tracing"],
 ];
 /** More failures than this are no flakes; a second run would only take time. */
 export const MOST_RETRIES = 10;
