@@ -27,6 +27,12 @@ export interface NodeRecorderDeps {
   counters?: { recorded(type: string): void; suppressed(): void };
 }
 
+/**
+ * Events of every start and end of a container. The API server and `nodelet events` have them, and the steps that cause
+ * them have a line; upstream logs events from -v=3 on, too.
+ */
+const ROUTINE: ReadonlySet<string> = new Set(["Pulled", "Created", "Started", "Killing"]);
+
 export class NodeRecorder implements EventRecorder, ObjectEvents {
   readonly store = new EventStore(KEPT_EVENTS);
   private readonly correlator = new EventCorrelator();
@@ -92,8 +98,7 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     }
     counters?.recorded(type);
     this.store.put(outcome.event);
-    // The API server and `nodelet events` have them; upstream logs the usual ones from -v=3 on, too.
-    const write = type === "Warning" ? log.warn.bind(log) : verbose(log, 3);
+    const write = type === "Warning" ? log.warn.bind(log) : verbose(log, ROUTINE.has(reason) ? 3 : 0);
     write?.(
       { event: reason, object: about, ...(container !== undefined && { container }), count: outcome.event.count },
       `event ${reason} of ${where}: ${outcome.event.message}`,

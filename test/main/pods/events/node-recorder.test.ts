@@ -65,3 +65,19 @@ test("events that the spam filter drops are counted and kept nowhere", () => {
   assert.equal(counted.filter((one) => one === "suppressed").length, 5);
   assert.equal(heard.length, 25);
 });
+
+test("events of every start and end of a container have no log line by default; all others do", () => {
+  const { recorder, kept } = build();
+  const subject = pod({ containers: [container("web")] });
+  for (const reason of ["Pulled", "Created", "Started", "Killing", "DeadlineExceeded"]) {
+    recorder.pod(subject, { type: "Normal", reason, message: reason });
+  }
+  recorder.pod(subject, { type: "Warning", reason: "Failed", message: "no" });
+  const text = JSON.stringify(kept.lines);
+  assert.deepEqual(
+    ["Pulled", "Created", "Started", "Killing", "DeadlineExceeded", "Failed"].filter((reason) =>
+      text.includes(`event ${reason} of pod`),
+    ),
+    ["DeadlineExceeded", "Failed"],
+  );
+});
