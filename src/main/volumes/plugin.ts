@@ -31,7 +31,7 @@ export interface VolumePlugin {
   readonly name: string;
   /** Field of the volume that selects the plugin: "emptyDir". */
   readonly source: string;
-  /** The plugin delegates to another one and reports its name (`onPluginKnown`): no volume has the plugin's own name. */
+  /** The plugin delegates to another one and reports its name to `onPluginKnown`: no volume has its own name. */
   readonly indirect?: boolean | undefined;
   /** Idempotent. Resolves to what containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
   setUp(request: SetUpRequest): Promise<VolumePlace>;
