@@ -3,6 +3,7 @@
 // Invariant: pure; equal trees give equal pictures; frames too narrow to be seen are left out, so that pictures stay
 // small.
 
+import { escapeHtml } from "../../src/shared/base/text/escape.js";
 import type { Frame } from "./stacks.js";
 
 const WIDTH = 1200;
@@ -39,7 +40,7 @@ export function flamePicture(title: string, top: Frame): string {
   draw(top, 0, 0);
   const height = (deepest + 1) * ROW + 24;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="monospace" font-size="10">
-<text x="2" y="14" font-size="13">${escape(title)}</text>
+<text x="2" y="14" font-size="13">${escapeHtml(title)}</text>
 ${rectangles.join("\n")}
 </svg>
 `;
@@ -55,11 +56,11 @@ function rectangle(
   const y = 22 + depth * ROW;
   const fits = Math.floor((width - 4) / CHARACTER);
   const shown = name.length <= fits ? name : name.slice(0, Math.max(0, fits - 1));
-  const text = fits < 4 ? "" : `<text x="${(x + 2).toFixed(1)}" y="${y + 11}">${escape(shown)}</text>`;
+  const text = fits < 4 ? "" : `<text x="${(x + 2).toFixed(1)}" y="${y + 11}">${escapeHtml(shown)}</text>`;
   const share = ((100 * totalMs) / all).toFixed(1);
   const about = `${name}: ${totalMs.toFixed(0)} ms, ${share} %; itself ${selfMs.toFixed(0)} ms`;
   const place = `x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${ROW - 1}"`;
-  return `<g><title>${escape(about)}</title><rect ${place} fill="${colour(room)}"/>${text}</g>`;
+  return `<g><title>${escapeHtml(about)}</title><rect ${place} fill="${colour(room)}"/>${text}</g>`;
 }
 
 function colour(room: string): string {
@@ -72,8 +73,4 @@ function hashOf(text: string): number {
   let hash = 7;
   for (const character of text) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 9973;
   return hash;
-}
-
-function escape(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,5 +1,6 @@
 // The results as one page: every table, and a bar for every figure of its first numeric column.
 
+import { escapeHtml } from "../../src/shared/base/text/escape.js";
 import type { Cell } from "./stats.js";
 
 /** One table of the results. */
@@ -11,8 +12,7 @@ export interface Report {
   svg?: string;
 }
 
-const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-const shown = (cell: Cell): string => escape(cell === undefined ? "–" : String(cell));
+const shown = (cell: Cell): string => escapeHtml(cell === undefined ? "–" : String(cell));
 
 export function renderPage(machine: string, at: Date, reports: readonly Report[]): string {
   return `<!doctype html>
@@ -24,7 +24,7 @@ table { border-collapse: collapse; } td, th { padding: .2rem .7rem; text-align: 
 td:first-child, th:first-child { text-align: left; } svg { margin: .5rem 0 2rem; }
 </style>
 <h1>nodelet bench</h1>
-<p>${at.toISOString()}<br>${escape(machine)}</p>
+<p>${at.toISOString()}<br>${escapeHtml(machine)}</p>
 ${reports.map(section).join("\n")}
 `;
 }
@@ -32,7 +32,7 @@ ${reports.map(section).join("\n")}
 function section({ title, head, rows, svg }: Report): string {
   const cells = (row: readonly Cell[], tag: string): string =>
     row.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join("");
-  return `<h2>${escape(title)}</h2>
+  return `<h2>${escapeHtml(title)}</h2>
 <table><tr>${cells(head, "th")}</tr>
 ${rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n")}
 </table>

@@ -1,7 +1,7 @@
 // Quiet colours for code: comments, texts, names and prompts, by a few rules per language. Pure; made at build time.
 // What no rule knows stays plain.
 
-import { escapeHtml } from "./escape.js";
+import { escapeHtml } from "../../src/shared/base/text/escape.js";
 
 type Kind = "c" | "s" | "n" | "p";
 type Rule = readonly [kind: Kind, pattern: RegExp];

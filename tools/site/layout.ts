@@ -2,8 +2,8 @@
 // and next page.
 
 import { posix } from "node:path";
+import { escapeHtml } from "../../src/shared/base/text/escape.js";
 import { bookOf, type Page, type Part } from "./contents.js";
-import { escapeHtml } from "./escape.js";
 import type { Rendered } from "./render.js";
 
 export const STYLE = "site.css";

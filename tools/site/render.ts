@@ -4,10 +4,10 @@
 
 import { posix } from "node:path";
 import { Marked, type Tokens } from "marked";
+import { escapeHtml } from "../../src/shared/base/text/escape.js";
 import { SetupProblem } from "../standalone/problem.js";
 import { Anchors } from "./anchors.js";
 import { colouredCode } from "./colour.js";
-import { escapeHtml } from "./escape.js";
 import { rowAnchor, rowName } from "./search/sections.js";
 
 /** Pages of which each row of a table has an anchor: a flag, a field, a metric. */

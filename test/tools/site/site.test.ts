@@ -23,7 +23,13 @@ const INDEX_BYTES = 170_000;
 const attributes = (html: string, name: string): string[] =>
   Array.from(html.matchAll(new RegExp(`<[^>]*\\s${name}="([^"]*)"`, "g")), ([, value = ""]) => unescape(value));
 const unescape = (text: string): string =>
-  text.replaceAll("&quot;", '"').replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+  text
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#34;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&amp;", "&");
 
 describe("the documentation as a site", () => {
   let folder: string;
@@ -214,7 +220,7 @@ describe("a rendered document", () => {
 
   test("text is escaped, and comments are not rendered", () => {
     const { html } = render("<!-- run: node -->\n\n```\ncat <<'EOF' && \"x\"\n```\n\n`<pod>` a < b");
-    assert.match(html, /^<pre tabindex="0"><code>cat &lt;&lt;'EOF' &amp;&amp; &quot;x&quot;<\/code><\/pre>/);
+    assert.match(html, /^<pre tabindex="0"><code>cat &lt;&lt;&#39;EOF&#39; &amp;&amp; &#34;x&#34;<\/code><\/pre>/);
     assert.match(html, /<code class="name">&lt;pod&gt;<\/code> a &lt; b/);
     assert.doesNotMatch(html, /run: node/);
   });
@@ -241,14 +247,18 @@ describe("a rendered document", () => {
   });
 
   for (const [language, text, html] of [
-    ["sh", "x --y 'z' # w", 'x <span class="n">--y</span> <span class="s">\'z\'</span> <span class="c"># w</span>'],
-    ["console", "$ a --b\nout --b 'c'", '<span class="p">$ </span>a <span class="n">--b</span>\nout --b \'c\''],
+    [
+      "sh",
+      "x --y 'z' # w",
+      'x <span class="n">--y</span> <span class="s">&#39;z&#39;</span> <span class="c"># w</span>',
+    ],
+    ["console", "$ a --b\nout --b 'c'", '<span class="p">$ </span>a <span class="n">--b</span>\nout --b &#39;c&#39;'],
     [
       "yaml",
       "a: 'b' # c\n- d: <e>",
-      '<span class="n">a</span>: <span class="s">\'b\'</span> <span class="c"># c</span>\n- <span class="n">d</span>: &lt;e&gt;',
+      '<span class="n">a</span>: <span class="s">&#39;b&#39;</span> <span class="c"># c</span>\n- <span class="n">d</span>: &lt;e&gt;',
     ],
-    ["json", '{"a": "b"}', '{<span class="n">&quot;a&quot;</span>: <span class="s">&quot;b&quot;</span>}'],
+    ["json", '{"a": "b"}', '{<span class="n">&#34;a&#34;</span>: <span class="s">&#34;b&#34;</span>}'],
     ["text", "a # b", "a # b"],
   ] as const) {
     test(`code in ${language} has quiet colours, and its text stays`, () => {

@@ -1,6 +1,8 @@
 // Parts of an SVG picture: text and shapes as strings, colours for light and dark. Pictures load nothing and run no
 // script.
 
+import { escapeHtml } from "../../../src/shared/base/text/escape.js";
+
 const STYLE = `
 text { font-family: "DejaVu Sans", Arial, Helvetica, sans-serif; font-size: 12px; fill: #1f2933; }
 .title { font-size: 14px; font-weight: 600; } .small { font-size: 11px; fill: #52606d; }
@@ -24,8 +26,8 @@ export interface Picture {
 
 export function svg({ title, description, width, height, body }: Picture): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc">
-<title id="title">${escapeXml(title)}</title>
-<desc id="desc">${escapeXml(description)}</desc>
+<title id="title">${escapeHtml(title)}</title>
+<desc id="desc">${escapeHtml(description)}</desc>
 <style>${STYLE}</style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>
 <rect class="ground" x="0" y="0" width="${width}" height="${height}"/>
@@ -43,7 +45,7 @@ export function text(
 ): string {
   const classes = kind === "" ? "" : ` class="${kind}"`;
   const at = anchor === "start" ? "" : ` text-anchor="${anchor}"`;
-  return `<text${classes} x="${round(x)}" y="${round(y)}"${at}>${escapeXml(content)}</text>`;
+  return `<text${classes} x="${round(x)}" y="${round(y)}"${at}>${escapeHtml(content)}</text>`;
 }
 
 export function rect(kind: string, x: number, y: number, width: number, height: number, radius = 0): string {
@@ -58,7 +60,3 @@ export function path(points: readonly (readonly [x: number, y: number])[], kind 
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
-
-function escapeXml(content: string): string {
-  return content.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}

@@ -2,8 +2,8 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { escapeHtml } from "../../../shared/base/text/escape.js";
 import { REDIRECT_STATUS } from "../../../shared/io/http/server/clean-path.js";
-import { escapeHtml } from "./html.js";
 
 export const TEXT = "text/plain; charset=utf-8";
 

@@ -3,6 +3,7 @@
 // family whose type differs between threads is kept as the first thread declared it; the samples of the others are
 // left out and counted in nodelet_metrics_conflicts.
 
+import { escapeLabel } from "../../../shared/base/text/escape.js";
 import type {
   MetricFamily,
   MetricSample,
@@ -80,10 +81,6 @@ function labelText(labels: Record<string, string | number>): string {
   const names = Object.keys(labels).sort((a, b) => (a === "le" ? 1 : b === "le" ? -1 : a < b ? -1 : 1));
   if (names.length === 0) return "";
   return `{${names.map((name) => `${name}="${escapeLabel(String(labels[name]))}"`).join(",")}}`;
-}
-
-function escapeLabel(text: string): string {
-  return text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"');
 }
 
 function numberText(value: number): string {

@@ -3,6 +3,7 @@
 import assert, { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { escapeLabel } from "../../../../src/shared/base/text/escape.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { DetailFigures, MemoryFigures } from "../../../../src/shared/node/stats/cgroup-figures.js";
 import { NO_PRESSURES } from "../../../../src/shared/node/stats/cgroup/pressure.js";
@@ -12,7 +13,7 @@ import { parseDiskstats } from "../../../../src/workers/server/stats/disk-counte
 import { CADVISOR_FAMILIES } from "../../../../src/workers/server/stats/exposition/cadvisor-families.js";
 import { CadvisorPage } from "../../../../src/workers/server/stats/exposition/cadvisor.js";
 import { resourcePage } from "../../../../src/workers/server/stats/exposition/resource.js";
-import { escapeLabel, numberText, type Page } from "../../../../src/workers/server/stats/exposition/text.js";
+import { numberText, type Page } from "../../../../src/workers/server/stats/exposition/text.js";
 import type { NodeReadings, Reading } from "../../../../src/workers/server/stats/readings.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "../../../../src/workers/server/stats/summary/build.js";
 import { facts } from "../../../support/facts.js";

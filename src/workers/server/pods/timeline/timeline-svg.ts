@@ -1,7 +1,7 @@
 // A pod's timeline as a small SVG: one row per stage, in the order in which they began. Pure.
 
+import { escapeHtml } from "../../../../shared/base/text/escape.js";
 import type { PodTimeline, TimelineStage } from "../../../../shared/contracts/timeline.js";
-import { escapeHtml } from "../../http/html.js";
 
 const WIDTH = 900;
 const LABEL_WIDTH = 260;

@@ -1,7 +1,7 @@
 // Labels of one cgroup's rows, further ones among them, in the order of their names. A page has twenty thousand rows:
 // what does not change from row to row is put together once.
 
-import { escapeLabel } from "./text.js";
+import { escapeLabel } from "../../../../shared/base/text/escape.js";
 
 export interface OwnLabels {
   container: string;

@@ -1,4 +1,7 @@
 // Prometheus text, format 0.0.4, of samples that carry their own times.
+
+import { escapeLabel } from "../../../../shared/base/text/escape.js";
+
 /**
  * Rows of one family, as the bytes that are sent. Twenty thousand kept strings would keep the garbage collector busy.
  */
@@ -60,10 +63,6 @@ export class Page {
 /** `name="value",…` in the given order, without braces. */
 export function labelText(labels: readonly (readonly [string, string])[]): string {
   return labels.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(",");
-}
-
-export function escapeLabel(text: string): string {
-  return /[\\\n"]/.test(text) ? text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"') : text;
 }
 
 /** As Go's client writes numbers: an exponent of two digits from 1e+06 on, whole below. */
