@@ -1,5 +1,6 @@
 // Differences between two configurations: that of this kubelet, and one of a file. Pure.
 
+import { isRecord } from "../shared/base/text/is-record.js";
 import { readKubernetesYaml } from "../shared/io/yaml/kubernetes-yaml.js";
 import { CliError, EXIT } from "./errors.js";
 import { durationMs } from "./output/amounts.js";
@@ -23,8 +24,8 @@ export function otherConfig(text: string, name: string): { config: Record<string
   } catch (error) {
     throw new CliError(EXIT.usage, `${name} is neither YAML nor JSON: ${error instanceof Error ? error.message : ""}`);
   }
-  if (isMap(read) && isMap(read["kubeletconfig"])) return { config: masked(read["kubeletconfig"]), whole: true };
-  if (isMap(read) && (read["kind"] === "KubeletConfiguration" || read["kind"] === undefined)) {
+  if (isRecord(read) && isRecord(read["kubeletconfig"])) return { config: masked(read["kubeletconfig"]), whole: true };
+  if (isRecord(read) && (read["kind"] === "KubeletConfiguration" || read["kind"] === undefined)) {
     return { config: masked(read), whole: false };
   }
   throw new CliError(
@@ -36,7 +37,7 @@ export function otherConfig(text: string, name: string): { config: Record<string
 
 function masked(config: Record<string, unknown>): Record<string, unknown> {
   const headers = config["staticPodURLHeader"];
-  if (!isMap(headers)) return config;
+  if (!isRecord(headers)) return config;
   const names = Object.keys(headers).map((name) => [name, ["<masked>"]] as const);
   return { ...config, staticPodURLHeader: Object.fromEntries(names) };
 }
@@ -52,7 +53,7 @@ export function differences(
 ): Difference[] {
   const found: Difference[] = [];
   const compare = (path: string, a: unknown, b: unknown): void => {
-    if (isMap(a) && isMap(b)) {
+    if (isRecord(a) && isRecord(b)) {
       for (const key of new Set([...Object.keys(whole ? a : {}), ...Object.keys(b)])) {
         compare(path === "" ? key : /[.\]]/.test(key) ? `${path}[${key}]` : `${path}.${key}`, a[key], b[key]);
       }
@@ -84,8 +85,4 @@ function isZero(value: unknown): boolean {
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   return typeof value === "object" && Object.keys(value).length === 0;
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

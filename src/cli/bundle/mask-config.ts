@@ -3,6 +3,7 @@
 // secret anywhere.
 
 import { stringify } from "yaml";
+import { isRecord } from "../../shared/base/text/is-record.js";
 import { readKubernetesYamls } from "../../shared/io/yaml/kubernetes-yaml.js";
 import { readToml } from "../runtime/toml.js";
 import { MASK, maskText } from "./mask-text.js";
@@ -62,7 +63,7 @@ class ConfigMasks {
     if (VARIABLES.test(plain)) return maskVariables(value);
     if (SECRET.test(plain)) return this.all(value, plain);
     if (Array.isArray(value)) return value.map((one: unknown) => this.tree(one, name));
-    if (isMap(value)) return maskMap(value, (one, member) => this.tree(one, member));
+    if (isRecord(value)) return maskMap(value, (one, member) => this.tree(one, member));
     if (typeof value !== "string") return value;
     return SECRET_TEXT.test(plain) ? this.all(value, plain) : maskValue(value);
   }
@@ -71,7 +72,7 @@ class ConfigMasks {
   private all(value: unknown, name: string): unknown {
     if (value === null || value === "" || typeof value === "boolean") return value;
     if (Array.isArray(value)) return value.map((one: unknown) => this.all(one, name));
-    if (isMap(value)) return maskMap(value, (one, member) => this.all(one, USER.test(member) ? member : ""));
+    if (isRecord(value)) return maskMap(value, (one, member) => this.all(one, USER.test(member) ? member : ""));
     if (typeof value === "string" && NAMES_A_PATH.test(name) && PATH.test(value)) return value;
     if (typeof value === "string" && !USER.test(name)) this.secrets.add(value);
     return MASK;
@@ -85,7 +86,7 @@ function maskVariables(value: unknown): unknown {
     return equals < 0 ? MASK : `${value.slice(0, equals)}=${MASK}`;
   }
   if (Array.isArray(value)) return value.map(maskVariables);
-  return isMap(value) ? maskMap(value, () => MASK) : value;
+  return isRecord(value) ? maskMap(value, () => MASK) : value;
 }
 
 function maskValue(text: string): string {
@@ -95,8 +96,4 @@ function maskValue(text: string): string {
 /** A name may hold a secret, too: the address of a registry with its password. */
 function maskMap(map: Record<string, unknown>, mask: (value: unknown, name: string) => unknown): unknown {
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [maskValue(name), mask(value, name)]));
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // Masks what containers wrote and what users chose, in pods, events and messages of a support bundle. Pure. When in
 // doubt, it masks.
 
+import { isRecord } from "../../shared/base/text/is-record.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { MASK, maskText } from "./mask-text.js";
 
@@ -81,7 +82,7 @@ const SHOWN_SOURCES = new Set([
 ]);
 
 function maskVolume(volume: unknown): unknown {
-  if (!isMap(volume)) return MASK;
+  if (!isRecord(volume)) return MASK;
   return Object.fromEntries(
     Object.entries(volume).map(([member, source]) => {
       if (member === "name") return [member, source];
@@ -92,7 +93,7 @@ function maskVolume(volume: unknown): unknown {
 
 function known(source: unknown): unknown {
   if (Array.isArray(source)) return source.map(known);
-  if (!isMap(source)) return source;
+  if (!isRecord(source)) return source;
   const entries = Object.entries(source).map(([member, value]) => [
     member,
     SHOWN_IN_VOLUMES.has(member) ? known(value) : MASK,
@@ -111,7 +112,7 @@ const VALUE_LISTS = new Set(["args", "command", "values"]);
 export function maskPod(pod: Pod): unknown {
   return JSON.parse(
     JSON.stringify(pod, (key, value: unknown) => {
-      if (VALUE_MAPS.has(key) && isMap(value)) {
+      if (VALUE_MAPS.has(key) && isRecord(value)) {
         return Object.fromEntries(Object.keys(value).map((name) => [name, MASK]));
       }
       if (key === "env" && Array.isArray(value)) return value.map(maskVariable);
@@ -119,7 +120,7 @@ export function maskPod(pod: Pod): unknown {
       if (key === "volumes" && Array.isArray(value)) return value.map(maskVolume);
       if (key === "httpHeaders") return MASK;
       // A termination message is a file of the container.
-      if (key === "terminated" && isMap(value) && "message" in value) return { ...value, message: MASK };
+      if (key === "terminated" && isRecord(value) && "message" in value) return { ...value, message: MASK };
       if (typeof value !== "string") return value;
       return key === "message" ? maskMessage(value) : maskText(value);
     }),
@@ -127,9 +128,5 @@ export function maskPod(pod: Pod): unknown {
 }
 
 function maskVariable(variable: unknown): unknown {
-  return isMap(variable) && "value" in variable ? { ...variable, value: MASK } : variable;
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(variable) && "value" in variable ? { ...variable, value: MASK } : variable;
 }

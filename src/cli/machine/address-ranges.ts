@@ -2,6 +2,7 @@
 
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { isRecord } from "../../shared/base/text/is-record.js";
 import { entriesOf, filesOf, readThrough } from "./files.js";
 import type { ToolOptions } from "./tool.js";
 
@@ -63,14 +64,14 @@ export function hostLocalOf(text: string): HostLocal | "unreadable" | undefined 
   } catch {
     return "unreadable";
   }
-  if (!isFields(config)) return "unreadable";
+  if (!isRecord(config)) return "unreadable";
   const { name, plugins } = config;
   const list: unknown[] = Array.isArray(plugins) ? plugins : [config];
-  const ipam = list.flatMap((plugin) => (isFields(plugin) && isFields(plugin["ipam"]) ? [plugin["ipam"]] : []))[0];
+  const ipam = list.flatMap((plugin) => (isRecord(plugin) && isRecord(plugin["ipam"]) ? [plugin["ipam"]] : []))[0];
   if (ipam?.["type"] !== "host-local" || typeof name !== "string") return undefined;
   const dataDir = typeof ipam["dataDir"] === "string" && ipam["dataDir"] !== "" ? ipam["dataDir"] : DATA_DIR;
   const sets: unknown[] = Array.isArray(ipam["ranges"]) ? ipam["ranges"] : [];
-  const ranges = [ipam, ...sets.flat()].flatMap((range) => (isFields(range) ? (rangeOf(range) ?? []) : []));
+  const ranges = [ipam, ...sets.flat()].flatMap((range) => (isRecord(range) ? (rangeOf(range) ?? []) : []));
   return { network: name, leases: join(dataDir, name), ranges };
 }
 
@@ -113,8 +114,4 @@ function valueOf6(text: string): bigint {
   const [before, after] = [groups(head), groups(tail ?? "")];
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - before.length - after.length }, () => "0");
   return [...before, ...zeros, ...after].reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import { isRecord } from "../../shared/base/text/is-record.js";
 import { readBounded } from "../machine/read-bounded.js";
 
 /** As libcni: by the ending of the name. */
@@ -70,17 +71,17 @@ export async function readCniFiles(folder: string): Promise<CniFiles> {
 /** @internal @throws with the reason why a runtime refuses the file */
 export function networkOf(file: string, text: string): CniNetwork {
   const found: unknown = JSON.parse(text);
-  if (!isObject(found)) throw new Error("is no JSON object");
+  if (!isRecord(found)) throw new Error("is no JSON object");
   const plugins = file.endsWith(".conflist") ? found["plugins"] : [found];
   if (!Array.isArray(plugins) || plugins.length === 0) throw new Error('has no list "plugins"');
   return { file, plugins: plugins.map(pluginOf) };
 }
 
 function pluginOf(value: unknown): CniPlugin {
-  const type = isObject(value) ? value["type"] : undefined;
-  if (!isObject(value) || typeof type !== "string" || type === "") throw new Error('a plugin has no "type"');
+  const type = isRecord(value) ? value["type"] : undefined;
+  if (!isRecord(value) || typeof type !== "string" || type === "") throw new Error('a plugin has no "type"');
   const gateway = value["isGateway"] === true || value["isDefaultGateway"] === true;
-  const addresses = isObject(value["ipam"]) ? value["ipam"] : {};
+  const addresses = isRecord(value["ipam"]) ? value["ipam"] : {};
   const ipam = addresses["type"];
   return {
     type,
@@ -93,10 +94,6 @@ function pluginOf(value: unknown): CniPlugin {
 /** In the forms of host-local and static: "ranges", "subnet", "addresses". */
 function hasIpv6({ subnet, ranges, addresses }: Readonly<Record<string, unknown>>): boolean {
   const lists = [ranges, addresses].flatMap((list): unknown[] => (Array.isArray(list) ? list.flat() : []));
-  const found = lists.flatMap((one) => (isObject(one) ? [one["subnet"], one["address"]] : []));
+  const found = lists.flatMap((one) => (isRecord(one) ? [one["subnet"], one["address"]] : []));
   return [subnet, ...found].some((text) => typeof text === "string" && text.includes(":"));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,11 @@
 // The shapes of JSON in the managers' checkpoints. Each function returns the value with its type, or names the wrong
 // part.
 
+import { isRecord } from "../../shared/base/text/is-record.js";
+
 /** @throws Error */
 export function recordOf(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value as Record<string, unknown>;
   throw new Error(`${where} is not an object`);
 }
 

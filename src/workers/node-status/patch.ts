@@ -1,6 +1,7 @@
 // The difference between two versions of the Node, as a strategic merge patch of its status subresource. That accepts
 // labels and annotations, too. Merge keys are core/v1's: conditions by type; other lists are replaced.
 
+import { isRecord } from "../../shared/base/text/is-record.js";
 import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
 import type { Node, NodeCondition, NodeStatus } from "../../shared/kubernetes/api/node.js";
 import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/kubernetes/api/quantity.js";
@@ -44,7 +45,7 @@ function statusPatch(before: NodeStatus, after: NodeStatus): Json {
     }
     // Addresses have a merge key, type, that is no key: two of one type are allowed. So the list is replaced whole.
     else if (key === "addresses") patch[key] = [...(after.addresses ?? []), { $patch: "replace" }];
-    else if (isMap(now)) patch[key] = diff(isMap(old) ? old : {}, now, key);
+    else if (isRecord(now)) patch[key] = diff(isRecord(old) ? old : {}, now, key);
     else patch[key] = now;
   }
   return patch;
@@ -69,7 +70,7 @@ function diff(before: Json, after: Json, field: string): Json {
     const [old, now] = [before[key], after[key]];
     if (canonicalField(field, old) === canonicalField(field, now)) continue;
     if (now === undefined) patch[key] = null;
-    else patch[key] = isMap(now) && isMap(old) ? diff(old, now, field) : now;
+    else patch[key] = isRecord(now) && isRecord(old) ? diff(old, now, field) : now;
   }
   return patch;
 }
@@ -98,7 +99,7 @@ function withoutHeartbeats(status: NodeStatus = {}): Json {
 function canonicalField(field: string, value: unknown): string {
   if (field !== "capacity" && field !== "allocatable") return canonical(value);
   return canonical(
-    isMap(value) ? quantities(value as ResourceList) : value === undefined ? value : quantity(value as QuantityLike),
+    isRecord(value) ? quantities(value as ResourceList) : value === undefined ? value : quantity(value as QuantityLike),
   );
 }
 
@@ -116,14 +117,10 @@ function quantity(value: QuantityLike): string {
   }
 }
 
-function isMap(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Equal text for values that are equal in the API: members in any order; absent, null, [] and {} are the same. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "" : `[${value.map(canonical).join(",")}]`;
-  if (!isMap(value)) return value === undefined || value === null ? "" : JSON.stringify(value);
+  if (!isRecord(value)) return value === undefined || value === null ? "" : JSON.stringify(value);
   const members = Object.keys(value)
     .sort()
     .flatMap((key) => {

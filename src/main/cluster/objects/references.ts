@@ -1,6 +1,7 @@
 // The config maps and secrets that a pod refers to, and the index from object to pods. Objects with a volume are
 // watched while the pod exists; the others are read when a container starts.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { allContainersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 
@@ -58,9 +59,7 @@ function noteEnv(
 }
 
 function secretRefOf(source: unknown, field: string): string | undefined {
-  const ref: unknown = isObject(source) ? source[field] : undefined;
-  const name = isObject(ref) ? ref["name"] : undefined;
+  const ref: unknown = isRecord(source) ? source[field] : undefined;
+  const name = isRecord(ref) ? ref["name"] : undefined;
   return typeof name === "string" ? name : undefined;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

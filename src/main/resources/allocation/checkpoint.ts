@@ -2,6 +2,7 @@
 // is {"data": "<JSON text>", "checksum": N}, with the checksum of the text.
 
 import { fnv32 } from "../../../shared/base/hash/fnv32.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import type { ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import type { PodResources } from "../../model/pod-resources.js";
 
@@ -58,10 +59,6 @@ function decodeRequirements(uid: string, value: unknown): PodResources["containe
   };
   const [limits, requests] = [list("limits"), list("requests")];
   return { ...(limits && { limits }), ...(requests && { requests }) };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** 32-bit FNV-1a over Go's debug print of the text, which is what upstream hashes. */

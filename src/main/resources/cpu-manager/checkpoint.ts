@@ -2,6 +2,7 @@
 // "defaultCpuSet": "0,3-7", "entries": {UID: {container: "1-2"}}, "checksum": N}. With gate PodLevelResourceManagers it
 // has "podEntries": {UID: {"cpuSet": "1-4"}} before the checksum.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { CpuSet } from "./cpu-set.js";
 import { stateSum, type StateTexts, isStateSum } from "./state-sum.js";
@@ -82,8 +83,4 @@ function isPodEntry(value: unknown): value is { cpuSet: string } {
 
 function isRecordOf<T>(value: unknown, isMember: (member: unknown) => member is T): value is Record<string, T> {
   return isRecord(value) && Object.values(value).every((member) => isMember(member));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

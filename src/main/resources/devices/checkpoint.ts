@@ -3,6 +3,7 @@
 // print of Data (types and field names included), which goPrint() rebuilds.
 
 import { Fnv32 } from "../../../shared/base/hash/fnv32.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 
 export interface CheckpointEntry {
   PodUID: string;
@@ -172,8 +173,4 @@ function textOf(value: unknown): string {
 function asList(value: unknown, what: string): unknown[] {
   if (!Array.isArray(value)) throw new Error(`${what} is no list`);
   return value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

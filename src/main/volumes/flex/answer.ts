@@ -1,5 +1,6 @@
 // The answer of a flexVolume driver: one JSON object on standard output. Keys are compared without case, as Go does.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { VolumeError } from "../volume-error.js";
 export interface FlexCapabilities {
   attach: boolean;
@@ -64,7 +65,7 @@ function parsed(command: string, text: string): unknown {
       cause: error,
     });
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isRecord(value)) return value;
   throw new VolumeError(`the driver's output for ${command} is not a JSON object`);
 }
 

@@ -5,9 +5,10 @@
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { readText } from "../read-text.js";
-import { isObject, parseNetwork, type NetworkConfig } from "./cni-config.js";
+import { parseNetwork, type NetworkConfig } from "./cni-config.js";
 import { IF_NAME, type Attachment } from "./cni-plugin.js";
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -43,9 +44,9 @@ export class CniCache {
   async read(networkName: string, containerId: string): Promise<CachedResult | undefined> {
     try {
       const entry: unknown = JSON.parse(await readText(this.path(networkName, containerId), MAX_BYTES));
-      if (!isObject(entry) || typeof entry["config"] !== "string") return undefined;
+      if (!isRecord(entry) || typeof entry["config"] !== "string") return undefined;
       const network = parseNetwork(JSON.parse(Buffer.from(entry["config"], "base64").toString("utf8")), true);
-      const capabilities = isObject(entry["capabilityArgs"]) ? entry["capabilityArgs"] : {};
+      const capabilities = isRecord(entry["capabilityArgs"]) ? entry["capabilityArgs"] : {};
       return { network, capabilities, result: entry["result"] };
     } catch {
       // Without it, DEL runs with the present configuration, as the specification allows.

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { readText } from "../read-text.js";
 
 /** One plugin's configuration, as its file has it. */
@@ -48,7 +49,7 @@ async function filesIn(dir: string): Promise<string[]> {
 
 /** @throws OperatorError */
 export function parseNetwork(found: unknown, isList: boolean): NetworkConfig {
-  if (!isObject(found)) throw new OperatorError("the file has no JSON object");
+  if (!isRecord(found)) throw new OperatorError("the file has no JSON object");
   const { name, cniVersion = "0.1.0" } = found;
   if (typeof name !== "string" || !NAME.test(name)) throw new OperatorError("the network has no valid name");
   if (typeof cniVersion !== "string") throw new OperatorError("cniVersion is no text");
@@ -58,13 +59,9 @@ export function parseNetwork(found: unknown, isList: boolean): NetworkConfig {
 }
 
 function pluginOf(found: unknown): PluginConfig {
-  const type = isObject(found) ? found["type"] : undefined;
+  const type = isRecord(found) ? found["type"] : undefined;
   // The type is the name of a program in the plugin directories.
-  if (!isObject(found) || typeof type !== "string" || !NAME.test(type))
+  if (!isRecord(found) || typeof type !== "string" || !NAME.test(type))
     throw new OperatorError("a plugin has no valid type");
   return { ...found, type };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,10 +4,11 @@
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
 import { runProgram } from "../../../shared/io/exec/run-program.js";
 import { Fault } from "../fault.js";
-import { isObject, type NetworkConfig, type PluginConfig } from "./cni-config.js";
+import { type NetworkConfig, type PluginConfig } from "./cni-config.js";
 
 export interface Attachment {
   containerId: string;
@@ -73,7 +74,7 @@ export async function runPlugin(run: PluginRun, { binDirs, clock }: PluginDeps, 
 /** Pure: the configuration with what belongs to this run. @internal */
 export function pluginInput({ network, plugin, attachment, prevResult }: PluginRun): Record<string, unknown> {
   const { capabilities: declared, ...config } = plugin;
-  const wanted = isObject(declared) ? declared : {};
+  const wanted = isRecord(declared) ? declared : {};
   const runtimeConfig = Object.fromEntries(
     Object.entries(attachment.capabilities).filter(([name]) => wanted[name] === true),
   );
@@ -113,7 +114,7 @@ function resultOf(output: string, type: string): unknown {
 function said(stdout: string): string | undefined {
   try {
     const error: unknown = JSON.parse(stdout);
-    if (!isObject(error) || typeof error["msg"] !== "string") return undefined;
+    if (!isRecord(error) || typeof error["msg"] !== "string") return undefined;
     const details = typeof error["details"] === "string" && error["details"] !== "" ? `; ${error["details"]}` : "";
     return `${error["msg"]}${details}`;
   } catch {
@@ -124,12 +125,12 @@ function said(stdout: string): string | undefined {
 
 /** Pure: the addresses of a result, of all versions of the format. */
 export function addressesOf(result: unknown): string[] {
-  if (!isObject(result)) return [];
+  if (!isRecord(result)) return [];
   const listed = Array.isArray(result["ips"])
-    ? result["ips"].map((entry: unknown) => (isObject(entry) ? entry["address"] : undefined))
+    ? result["ips"].map((entry: unknown) => (isRecord(entry) ? entry["address"] : undefined))
     : [];
   // Version 0.2.0.
-  const former = [result["ip4"], result["ip6"]].map((entry) => (isObject(entry) ? entry["ip"] : undefined));
+  const former = [result["ip4"], result["ip6"]].map((entry) => (isRecord(entry) ? entry["ip"] : undefined));
   return [...listed, ...former].flatMap((address) =>
     typeof address === "string" ? [address.replace(/\/\d+$/, "")] : [],
   );

@@ -2,6 +2,7 @@
 // Invariant: any value gives an assignment, an error, or none; the annotation has precedence over spec.configSource,
 // which API servers up to 1.23 serve.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import {
   CONFIG_SOURCE_ANNOTATION,
   DEFAULT_CONFIG_KEY,
@@ -59,14 +60,14 @@ function parsed(value: string): unknown {
 }
 
 function fromSource(source: unknown): ConfigMapReference {
-  if (!isMap(source)) throw new AssignmentProblem(`expected an object; ${FORMS}`);
+  if (!isRecord(source)) throw new AssignmentProblem(`expected an object; ${FORMS}`);
   const unknown = Object.keys(source).filter((member) => member !== "configMap");
   if (unknown.length > 0) throw new AssignmentProblem(`unknown member ${shown(unknown[0])}; ${FORMS}`);
   const { configMap } = source;
   if (configMap === undefined || configMap === null) {
     throw new AssignmentProblem("exactly one member must be set, but none was; set configMap");
   }
-  if (!isMap(configMap)) throw new AssignmentProblem(`configMap: expected an object; ${FORMS}`);
+  if (!isRecord(configMap)) throw new AssignmentProblem(`configMap: expected an object; ${FORMS}`);
   const foreign = Object.keys(configMap).filter((member) => !MEMBERS.includes(member));
   if (foreign.length > 0) {
     throw new AssignmentProblem(`configMap: unknown member ${shown(foreign[0])}; known: ${MEMBERS.join(", ")}`);
@@ -97,8 +98,4 @@ function checked(found: Record<string, unknown>): ConfigMapReference {
 
 function shown(value: unknown): string {
   return JSON.stringify(value).slice(0, 100);
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@
 // the same. Labels, annotations and other keys of the ConfigMap have no effect.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { isAllowedSource, notAllowedText } from "../../../shared/kubernetes/api/allowed-config-sources.js";
@@ -158,8 +159,8 @@ function sourceOf(wanted: ConfigMapReference, { metadata, data, binaryData }: Co
   if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
     return differs("resourceVersion", resourceVersion, wanted.resourceVersion);
   }
-  const text: unknown = isMap(data) && Object.hasOwn(data, key) ? data[key] : undefined;
-  if (text === undefined && isMap(binaryData) && Object.hasOwn(binaryData, key)) {
+  const text: unknown = isRecord(data) && Object.hasOwn(data, key) ? data[key] : undefined;
+  if (text === undefined && isRecord(binaryData) && Object.hasOwn(binaryData, key)) {
     return refuse(`key ${key} of ${nameOf(wanted)} is in binaryData; put the text into data`);
   }
   if (text === undefined) return refuse(`${nameOf(wanted)} has no key ${key}; ${keysText(data)}`);
@@ -188,12 +189,8 @@ function nameOf({ namespace, name }: ConfigMapReference): string {
 }
 
 function keysText(data: unknown): string {
-  const keys = isMap(data) ? Object.keys(data) : [];
+  const keys = isRecord(data) ? Object.keys(data) : [];
   if (keys.length === 0) return "it has no keys in data";
   const shown = keys.slice(0, SHOWN_KEYS).join(", ");
   return `its keys are ${shown}${keys.length > SHOWN_KEYS ? ", …" : ""}`;
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
 
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
@@ -111,10 +112,6 @@ function reviewedUser(user: unknown): User | undefined {
 
 function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isTexts(value: unknown): value is string[] {

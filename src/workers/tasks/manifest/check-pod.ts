@@ -1,5 +1,6 @@
 // From an untrusted value to a Pod that fits schema and rules: everything wrong with it ends in the report.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import type { KubernetesYaml } from "../../../shared/io/yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../shared/io/yaml/tree.js";
 import type { FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
@@ -14,7 +15,7 @@ import { checkPod } from "./rules/pod-rules.js";
 import { checkProbes } from "./rules/probe-rules.js";
 import { checkResources } from "./rules/resource-rules.js";
 import { checkVolumes } from "./rules/volume-rules.js";
-import { walk, isRecord } from "./walk.js";
+import { walk } from "./walk.js";
 
 interface CheckOptions {
   /** Gate PreventStaticPodAPIReferences. */

@@ -2,7 +2,7 @@
 // no YAML at all.
 // Invariant: linear time, a bounded part of the text, bounded results.
 
-import { isRecord } from "./walk.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 
 /** Bytes that are read of a text without a value. */
 const READ_BYTES = 64 * 1024;

@@ -1,6 +1,7 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { didYouMean } from "../../../shared/base/text/nearest-name.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
 import { fieldName, type FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
@@ -14,7 +15,6 @@ import { formerUid, staticPod, withoutOwnAnnotations } from "./identity.js";
 import { parseText, type ParsedText } from "./parse-text.js";
 import { podSchema } from "./pod-schema.js";
 import { Report, shown } from "./report.js";
-import { isRecord } from "./walk.js";
 import { writtenForm } from "./written-form.js";
 
 /** A pod as written (known fields, no defaults), and the static pod that it makes. */

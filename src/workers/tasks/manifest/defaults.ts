@@ -1,6 +1,7 @@
 // The defaults that the API server sets in a pod (core/v1). A static pod passes no API server, so the source sets them.
 // The input has passed schema and rules; the result is a new Pod, the input stays as it was.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { aggregate } from "../../../shared/kubernetes/api/aggregate-resources.js";
 import { defaultPullPolicy } from "../../../shared/kubernetes/api/image-name.js";
 import type {
@@ -23,7 +24,6 @@ import type {
   Volume,
   VolumeProjection,
 } from "../../../shared/kubernetes/api/volume.js";
-import { isRecord } from "./walk.js";
 
 export function withPodDefaults(pod: Pod): Pod {
   return { ...pod, spec: specDefaults(pod.spec) };

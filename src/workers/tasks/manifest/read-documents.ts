@@ -1,6 +1,7 @@
 // Reads every document of a text by itself, for the nodelet command: a fault refuses its own pod and no other, and all
 // faults are found at once. A text that was sent to the kubelet is refused as a whole instead (decode-submitted.ts).
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import type {
   ReadDocument,
   ReadManifestsJob,
@@ -9,7 +10,6 @@ import type {
 import { decodeObject, positioned } from "./decode.js";
 import { parseDocuments, type ParsedDocument } from "./parse-text.js";
 import { Report } from "./report.js";
-import { isRecord } from "./walk.js";
 
 /** Limit for one text, of violations and of warnings each. */
 const MAX_FINDINGS = 500;

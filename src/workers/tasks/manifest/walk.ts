@@ -1,6 +1,7 @@
 // Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The
 // result has only known fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { didYouMean } from "../../../shared/base/text/nearest-name.js";
 import type { FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import { violationText } from "../../../shared/kubernetes/api/manifest/violation.js";
@@ -44,10 +45,6 @@ export function walk(type: FieldType, value: unknown, path: FieldPath, report: R
       if (!isRecord(value)) return wrongType(type, value, path, report);
       return walkObject(type, value, path, report);
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wrongType(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {

@@ -2,8 +2,8 @@
 // values as written. Later ones hash the canonical form, in which `cpu: 0.5` is "500m" and `hostPID: false` is left
 // out. Pure.
 
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import type { FieldType } from "./field-types.js";
-import { isRecord } from "./walk.js";
 
 /** `value` has passed the checks of `type`. undefined: absent, or of a kind that those releases refused. */
 export function writtenForm(type: FieldType, value: unknown): unknown {

@@ -1,6 +1,7 @@
 // The response of a plugin, a CredentialProviderResponse, validated.
 // Invariant: no message contains a part of the credentials.
 
+import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { quote } from "../../../../shared/base/text/quote.js";
 import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -48,7 +49,7 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
   } catch {
     throw refuse("is not JSON");
   }
-  if (!isObject(value)) throw refuse("is not a JSON object");
+  if (!isRecord(value)) throw refuse("is not a JSON object");
   if (value["kind"] !== KIND) throw refuse(`is not of kind ${KIND}`);
   if (value["apiVersion"] !== apiVersion) throw refuse(`is not of ${apiVersion}, the version of the request`);
   const cacheKeyType = CACHE_KEY_TYPES.find((type) => type === value["cacheKeyType"]);
@@ -59,18 +60,14 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
     throw refuse("has a cacheDuration that is not a duration of 0 or more");
   }
   const auth = value["auth"] ?? {};
-  if (!isObject(auth)) throw refuse('has an "auth" that is not an object');
+  if (!isRecord(auth)) throw refuse('has an "auth" that is not an object');
   const auths = new Map<string, AuthConfig>();
   for (const [pattern, entry] of Object.entries(auth)) {
-    const { username = "", password = "" } = isObject(entry) ? entry : { username: undefined, password: 0 };
+    const { username = "", password = "" } = isRecord(entry) ? entry : { username: undefined, password: 0 };
     if (typeof username !== "string" || typeof password !== "string") {
       throw refuse(`has no username and password for ${quote(pattern)}`);
     }
     auths.set(pattern, AuthConfig.fromPartial({ username, password }));
   }
   return { cacheKeyType, cacheDurationMs, auths };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

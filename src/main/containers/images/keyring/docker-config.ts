@@ -2,6 +2,7 @@
 // older .dockercfg (registries at the top; Secret type dockercfg).
 // Invariant: no message ever carries a part of such a text.
 
+import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { nestsDeeper } from "../../../../shared/base/text/nesting.js";
 import { quote } from "../../../../shared/base/text/quote.js";
 import { withoutTrailing } from "../../../../shared/base/text/without-trailing.js";
@@ -34,9 +35,9 @@ export function readDockerConfig(text: string, form: DockerConfigForm): DockerCo
     // The parser's own message quotes the text.
     throw new DockerConfigError("it is not JSON");
   }
-  if (!isObject(value)) throw new DockerConfigError("it is not a JSON object");
+  if (!isRecord(value)) throw new DockerConfigError("it is not a JSON object");
   const entries = form === "config.json" ? (value["auths"] ?? {}) : value;
-  if (!isObject(entries)) throw new DockerConfigError('"auths" is not an object');
+  if (!isRecord(entries)) throw new DockerConfigError('"auths" is not an object');
   const auths = new Map<string, AuthConfig>();
   const problems: string[] = [];
   for (const [registry, entry] of Object.entries(entries)) {
@@ -51,7 +52,7 @@ export function readDockerConfig(text: string, form: DockerConfigForm): DockerCo
 }
 
 function authOf(entry: unknown): AuthConfig {
-  if (!isObject(entry)) throw new DockerConfigError("the entry is not an object");
+  if (!isRecord(entry)) throw new DockerConfigError("the entry is not an object");
   const text = (name: string): string => {
     const value = entry[name] ?? "";
     if (typeof value !== "string") throw new DockerConfigError(`${quote(name)} is not a text`);
@@ -74,8 +75,4 @@ function decodeAuth(auth: string): [username: string, password: string] {
   const colon = text.indexOf(":");
   if (colon < 0) throw new DockerConfigError('"auth" is not user:password in base64');
   return [text.slice(0, colon), text.slice(colon + 1)];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

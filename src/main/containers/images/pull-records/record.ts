@@ -3,6 +3,7 @@
 // reference. Reference: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 
 import { createHash } from "node:crypto";
+import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import type { CredentialSource } from "../credentials.js";
 
@@ -78,7 +79,7 @@ export function readRecord(text: string): ImagePulledRecord {
   if (typeof lastUpdatedTime !== "string" || Number.isNaN(Date.parse(lastUpdatedTime))) {
     throw new PullRecordError("its lastUpdatedTime is not a time");
   }
-  if (!isObject(credentialMapping)) throw new PullRecordError("its credentialMapping is not an object");
+  if (!isRecord(credentialMapping)) throw new PullRecordError("its credentialMapping is not an object");
   const mapping = Object.entries(credentialMapping).map(([image, value]) => [image, credentialsOf(value)]);
   return { imageRef, lastUpdatedTime, credentialMapping: Object.fromEntries(mapping) as Record<string, never> };
 }
@@ -140,13 +141,13 @@ function members(text: string, kind: string): Record<string, unknown> {
   } catch (error) {
     throw new PullRecordError("it is not JSON", { cause: error });
   }
-  if (!isObject(value) || value["kind"] !== kind) throw new PullRecordError(`it is not of kind ${kind}`);
+  if (!isRecord(value) || value["kind"] !== kind) throw new PullRecordError(`it is not of kind ${kind}`);
   if (!READ_VERSIONS.includes(value["apiVersion"])) throw new PullRecordError("its apiVersion is not known");
   return value;
 }
 
 function credentialsOf(value: unknown): ImagePullCredentials {
-  if (!isObject(value)) throw new PullRecordError("its credentials are not an object");
+  if (!isRecord(value)) throw new PullRecordError("its credentials are not an object");
   const { nodePodsAccessible, kubernetesSecrets, kubernetesServiceAccounts } = value;
   if (nodePodsAccessible === true) return { nodePodsAccessible };
   const read = <T>(list: unknown, name: string, one: (value: unknown) => T): Record<string, T[]> => {
@@ -161,19 +162,15 @@ function credentialsOf(value: unknown): ImagePullCredentials {
 }
 
 function secretOf(value: unknown): ImagePullSecret {
-  const { credentialHash = "" } = isObject(value) ? value : {};
+  const { credentialHash = "" } = isRecord(value) ? value : {};
   if (typeof credentialHash !== "string") throw new PullRecordError("one of its secrets has no hash");
   return { ...coordinatesOf(value), credentialHash };
 }
 
 function coordinatesOf(value: unknown): Coordinates {
-  const { uid, namespace, name } = isObject(value) ? value : {};
+  const { uid, namespace, name } = isRecord(value) ? value : {};
   if (typeof uid !== "string" || typeof namespace !== "string" || typeof name !== "string") {
     throw new PullRecordError("one of its secrets or service accounts is incomplete");
   }
   return { uid, namespace, name };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations
 // describe it.
 
+import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { containerNamed } from "../../../../shared/kubernetes/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../../shared/kubernetes/api/pod.js";
@@ -76,8 +77,7 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-const isObject = (value: unknown): value is LifecycleHandler =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is LifecycleHandler => isRecord(value);
 
 async function podAddress(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string | undefined> {
   if (pod.spec.hostNetwork === true) return runtime.node.nodeIPs[0];

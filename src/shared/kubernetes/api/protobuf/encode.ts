@@ -5,6 +5,7 @@
 // table does not have.
 
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { isRecord } from "../../../base/text/is-record.js";
 import { POD_SCHEMA, type Schema, type Special, UNKNOWN } from "./schema.js";
 
 /** The object cannot be encoded by the table: JSON can still carry it. */
@@ -123,7 +124,7 @@ class Encoder {
 type JsonObject = Record<string, unknown> & { [UNKNOWN]?: Uint8Array };
 
 function asObject(value: unknown, path: string): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  if (isRecord(value)) return value as JsonObject;
   throw new ProtobufEncodeError(path, "an object", value);
 }
 

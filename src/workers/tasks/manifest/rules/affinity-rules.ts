@@ -1,10 +1,10 @@
 // Rules of affinity and topology spread constraints: how many values an operator takes, and what may not stand
 // together.
 
+import { isRecord } from "../../../../shared/base/text/is-record.js";
 import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Report } from "../report.js";
-import { isRecord } from "../walk.js";
 import { items } from "./visit.js";
 
 const AFFINITY: FieldPath = ["spec", "affinity"];

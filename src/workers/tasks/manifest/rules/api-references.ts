@@ -1,11 +1,11 @@
 // The references that a static pod must not have, because only an API server could resolve them (gate
 // PreventStaticPodAPIReferences). With the gate off, cluster trust bundles and resource claims stay refused.
 
+import { isRecord } from "../../../../shared/base/text/is-record.js";
 import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../../shared/kubernetes/api/volume.js";
 import type { Report } from "../report.js";
-import { isRecord } from "../walk.js";
 import { containersOf, items } from "./visit.js";
 
 /** Volume source → the API resource behind it. */
