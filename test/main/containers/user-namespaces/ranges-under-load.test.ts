@@ -9,6 +9,7 @@ import type { IdRange } from "../../../../src/main/containers/user-namespaces/id
 import { UserNamespaces } from "../../../../src/main/containers/user-namespaces/user-namespaces.js";
 import { usernsPath } from "../../../../src/shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
 const UNIT = 65_536;
@@ -16,12 +17,7 @@ const UNIT = 65_536;
 const SLOTS = 6;
 const PODS = 9;
 
-const podOf = (uid: string): Pod => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { name: uid, namespace: "default", uid },
-  spec: { containers: [], hostUsers: false },
-});
+const podOf = (uid: string): Pod => pod({ containers: [], hostUsers: false }, uid, uid);
 
 const overlap = (a: IdRange, b: IdRange): boolean => a.first < b.first + b.length && b.first < a.first + a.length;
 

@@ -11,6 +11,7 @@ import { UserNamespaceError } from "../../../../src/main/containers/user-namespa
 import { UserNamespaces } from "../../../../src/main/containers/user-namespaces/user-namespaces.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { NamespaceMode } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
 const UNIT = 65_536;
@@ -40,12 +41,8 @@ async function build(t: TestContext) {
   return { rootDir, commands, agent, file, put, world };
 }
 
-const podOf = (uid: string, spec: Pick<Pod["spec"], "hostUsers"> = { hostUsers: false }): Pod => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { name: uid, namespace: "default", uid },
-  spec: { containers: [], ...spec },
-});
+const podOf = (uid: string, spec: Pick<Pod["spec"], "hostUsers"> = { hostUsers: false }): Pod =>
+  pod({ containers: [], ...spec }, uid, uid);
 
 const firstOf = async (agent: UserNamespaces, uid: string): Promise<number | undefined> =>
   (await agent.forPod(podOf(uid)))?.uids[0]?.hostId;

@@ -6,15 +6,9 @@ import fc from "fast-check";
 import { CONFIG_SEEN } from "../../../../src/main/model/api-json.js";
 import { PodMerger, rfc3339Nano, type PodChange, type PodSourceName } from "../../../../src/main/pods/sources/merge.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { pod as basePod } from "../../../support/pods.js";
 
-function pod(uid: string, image = "a"): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: `p-${uid}`, namespace: "default", uid },
-    spec: { containers: [{ name: "c", image }] },
-  };
-}
+const pod = (uid: string, image = "a"): Pod => basePod({ containers: [{ name: "c", image }] }, `p-${uid}`, uid);
 const merger = (...sources: PodSourceName[]): PodMerger => new PodMerger(sources, () => 1_000_000_000n);
 const short = (changes: PodChange[]): string[] =>
   changes.map(({ kind, source, pod }) => `${kind} ${source} ${pod.metadata.uid}`);
