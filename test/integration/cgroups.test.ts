@@ -79,7 +79,7 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
   before(() => cgroups.setUp());
   after(() => cgroups.tearDown());
 
-  test("set-up makes the tiers in every hierarchy, and twice is once", async () => {
+  test("set-up creates the QoS cgroups in every hierarchy; a second call changes nothing", async () => {
     await cgroups.setUp();
     assert.equal(value("cpu", "kubepods/besteffort", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "1" : "2");
     for (const controller of ["cpu", "memory", "pids"]) assert.ok(existsSync(at(controller, "kubepods/burstable")));

@@ -356,18 +356,18 @@ describe("termination messages", { concurrency: 6 }, () => {
   test("the message is read from the termination log", async () => {
     assert.equal(await message("said", "echo why > /dev/termination-log; exit 1"), "why\n");
   });
-  test("from a file of another path, also after success", async () => {
+  test("the message is read from a file of another path, also after success", async () => {
     const fields = { terminationMessagePath: "/tmp/last" };
     assert.equal(await message("said-elsewhere", "printf done > /tmp/last", fields), "done");
   });
-  test("none when nothing was written", async () => {
+  test("a container that wrote nothing has no message", async () => {
     assert.equal(await message("silent", "echo only in the log; exit 1"), undefined);
   });
   test("the last 4096 bytes of a long file", async () => {
     const text = await message("long", "{ head -c 5000 /dev/zero | tr '\\0' x; printf end; } > /dev/termination-log");
     assert.equal(text, `${"x".repeat(4093)}end`);
   });
-  test("from the log after an error with FallbackToLogsOnError", async () => {
+  test("the message is read from the log after an error with FallbackToLogsOnError", async () => {
     // The runtime reads the two streams side by side. So each line waits until the one before is in the log.
     const volumes = [{ name: "logs", hostPath: { path: node.kubelet.podLogs } }];
     const volumeMounts = [{ name: "logs", mountPath: "/logs" }];
@@ -379,7 +379,7 @@ describe("termination messages", { concurrency: 6 }, () => {
   test("the file wins over the log", async () => {
     assert.equal(await message("both", "echo log; printf file > /dev/termination-log; exit 3", fallback), "file");
   });
-  test("not from the log after success", async () => {
+  test("the log is no message after success", async () => {
     assert.equal(await message("fine", "echo log; exit 0", fallback), undefined);
   });
 });

@@ -65,9 +65,9 @@ describe("threads that trace", () => {
       ["server", "secure-server"],
     );
   });
-  test("with a sampling rate every thread", () => {
+  test("every thread traces with a sampling rate", () => {
     const config = { ...tracing, samplingRatePerMillion: 1 };
     equal(tracesIn("pleg", config), config);
   });
-  test("none while tracing is off", () => equal(tracesIn("server", undefined), undefined));
+  test("no thread traces while tracing is off", () => equal(tracesIn("server", undefined), undefined));
 });

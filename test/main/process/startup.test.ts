@@ -55,7 +55,7 @@ describe("node addresses", () => {
   for (const [name, configured, route, expected] of table) {
     test(name, () => deepEqual(nodeIPs(configured, interfaces, route), expected));
   }
-  test("the other family when there is nothing of the first", () =>
+  test("the addresses fall back to the other IP family", () =>
     deepEqual(nodeIPs([], { eth0: [face("fe80::1"), face("fd00::5")] }), ["fd00::5"]));
   test("loopback when there is nothing else", () => deepEqual(nodeIPs([], { lo: interfaces.lo }), ["127.0.0.1"]));
 

@@ -137,7 +137,7 @@ test(
   },
 );
 
-test("the mount of another kubelet, which left no note, is found, and goes with its pod", { skip }, async (t) => {
+test("a mount without a record is unmounted together with its pod", { skip }, async (t) => {
   const pod = await world(t);
   pod.mounted();
   pod.mounted();

@@ -83,7 +83,7 @@ describe("pods that run are found", () => {
     deepEqual(found(machine), ["a-node1", "b-node1"]);
   });
 
-  test("by their cgroups, when no runtime responds", async (t) => {
+  test("pods are found by their cgroups when no runtime responds", async (t) => {
     const machine = await Machine.make(t);
     await machine.socket("run/containerd/containerd.sock");
     await machine.program("ctr", "exit 1");
@@ -93,7 +93,7 @@ describe("pods that run are found", () => {
     deepEqual(found(machine), [`(processes in ${machine.root}/sys/fs/cgroup/kubepods)`]);
   });
 
-  test("by their cgroups of version 1", async (t) => {
+  test("pods are found by their cgroups of version 1", async (t) => {
     const machine = await Machine.make(t);
     await machine.put("sys/fs/cgroup/memory/kubepods.slice/cgroup.procs", "4242\n");
     deepEqual(found(machine), [`(processes in ${machine.root}/sys/fs/cgroup/memory/kubepods.slice)`]);

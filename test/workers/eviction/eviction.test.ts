@@ -69,7 +69,7 @@ describe("memory", () => {
     deepEqual(world.evicted, ["a", "b"]);
   });
 
-  test("and does not when it was", async () => {
+  test("no second pod is evicted when the pressure ended with the first", async () => {
     make();
     await short();
     world.nodeMemory(2 * GIB);
@@ -229,7 +229,7 @@ describe("disk", () => {
     deepEqual(world.records.at(-1), { kind: "threshold-met", resource: "ephemeral-storage" });
   });
 
-  test("not when the minimum to reclaim is missing", async () => {
+  test("a pod is evicted when removed images free less than the minimum to reclaim", async () => {
     await fill({ thresholds: [threshold("nodefs.available", "10Gi", { minReclaim: "5Gi" })] });
     full(9);
     world.removeImages = () => {

@@ -71,7 +71,7 @@ const reasons: [string, Partial<ReadyInput>, string[]][] = [
   ],
 ];
 for (const [what, input, expected] of reasons) {
-  test(`not ready: ${what}`, () => deepEqual(notReadyReasons({ ...READY, ...input }), expected));
+  test(`the node is not ready: ${what}`, () => deepEqual(notReadyReasons({ ...READY, ...input }), expected));
 }
 
 const T0 = "2026-11-21T18:00:00Z";

@@ -135,7 +135,7 @@ describe("said without refusing", () => {
   }
   test("TLS 1.3 alone has nothing to say about ciphers", () =>
     deepEqual(warningsOf({ tlsCipherSuites: [], tlsMinVersion: "VersionTLS13" }), []));
-  test("not with the gate on", () =>
+  test("qosReserved is no matter with its gate on", () =>
     deepEqual(warningsOf({ qosReserved: { memory: "50%" }, gates: { QOSReserved: true } }), []));
 });
 

@@ -37,7 +37,7 @@ test("five minutes after its end the kubelet starts over, once", () => {
   assert.equal(clock.pending, 0);
 });
 
-test("not while the server is unreachable: an hour after its expiration, at once when the server refuses it", () => {
+test("the kubelet does not restart while the server is unreachable; it does at once when the server refuses the certificate", () => {
   const { clock, state, reasons, end, kept } = kit();
   state.answers = false;
   clock.step(2 * HOUR);
@@ -50,7 +50,7 @@ test("not while the server is unreachable: an hour after its expiration, at once
   end();
 });
 
-test("not when another one came, nor when there is none that ends", () => {
+test("the kubelet does not restart for a certificate that was replaced, or that never expires", () => {
   const { clock, state, reasons, end } = kit();
   clock.step(HOUR + 4 * MINUTE);
   state.notAfter += HOUR;

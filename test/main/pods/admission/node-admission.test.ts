@@ -19,7 +19,7 @@ const standing = {
   name: "n1",
 };
 
-test("before the object is seen the machine speaks", () => {
+test("the machine's labels count before the Node object is seen", () => {
   assert.equal(withNodeObject(standing, undefined), standing);
 });
 

@@ -50,7 +50,7 @@ describe("grants", () => {
     assert.deepEqual(build(() => undefined).grant(), []);
   });
 
-  test("none for an image in use by any of its names, or being made ready", async () => {
+  test("no grant is given for an image in use by any of its names, or being made ready", async () => {
     assert.deepEqual(build(() => new Set(["aa"])).grant(), []);
     assert.deepEqual(build(() => new Set(["registry.test/a:1"])).grant(), []);
     const { leases, grant } = build();

@@ -76,7 +76,7 @@ test("the digest distinguishes paths, roles, order and texts", async () => {
   assert.equal(await digestOf(structuredClone(FILES)), digests[0]);
 });
 
-test("none is undefined without a warning", async (t) => {
+test("a missing checkpoint is undefined without a warning", async (t) => {
   const { checkpoints, warnings } = await saved(t);
   assert.equal(await checkpoints.load("0".repeat(64)), undefined);
   assert.deepEqual(warnings(), []);

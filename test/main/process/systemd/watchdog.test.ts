@@ -183,7 +183,7 @@ describe("feeding under virtual time", () => {
     deepEqual(dog.errors, []);
   });
 
-  test("not while a thread is late; logged once per change, and at the end", () => {
+  test("the watchdog is not fed while a thread is late; it logs once per change, and at the end", () => {
     const { dog, clock, stopPleg, resumePleg, end } = start();
     stopPleg();
     clock.step(3 * intervalMs);

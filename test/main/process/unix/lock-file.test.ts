@@ -158,7 +158,7 @@ describe("lock file", { timeout: 300_000 }, () => {
     );
   });
 
-  test("released it is free at once, twice is once; a mode change is no contention, an open is", async () => {
+  test("a released lock is free at once, also if released twice; a mode change is no contention, an open is", async () => {
     const path = freshPath();
     const first = await acquireLockFile(options(path, { exitOnContention: true }));
     let happened: string | undefined;

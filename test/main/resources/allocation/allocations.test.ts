@@ -30,7 +30,7 @@ const garbage: [name: string, value: unknown][] = [
   ["no text", { data: {}, checksum: 0 }],
 ];
 for (const [name, value] of garbage) {
-  test(`not a checkpoint: ${name}`, () => {
+  test(`a file with ${name} is not a checkpoint`, () => {
     assert.throws(() => decodeCheckpoint(value));
   });
 }

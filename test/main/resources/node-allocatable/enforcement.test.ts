@@ -45,7 +45,7 @@ test("kubepods gets the capacity without reserved amounts; thresholds and huge p
   });
 });
 
-test("not enforced: all of the node, as shares are low by default", () => {
+test("kubepods gets all of the node where nothing is enforced, as shares are low by default", () => {
   const whole = { cpuShares: 4096n, memoryBytes: 1000n * MIB, pids: 30_000n, hugePages };
   assert.deepEqual(of({ enforceNodeAllocatable: ["none"] }).pods, whole);
   assert.deepEqual(of({ enforceNodeAllocatable: [] }).pods, whole);

@@ -63,7 +63,7 @@ describe("inotify", { timeout: 120_000 }, () => {
     collected.inotify[Symbol.dispose]();
   });
 
-  test("nothing after dispose; twice is once", async () => {
+  test("a disposed watch reports nothing; a second dispose changes nothing", async () => {
     const path = join(scratch, "quiet");
     await writeFile(path, "");
     const unwatched = new Collected();

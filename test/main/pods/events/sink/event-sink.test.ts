@@ -49,7 +49,7 @@ function event(name: string, count = 1): Event {
   };
 }
 
-test("is created, patched when repeated, and created again when the server has deleted it", async (t) => {
+test("an event is created, patched when repeated, and created again when the server has deleted it", async (t) => {
   const { api, sink } = build(t);
   sink.put(event("a"), false);
   await turn();

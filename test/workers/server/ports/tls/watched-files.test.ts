@@ -58,7 +58,7 @@ async function settled(): Promise<void> {
   }
 }
 
-test("are handed over together, when all are there and when one has changed", async () => {
+test("files are handed over together, when all are there and when one has changed", async () => {
   const [a, b] = [join(dir, "a"), join(dir, "b")];
   await writeFile(a, "1");
   await open(a, b);
@@ -73,7 +73,7 @@ test("are handed over together, when all are there and when one has changed", as
   deepEqual(seen, ["1+2", "1+3"]);
 });
 
-test("are found in a folder that is made later", async () => {
+test("files are found in a folder that is made later", async () => {
   const path = join(dir, "later", "a");
   await open(path);
   await mkdir(join(dir, "later"));
@@ -94,7 +94,7 @@ test("behind a link that another folder changes are seen within a minute", async
   deepEqual(seen, ["1", "2"]);
 });
 
-test("that are unusable are reported once, and again after they were good", async () => {
+test("unusable files are reported once, and again after they were good", async () => {
   const path = join(dir, "a");
   await writeFile(path, "good");
   await open(path);
