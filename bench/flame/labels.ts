@@ -20,17 +20,17 @@ export class Labels {
   of(frame: CallFrame): Label | undefined {
     const { functionName, url } = frame;
     const special = V8.get(functionName);
-    if (special !== undefined) return { name: special, room: "v8" };
+    if (special !== undefined) return { name: special, folder: "v8" };
     if (functionName === "(root)") return undefined;
     const name = functionName === "" ? "(anonymous)" : functionName;
-    if (url.startsWith("node:")) return { name: `${name} ${url}`, room: "node" };
+    if (url.startsWith("node:")) return { name: `${name} ${url}`, folder: "node" };
     // Functions of C++ that JavaScript calls.
-    if (url === "") return { name, room: "native" };
+    if (url === "") return { name, folder: "native" };
     const source = this.sourceOf(frame) ?? url;
     const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1];
-    if (inPackage !== undefined) return { name: `${name} ${inPackage}`, room: "packages" };
+    if (inPackage !== undefined) return { name: `${name} ${inPackage}`, folder: "packages" };
     const path = /(?:^|\/)src\/(.*)$/.exec(source)?.[1] ?? basename(source);
-    return { name: `${name} ${path}`, room: path.split("/").slice(0, -1).slice(0, 3).join("/") };
+    return { name: `${name} ${path}`, folder: path.split("/").slice(0, -1).slice(0, 3).join("/") };
   }
 
   private sourceOf({ url, lineNumber, columnNumber }: CallFrame): string | undefined {

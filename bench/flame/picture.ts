@@ -14,8 +14,8 @@ const DEEPEST = 40;
 /** Pixels of one character of the text, about. */
 const CHARACTER = 5.6;
 
-/** A hue per room: those of our own are blue and green, others are red and yellow. */
-const HUES: readonly (readonly [room: string, hue: number])[] = [
+/** A hue per folder: those of our own are blue and green, others are red and yellow. */
+const HUES: readonly (readonly [folder: string, hue: number])[] = [
   ["v8", 0],
   ["native", 20],
   ["node", 40],
@@ -47,7 +47,7 @@ ${rectangles.join("\n")}
 }
 
 function rectangle(
-  { name, room, totalMs, selfMs }: Frame,
+  { name, folder, totalMs, selfMs }: Frame,
   x: number,
   depth: number,
   width: number,
@@ -60,13 +60,13 @@ function rectangle(
   const share = ((100 * totalMs) / all).toFixed(1);
   const about = `${name}: ${totalMs.toFixed(0)} ms, ${share} %; itself ${selfMs.toFixed(0)} ms`;
   const place = `x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${ROW - 1}"`;
-  return `<g><title>${escapeHtml(about)}</title><rect ${place} fill="${colour(room)}"/>${text}</g>`;
+  return `<g><title>${escapeHtml(about)}</title><rect ${place} fill="${colour(folder)}"/>${text}</g>`;
 }
 
-function colour(room: string): string {
-  if (room === "") return "#ddd";
-  const known = HUES.find(([name]) => name === room)?.[1];
-  return known === undefined ? `hsl(${120 + (hashOf(room) % 140)},55%,75%)` : `hsl(${known},80%,75%)`;
+function colour(folder: string): string {
+  if (folder === "") return "#ddd";
+  const known = HUES.find(([name]) => name === folder)?.[1];
+  return known === undefined ? `hsl(${120 + (hashOf(folder) % 140)},55%,75%)` : `hsl(${known},80%,75%)`;
 }
 
 function hashOf(text: string): number {

@@ -16,10 +16,10 @@ export interface CallFrame {
   columnNumber: number;
 }
 
-/** A function as the picture shows it: its name and the room of the code that it belongs to. */
+/** A function as the picture shows it: its name and the folder of the code that it belongs to. */
 export interface Label {
   name: string;
-  room: string;
+  folder: string;
 }
 
 /** Milliseconds. Frames of one label below one parent are one. */
@@ -40,7 +40,7 @@ export function stacksOf(profile: CpuProfile, labelOf: (frame: CallFrame) => Lab
     spent.set(id, (spent.get(id) ?? 0) + Math.max(0, profile.timeDeltas?.[i] ?? 0) / 1000);
   }
   const byId = new Map(profile.nodes.map((node) => [node.id, node]));
-  const top: Frame = { name: "all", room: "", selfMs: 0, totalMs: 0, children: [] };
+  const top: Frame = { name: "all", folder: "", selfMs: 0, totalMs: 0, children: [] };
   const pending: [id: number, parent: Frame][] = [];
   const [first] = profile.nodes;
   for (const id of first?.children ?? []) pending.push([id, top]);
@@ -60,10 +60,10 @@ export function stacksOf(profile: CpuProfile, labelOf: (frame: CallFrame) => Lab
 /** Functions by their own time, the most expensive first. */
 export function ownTimes(top: Frame): (Label & { selfMs: number })[] {
   const sums = new Map<string, Label & { selfMs: number }>();
-  const visit = ({ name, room, selfMs, children }: Frame): void => {
-    const key = `${room} ${name}`;
+  const visit = ({ name, folder, selfMs, children }: Frame): void => {
+    const key = `${folder} ${name}`;
     const known = sums.get(key);
-    if (known === undefined) sums.set(key, { name, room, selfMs });
+    if (known === undefined) sums.set(key, { name, folder, selfMs });
     else known.selfMs += selfMs;
     children.forEach(visit);
   };
@@ -71,10 +71,10 @@ export function ownTimes(top: Frame): (Label & { selfMs: number })[] {
   return [...sums.values()].toSorted((a, b) => b.selfMs - a.selfMs);
 }
 
-function childOf(parent: Frame, { name, room }: Label): Frame {
-  const known = parent.children.find((child) => child.name === name && child.room === room);
+function childOf(parent: Frame, { name, folder }: Label): Frame {
+  const known = parent.children.find((child) => child.name === name && child.folder === folder);
   if (known !== undefined) return known;
-  const child: Frame = { name, room, selfMs: 0, totalMs: 0, children: [] };
+  const child: Frame = { name, folder, selfMs: 0, totalMs: 0, children: [] };
   parent.children.push(child);
   return child;
 }

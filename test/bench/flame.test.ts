@@ -18,7 +18,7 @@ const PROFILE: CpuProfile = {
   samples: [2, 3, 3, 4, 5],
   timeDeltas: [1000, 2000, 3000, 50_000, 4000],
 };
-const plain = ({ functionName }: CallFrame) => ({ name: functionName, room: "native" });
+const plain = ({ functionName }: CallFrame) => ({ name: functionName, folder: "native" });
 
 describe("stacks of a CPU profile", () => {
   it("sum the time of each function and of those that it calls, without the thread's sleep", () => {
@@ -56,7 +56,7 @@ describe("a flame picture", () => {
   it("has one rectangle per function, and escapes names", () => {
     const picture = flamePicture(
       "main & others",
-      stacksOf(PROFILE, () => ({ name: "<anonymous>", room: "main/pods/sync" })),
+      stacksOf(PROFILE, () => ({ name: "<anonymous>", folder: "main/pods/sync" })),
     );
     assert.match(picture, /main &amp; others/);
     assert.match(picture, /&lt;anonymous&gt;/);
@@ -64,9 +64,9 @@ describe("a flame picture", () => {
   });
 
   it("leaves out frames that are too narrow to be seen", () => {
-    const wide = { name: "wide", room: "node", selfMs: 9999, totalMs: 9999, children: [] };
-    const narrow = { name: "narrow", room: "node", selfMs: 1, totalMs: 1, children: [] };
-    const top = { name: "all", room: "", selfMs: 0, totalMs: 10_000, children: [wide, narrow] };
+    const wide = { name: "wide", folder: "node", selfMs: 9999, totalMs: 9999, children: [] };
+    const narrow = { name: "narrow", folder: "node", selfMs: 1, totalMs: 1, children: [] };
+    const top = { name: "all", folder: "", selfMs: 0, totalMs: 10_000, children: [wide, narrow] };
     const picture = flamePicture("main", top);
     assert.match(picture, /wide/);
     assert.doesNotMatch(picture, /narrow/);
@@ -75,14 +75,14 @@ describe("a flame picture", () => {
 
 describe("labels of frames", () => {
   const labels = new Labels();
-  const roomOf = (functionName: string, url: string): string | undefined => labels.of(frame(functionName, url))?.room;
+  const folderOf = (functionName: string, url: string): string | undefined => labels.of(frame(functionName, url))?.folder;
 
-  it("name the room of the code", () => {
-    assert.equal(roomOf("(garbage collector)", ""), "v8");
-    assert.equal(roomOf("open", ""), "native");
-    assert.equal(roomOf("request", "node:http2"), "node");
-    assert.equal(roomOf("parse", "file:///app/node_modules/@grpc/grpc-js/build/src/call.js"), "packages");
-    assert.equal(roomOf("pass", "file:///app/src/main/pods/sync/pod-worker.js"), "main/pods/sync");
+  it("name the folder of the code", () => {
+    assert.equal(folderOf("(garbage collector)", ""), "v8");
+    assert.equal(folderOf("open", ""), "native");
+    assert.equal(folderOf("request", "node:http2"), "node");
+    assert.equal(folderOf("parse", "file:///app/node_modules/@grpc/grpc-js/build/src/call.js"), "packages");
+    assert.equal(folderOf("pass", "file:///app/src/main/pods/sync/pod-worker.js"), "main/pods/sync");
   });
 
   it("leave out V8's root", () => {
