@@ -52,7 +52,7 @@ const ON_DOCKER = [
   ...["pod-lifecycle", "pod-environment", "probes", "logs", "pod-stats", "pod-update", "pod-volumes", "resize"],
 ].map((name) => `integration/${name}`);
 
-const FOLDERS = ["integration", "cluster", "faults", "hostile", "vm"];
+const FOLDERS = ["integration", "cluster", "faults", "hostile", "vm", "simulation"];
 
 const inFolder =
   (folder: string) =>
@@ -80,6 +80,8 @@ export const SUITES: readonly Suite[] = [
   // The installed containerd, and another Node.js for tests and kubelet.
   { name: "on-node22", lane: "node22", timeoutMs: 420_000, isVariant: true, has: inList(CORE) },
   { name: "on-installed-node", lane: "installed-node", timeoutMs: 420_000, isVariant: true, has: inList(CORE) },
+  // The whole agent from a seed, on a simulated machine (docs/simulation.md).
+  { name: "simulation", lane: "plain", timeoutMs: 900_000, has: inFolder("simulation") },
   // Boots machines of its own.
   { name: "vm", lane: "machine", timeoutMs: 1_500_000, isVariant: true, has: inFolder("vm") },
 ];

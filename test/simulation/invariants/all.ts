@@ -1,4 +1,4 @@
-// The invariants of every run. `nothingLeft` and `exitsAreCounted` come before `converges`, which forgets removed pods.
+// The invariants of every run. `converges` forgets removed pods: those after it see wanted ones only.
 
 import { converges } from "./converges.js";
 import { exitsAreCounted } from "./exits-are-counted.js";

@@ -1,0 +1,67 @@
+// The simulation itself: a seed has one trace, kept seeds break no promise, and a fault in the agent is found.
+
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { bundleSimulation } from "./driver/bundle.js";
+import type { RunOrder } from "./driver/order.js";
+import { runSeed } from "./driver/run-seed.js";
+import { shrink } from "./driver/shrink.js";
+import { MUTANTS } from "./mutants.js";
+import { FAULT_KINDS } from "./plan/events.js";
+import { KEPT_SEEDS } from "./seeds/kept-seeds.js";
+
+let bundle = "";
+before(async () => {
+  bundle = await bundleSimulation();
+});
+after(async () => {
+  await rm(bundle, { force: true });
+  await rm(`${bundle}.map`, { force: true });
+});
+
+test("two processes give the same trace of a seed, byte for byte", async () => {
+  const order: RunOrder = { seed: 7, hours: 0.1, pods: 6, faults: FAULT_KINDS };
+  const lines: [string[], string[]] = [[], []];
+  const [one, other] = await Promise.all(
+    lines.map((kept) => runSeed(bundle, { ...order, prints: true }, (line) => kept.push(line))),
+  );
+  assert.deepEqual(lines[1], lines[0]);
+  assert.ok(lines[0].length > 100);
+  assert.equal(other?.hash, one?.hash);
+});
+
+test("two seeds give two traces", async () => {
+  const order = { hours: 0.02, pods: 3, faults: [] };
+  const [one, other] = await Promise.all([1, 2].map((seed) => runSeed(bundle, { ...order, seed })));
+  assert.notEqual(other?.hash, one?.hash);
+});
+
+describe("kept seeds", () => {
+  for (const { why, ...order } of KEPT_SEEDS) {
+    test(`seed ${order.seed} breaks no promise: ${why}`, async () => {
+      const { violation } = await runSeed(bundle, order);
+      assert.equal(violation, undefined);
+    });
+  }
+});
+
+test("a fault that is put into the agent is found", async () => {
+  const mutant = MUTANTS.find(({ name }) => name === "restarts are counted twice");
+  assert.ok(mutant !== undefined);
+  const changed = await bundleSimulation(mutant);
+  try {
+    const { violation } = await runSeed(changed, { seed: 1, hours: 0.3, pods: 8, faults: [] });
+    assert.equal(violation?.invariant, "exits are counted once");
+  } finally {
+    await rm(changed, { force: true });
+    await rm(`${changed}.map`, { force: true });
+  }
+});
+
+test("shrinking leaves the events that matter", async () => {
+  const breaks = (events: readonly number[]): Promise<boolean> =>
+    Promise.resolve(events.includes(3) && events.includes(17));
+  const all = Array.from({ length: 20 }, (_, index) => index + 1);
+  assert.deepEqual(await shrink(all, breaks, 200), [3, 17]);
+});
