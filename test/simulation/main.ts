@@ -68,6 +68,7 @@ const result: RunResult = {
   hash: trace.digest(),
   steps: kernel.steps,
   simulatedMs: Math.round(kernel.monotonic),
+  cpuMs: Math.round((process.resourceUsage().userCPUTime + process.resourceUsage().systemCPUTime) / 1000),
   violation,
   timeline:
     violation === undefined ? [] : trace.lines.filter((line) => pod === undefined || isAbout(line, pod)).slice(-120),

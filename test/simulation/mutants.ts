@@ -1,4 +1,5 @@
-// Faults that are put into the agent on purpose. Each must be found within the seeds of `npm run simulate -- --mutants`.
+// Faults that are put into the agent on purpose. Each must be found within the seeds of
+// `npm run simulate -- --mutants`.
 
 import type { Mutant } from "./driver/mutant.js";
 

@@ -1,5 +1,5 @@
-// Makes one file of the agent and the simulated machine. Node's modules that reach the real machine are replaced; so are
-// the agent's connections and C calls. A mutant is a replacement in one of the agent's sources.
+// Makes one file of the agent and the simulated machine. Node's modules that reach the real machine are replaced; so
+// are the agent's connections and C calls. A mutant is a replacement in one of the agent's sources.
 
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";

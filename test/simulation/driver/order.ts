@@ -30,6 +30,8 @@ export interface RunResult {
   hash: string;
   steps: number;
   simulatedMs: number;
+  /** Processor time of the run, ms. */
+  cpuMs: number;
   violation?: Violation | undefined;
   /** Lines of the trace about the pod, and what happened to the node. */
   timeline: string[];

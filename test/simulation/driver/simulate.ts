@@ -53,14 +53,13 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
       say(`hash ${hash}`);
       return 0;
     }
-    const since = performance.now();
     const result = await runSeed(bundle, order);
     simulatedMs += result.simulatedMs;
-    const seconds = (performance.now() - since) / 1000;
-    const rate = result.simulatedMs / 3_600_000 / seconds;
+    const hoursDone = result.simulatedMs / 3_600_000;
+    const seconds = result.cpuMs / 1000;
     say(
-      `seed ${order.seed}: ${(result.simulatedMs / 3_600_000).toFixed(2)} h in ${seconds.toFixed(0)} s ` +
-        `(${rate.toFixed(3)} simulated hours a second, ${result.steps} steps), ${result.hash.slice(0, 16)}`,
+      `seed ${order.seed}: ${hoursDone.toFixed(2)} h in ${seconds.toFixed(0)} s of processor time ` +
+        `(${(hoursDone / seconds).toFixed(3)} simulated hours a second, ${result.steps} steps), ${result.hash.slice(0, 16)}`,
     );
     if (result.violation !== undefined) {
       await report(bundle, order, result);
@@ -96,7 +95,10 @@ function hoursFor(ms: number): number {
   return Math.ceil(ms / 60_000 + 1) / 60;
 }
 
-/** Each mutant until it is found, at most for MUTANT_SEEDS seeds. Status 1: one was not found. */
+/**
+ * Each mutant until it is found, at most for MUTANT_SEEDS seeds; every other seed has no faults, which is what some
+ * promises need. Status 1: one was not found.
+ */
 async function tryMutants({ seed = 1, hours, pods, faults }: SimulateOptions): Promise<number> {
   let missed = 0;
   for (const mutant of MUTANTS) {
@@ -105,7 +107,12 @@ async function tryMutants({ seed = 1, hours, pods, faults }: SimulateOptions): P
     let found: string | undefined;
     for (let index = 0; index < MUTANT_SEEDS && found === undefined; index++) {
       try {
-        const result = await runSeed(bundle, { seed: seed + index, hours, pods, faults });
+        const result = await runSeed(bundle, {
+          seed: seed + index,
+          hours,
+          pods,
+          faults: index % 2 === 0 ? [] : faults,
+        });
         simulatedMs += result.simulatedMs;
         found = result.violation?.invariant;
       } catch (error) {
