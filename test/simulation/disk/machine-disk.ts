@@ -9,7 +9,7 @@ import { FileTree } from "./tree.js";
 const FASTEST_MS = 0.01;
 const SLOWEST_MS = 0.3;
 
-export interface DiskFault {
+interface DiskFault {
   kind: "ENOSPC" | "EIO" | "slow";
   /** Part of the calls that it meets. */
   share: number;
@@ -19,7 +19,7 @@ export interface DiskFault {
 
 const WRITES = new Set(["write", "writeFile", "mkdir", "open-create", "symlink", "fsync"]);
 
-export class MachineDisk {
+class MachineDisk {
   readonly tree = new FileTree();
   fault: DiskFault | undefined;
   /** Calls that a fault met. */

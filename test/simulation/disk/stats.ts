@@ -7,7 +7,7 @@ const TYPES: Readonly<Record<Kind, number>> = { file: 0o100000, directory: 0o040
 const DEVICES = new Map<string, number>();
 
 /** The device number of a file system. */
-export function deviceOf(fileSystem: string): number {
+function deviceOf(fileSystem: string): number {
   const known = DEVICES.get(fileSystem);
   if (known !== undefined) return known;
   const number = 2049 + DEVICES.size;
@@ -55,7 +55,7 @@ export function statsOf(inode: Inode): Stats {
 
 export function bigStatsOf(inode: Inode): BigIntStats {
   const small = statsOf(inode);
-  const big: Record<string, unknown> = Object.assign({}, small);
+  const big: Record<string, unknown> = Object.fromEntries(Object.entries(small));
   for (const [name, value] of Object.entries(small)) {
     if (typeof value === "number") big[name] = BigInt(Math.trunc(value));
   }

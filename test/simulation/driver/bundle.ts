@@ -56,7 +56,7 @@ const replacements: Plugin = {
 };
 
 /** A mutant whose text is not in its file any more. */
-export class StaleMutantError extends Error {
+class StaleMutantError extends Error {
   override readonly name = "StaleMutantError";
   constructor({ name, file, text }: Mutant) {
     super(`the mutant "${name}" no longer applies: ${file} must have once: ${text}`);

@@ -12,8 +12,7 @@ export const recordsAreReadable: Invariant = {
   watch: ({ onLog, facts }, broken) => {
     onLog.add(({ msg }) => {
       if (!msg.includes("is not usable: set aside")) return;
-      const isPast = facts.lastRebootAt >= 0 && facts.startsSinceReboot === 1;
-      if (!isPast || !NOT_SYNCED.some((folder) => msg.includes(folder))) broken(msg);
+      if (facts.hasStartedSinceReboot || !NOT_SYNCED.some((folder) => msg.includes(folder))) broken(msg);
     });
     return undefined;
   },

@@ -24,7 +24,7 @@ export interface Handle {
 }
 
 /** What a run does besides running callbacks. */
-export interface KernelHooks {
+interface KernelHooks {
   /** After each callback and its promises. */
   afterStep(): void;
   /** A callback threw. */

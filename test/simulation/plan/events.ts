@@ -47,7 +47,7 @@ const LAST_VERBS = ["ListPodSandbox", "PullImage", "ImageStatus", "ListImages", 
 const ALL_VERBS = [...VERBS, ...MORE_VERBS, ...LAST_VERBS];
 const THREADS = ["prober", "server", "image-gc", "eviction", "node-status", "peers"];
 
-export interface PlanOptions {
+interface PlanOptions {
   hours: number;
   pods: number;
   faults: ReadonlySet<FaultKind>;

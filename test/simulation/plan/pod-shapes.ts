@@ -4,7 +4,7 @@ import type { Random } from "../kernel/random.js";
 import { IMAGES } from "../world/runtime.js";
 import { commandOf, type Script } from "../world/scripts.js";
 
-export type PodKind = "service" | "job" | "crash";
+type PodKind = "service" | "job" | "crash";
 
 export interface PodShape {
   name: string;

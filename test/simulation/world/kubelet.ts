@@ -19,17 +19,21 @@ import { NODE_NAME } from "./api.js";
 import { CONTAINER_LOGS, KUBECONFIG, LOGS, MANIFESTS, ROOT } from "./machine-files.js";
 import { SimulatedThreads } from "./threads.js";
 
+export interface KubeletEvents {
+  started(): void;
+  /** The process ended by itself. */
+  gaveUp(reason: string): void;
+}
+
 export class Kubelet {
   readonly owner: Owner;
   readonly threads: SimulatedThreads;
   agent: RunningAgent | undefined;
-  /** The process would have ended for this reason. */
-  gaveUp: string | undefined;
 
   constructor(
     number: number,
     private readonly log: Logger,
-    private readonly config: Readonly<Record<string, unknown>>,
+    private readonly events: KubeletEvents,
   ) {
     this.owner = new Owner(`kubelet ${number}`, kernel.world);
     this.threads = new SimulatedThreads(this.owner, systemClock, log);
@@ -65,13 +69,17 @@ export class Kubelet {
   }
 
   private giveUp(reason: string): void {
-    this.gaveUp ??= reason;
+    kernel.post(kernel.world, () => {
+      if (!this.isAlive) return;
+      this.kill();
+      this.events.gaveUp(reason);
+    });
   }
 
   private async start(): Promise<void> {
     const { log } = this;
     const clock = systemClock;
-    const settings = await settingsOf(this.config);
+    const settings = await settingsOf();
     const directories = directoriesOf(settings.rootDir, settings.containerLogs.podLogsDir, CONTAINER_LOGS);
     await makeDirectories(directories);
     const registry = new ThreadRegistry("main");
@@ -103,6 +111,7 @@ export class Kubelet {
       configuration: undefined,
       cluster: { settings, startedAtMs: clock.now(), giveUp },
     });
+    kernel.post(kernel.world, () => this.events.started());
   }
 }
 
@@ -119,8 +128,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   healthzPort: 0,
 };
 
-async function settingsOf(config: Readonly<Record<string, unknown>>): Promise<Settings> {
-  const lines = Object.entries({ ...FIELDS, ...config }).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
+async function settingsOf(): Promise<Settings> {
+  const lines = Object.entries(FIELDS).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   const request = await loadSettings(
     [
       `--config=${CONFIG_FILE}`,

@@ -1,13 +1,13 @@
 // Who listens at which address of the simulated network.
 
 /** The client's end of a connection. */
-export interface ClientEnd {
+interface ClientEnd {
   receive(bytes: Buffer): void;
   end(): void;
 }
 
 /** Accepts a connection; returns what takes the client's bytes. */
-export type Accept = (client: ClientEnd) => (bytes: Buffer) => void;
+type Accept = (client: ClientEnd) => (bytes: Buffer) => void;
 
 class Network {
   private readonly listeners = new Map<string, Accept>();

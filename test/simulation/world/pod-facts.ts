@@ -20,8 +20,8 @@ export class AllFacts {
   /** Steady moments at which a fault was under way last. */
   lastFaultAt = -Infinity;
   lastRebootAt = -Infinity;
-  /** Starts of the kubelet since then. */
-  startsSinceReboot = 0;
+  /** A kubelet has completed its start, and so read its records, since then. */
+  hasStartedSinceReboot = true;
 
   get wanted(): PodFacts[] {
     return [...this.pods.values()].filter(({ deletedAt }) => deletedAt === undefined);

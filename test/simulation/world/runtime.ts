@@ -19,10 +19,10 @@ import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { scriptOf } from "./scripts.js";
 
-export const PAUSE_IMAGE = "nodelet.local/pause:1";
+const PAUSE_IMAGE = "nodelet.local/pause:1";
 export const IMAGES = ["nodelet.local/a:1", "nodelet.local/b:1", "nodelet.local/c:1", "nodelet.local/d:1"];
 
-export interface MethodOf {
+interface MethodOf {
   requestDeserialize(bytes: Buffer): unknown;
   responseSerialize(value: unknown): Buffer;
   path: string;
@@ -41,7 +41,7 @@ export interface Failed {
 }
 
 /** The runtime's end of a call. */
-export interface Reply {
+interface Reply {
   message(bytes: Buffer): void;
   end(): void;
   failed(error: Failed): void;
@@ -53,7 +53,7 @@ export interface Served {
 }
 
 /** Sees each call before it is performed. */
-export type CallWatcher = (verb: string, request: unknown) => void;
+type CallWatcher = (verb: string, request: unknown) => void;
 
 export class SimulatedRuntime {
   readonly state = new FakeState(() => BigInt(Math.round(kernel.wall * 1e6)));
@@ -83,10 +83,8 @@ export class SimulatedRuntime {
       { latency: {}, events, listStreams: false, recordCalls: false, panic: () => this.restart(100) },
     );
     this.failpoints = this.dispatcher.failpoints;
-    for (const name of [PAUSE_IMAGE]) {
-      const image = makeImage(name, {});
-      this.state.images.set(image.id, image);
-    }
+    const pause = makeImage(PAUSE_IMAGE, {});
+    this.state.images.set(pause.id, pause);
     this.state.eventListeners.add(({ containerId, containerEventType }) => {
       if (containerEventType !== ContainerEventType.CONTAINER_STARTED_EVENT) return;
       const container = this.state.containers.get(containerId);

@@ -29,6 +29,7 @@ export class World {
   readonly runtime: SimulatedRuntime;
   readonly api: SimulatedApi;
   readonly onLog = new Set<(line: LogLine) => void>();
+  readonly onGaveUp = new Set<(reason: string) => void>();
   kubelet: Kubelet | undefined;
   private starts = 0;
   private isOff = false;
@@ -176,8 +177,17 @@ export class World {
 
   private startKubelet(): void {
     if (this.isOff || this.kubelet?.isAlive === true) return;
-    this.facts.startsSinceReboot++;
-    this.kubelet = new Kubelet(++this.starts, this.log, {});
+    const number = ++this.starts;
+    this.kubelet = new Kubelet(number, this.log, {
+      started: () => {
+        this.facts.hasStartedSinceReboot = true;
+      },
+      gaveUp: (reason) => {
+        this.trace.add(`kubelet ${number} ends: ${reason}`);
+        for (const listener of this.onGaveUp) listener(reason);
+        kernel.after(kernel.world, RESTART_MS, () => this.startKubelet());
+      },
+    });
     this.trace.add(`kubelet ${this.starts} starts`);
   }
 
@@ -197,7 +207,7 @@ export class World {
     this.isOff = true;
     this.kubelet?.kill();
     this.facts.lastRebootAt = kernel.monotonic;
-    this.facts.startsSinceReboot = 0;
+    this.facts.hasStartedSinceReboot = false;
     this.runtime.reboot();
     disk.crash();
     bootAnew();
