@@ -5,7 +5,7 @@ import { isRecord } from "../../shared/base/text/is-record.js";
 
 /** @throws Error */
 export function recordOf(value: unknown, where: string): Record<string, unknown> {
-  if (isRecord(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw new Error(`${where} is not an object`);
 }
 

@@ -2,6 +2,7 @@
 // the result in a later callback: a kill between the two leaves the effect without its report.
 
 import type { Dirent } from "node:fs";
+import { asError } from "../../../src/shared/base/errors/thrown.js";
 import { SystemError } from "../disk/errors.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
@@ -19,7 +20,7 @@ function later<T>(call: string, path: string, act: () => T): Promise<T> {
         const result = kernel.as(owner, act);
         kernel.post(owner, () => resolve(result));
       } catch (error) {
-        kernel.post(owner, () => reject(error));
+        kernel.post(owner, () => reject(asError(error)));
       }
     });
   });

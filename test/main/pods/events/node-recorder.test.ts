@@ -69,7 +69,7 @@ test("events that the spam filter drops are counted and kept nowhere", () => {
 test("events of every start and end of a container have no log line by default; all others do", () => {
   const { recorder, kept } = build();
   const subject = pod({ containers: [container("web")] });
-  for (const reason of ["Pulled", "Created", "Started", "Killing", "DeadlineExceeded"]) {
+  for (const reason of ["Pulled", "Created", "Started", "Killing", "DeadlineExceeded"] as const) {
     recorder.pod(subject, { type: "Normal", reason, message: reason });
   }
   recorder.pod(subject, { type: "Warning", reason: "Failed", message: "no" });

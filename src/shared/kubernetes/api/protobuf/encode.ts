@@ -124,7 +124,7 @@ class Encoder {
 type JsonObject = Record<string, unknown> & { [UNKNOWN]?: Uint8Array };
 
 function asObject(value: unknown, path: string): JsonObject {
-  if (isRecord(value)) return value as JsonObject;
+  if (isRecord(value)) return value;
   throw new ProtobufEncodeError(path, "an object", value);
 }
 
