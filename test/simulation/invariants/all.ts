@@ -13,10 +13,12 @@ import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { statusGoesForward } from "./status-goes-forward.js";
 import { terminatedStays } from "./terminated-stays.js";
+import { unhealthyRestarts } from "./unhealthy-restarts.js";
 
 export const INVARIANTS: readonly Invariant[] = [
   oneRunningContainer,
   healthyRunsOn,
+  unhealthyRestarts,
   terminatedStays,
   statusGoesForward,
   graceIsKept,

@@ -8,5 +8,5 @@ interface Machine {
   api: SimulatedApi;
 }
 
-/** Filled by the run (world/run.ts). */
+/** Filled by the run (world/world.ts). */
 export const machine = {} as Machine;
