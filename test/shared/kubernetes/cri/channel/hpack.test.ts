@@ -225,6 +225,16 @@ for (const [what, block] of REFUSED) {
   });
 }
 
+test("fields that left the table are not kept: their numbers are refused", () => {
+  const added: Choice = { form: "added", useIndexOfName: false, useHuffman: false };
+  const decoder = new HpackDecoder();
+  const fields = Array.from({ length: 100 }, (_, at) => ({ name: `n${at}`, value: "x".repeat(100) }));
+  decoder.decode(new TestEncoder().encode(fields, [added]));
+  // A field takes 134 or 135 bytes of the 4096: the newest thirty are there.
+  assert.deepEqual(decoder.decode(integer(0x80, 7, 61 + 30)).fields, [fields[70]]);
+  assert.throws(() => decoder.decode(integer(0x80, 7, 61 + 31)), /no field has the number 92/);
+});
+
 test("a list that is too long is cut, and later blocks still find its fields", () => {
   const encoder = new TestEncoder();
   const decoder = new HpackDecoder();
