@@ -93,7 +93,7 @@ type GuardInit = Pick<SecureServerOptions, "nodeName" | "api" | "registry" | "cl
   init: Pick<SecureInit, "authentication" | "authorization" | "reviews">;
 };
 
-/** Authentication by certificate and token, authorization by the node's subresources, and the routes. */
+/** Authentication by certificate and token, authorization by the node's subresources, and the routes. @internal */
 export function guardOf(options: GuardInit, routes: readonly Route[], port: PortSide): Guard {
   const { init, nodeName, api, registry, clock, log } = options;
   const metrics = serverAuthMetrics(registry, clock);

@@ -92,6 +92,7 @@ export function toPem(label: string, der: Buffer): string {
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }
 
+/** The bytes of a block. @internal */
 export function fromPem(label: string, pem: string): Buffer {
   const match = new RegExp(`-----BEGIN ${label}-----([^-]+)-----END ${label}-----`).exec(pem);
   if (match?.[1] === undefined) throw new RangeError(`PEM block type must be ${label}`);

@@ -3,7 +3,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { encode, oid, sequence, TAG } from "./der.js";
 
-/** Attribute types, as the hex of their encoded bodies. */
+/** Attribute types, as the hex of their encoded bodies. @internal */
 export const NAMES = { commonName: "550403", organization: "55040a" } as const;
 
 export function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { PROTOBUF_TYPE } from "../../../shared/kubernetes/api/client/call/body.js";
 import { parseText } from "../../tasks/manifest/parse-text.js";
-import { ApiError, badRequest } from "../objects/errors.js";
+import { badRequest, unsupportedMediaType } from "../objects/errors.js";
 import { isFields, type ApiObject, type Fields } from "../objects/object.js";
 import { fromProtobuf } from "../objects/schema.js";
 
@@ -20,9 +20,7 @@ export function parseBody(bytes: Uint8Array, type: string): unknown {
   if (bytes.length === 0) return undefined;
   if (type === PROTOBUF_TYPE) return protobufBody(bytes);
   if (!TYPES.includes(type) && !type.endsWith("+json")) {
-    const accepted = TYPES.slice(0, 2).join(", ");
-    const text = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
-    throw new ApiError(415, "UnsupportedMediaType", text);
+    throw unsupportedMediaType(TYPES.slice(0, 2));
   }
   if (type.endsWith("yaml")) {
     const read = parseText(bytes);

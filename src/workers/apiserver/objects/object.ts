@@ -43,7 +43,7 @@ export function fieldsAt(from: Fields | undefined, field: string): Fields {
   return isFields(value) ? value : {};
 }
 
-/** The map at a field, put there when there is none. */
+/** The map at a field, put there when there is none. @internal */
 export function ensureFields(from: Fields, field: string): Fields {
   const value = from[field];
   if (isFields(value)) return value;
@@ -63,6 +63,7 @@ export function textAt(from: Fields | undefined, field: string): string | undefi
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** In place of nothing, null and an empty text. @internal */
 export function setDefault(target: Fields, field: string, value: unknown): void {
   if (target[field] === undefined || target[field] === null || target[field] === "") target[field] = value;
 }

@@ -12,7 +12,7 @@ export function nanosOf(quantity: Quantity): bigint {
   return parseQuantity(quantity).nanos;
 }
 
-/** Rewrites the amounts of a resource list in place; invalid quantities are left to validation. */
+/** Rewrites the amounts of a resource list in place; invalid quantities are left to validation. @internal */
 export function canonicalAmounts(list: unknown): void {
   if (!isFields(list)) return;
   for (const [name, amount] of Object.entries(list)) {
@@ -25,6 +25,7 @@ export function canonicalAmounts(list: unknown): void {
   }
 }
 
+/** Requests and limits. @internal */
 export function canonicalResources(resources: Fields): void {
   canonicalAmounts(resources["requests"]);
   canonicalAmounts(resources["limits"]);

@@ -42,12 +42,14 @@ export function filterOf(resource: Resource, query: URLSearchParams): Filter | u
   return tests.length === 0 ? undefined : (object) => tests.every((holds) => holds(object));
 }
 
+/** One condition of a field selector. @internal */
 export interface FieldTerm {
   field: string;
   value: string;
   equal: boolean;
 }
 
+/** Its conditions, all of which must hold. @internal */
 export function parseFieldSelector(selector: string): FieldTerm[] {
   return selector
     .split(",")

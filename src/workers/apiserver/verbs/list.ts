@@ -1,7 +1,7 @@
 // Lists: selectors, pages with continue tokens, and the versions a client may ask for.
 
 import { quote } from "../../../shared/base/text/quote.js";
-import { ApiError, badRequest, expired } from "../objects/errors.js";
+import { badRequest, expired, tooLargeVersion } from "../objects/errors.js";
 import type { ApiObject, Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { filterOf } from "../objects/selectors.js";
@@ -65,10 +65,7 @@ export function versionOf(store: Store, text: string): number {
   }
   const version = Number(text);
   if (version <= store.revision) return version;
-  throw new ApiError(504, "Timeout", `Timeout: Too large resource version: ${version}, current: ${store.revision}`, {
-    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
-    retryAfterSeconds: 1,
-  });
+  throw tooLargeVersion(version, store.revision);
 }
 
 function revisionOf(store: Store, query: URLSearchParams, token: ContinueToken | undefined): number {
