@@ -20,7 +20,7 @@ export interface RestartOptions {
 export type RestartDecision = { restart: true; delayMs: number } | { restart: false; attempts: number };
 
 /** A thread ended because it had failed, or because a deadline had passed. */
-export type ExitKind = "failed" | "late";
+type ExitKind = "failed" | "late";
 
 export class RestartPolicy {
   private failures = 0;

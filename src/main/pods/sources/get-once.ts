@@ -11,7 +11,7 @@ import { requestText } from "../../../shared/io/http/client/request-text.js";
 import { serverOf } from "../../../shared/io/http/client/server-of.js";
 
 /** What is used of the head. */
-export const USED_FIELDS = ["Location", "Content-Encoding"];
+const USED_FIELDS = ["Location", "Content-Encoding"];
 
 /** No response that can be used. */
 export class GetOnceError extends Error {

@@ -1,5 +1,5 @@
-// Manifest URLs by HTTPS on servers that speak HTTP/2. A process of its own fetches them: Node reads further authorities
-// only when it starts.
+// Manifest URLs by HTTPS on servers that speak HTTP/2. A process of its own fetches them: Node reads further
+// authorities only when it starts.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
