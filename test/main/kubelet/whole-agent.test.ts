@@ -31,6 +31,8 @@ const COMPONENTS = [
   "the socket for plugins_registry",
   "warnings about the machine",
   "the release of free memory",
+  "the release of the program's pages",
+  "the policy for V8's optimizer",
   "the samples of main's delay",
   "the cgroups of pods",
   "the cgroups of the node",
@@ -128,6 +130,10 @@ describe("a node of a cluster", () => {
       return status?.phase === "Running";
     });
     assert.deepEqual(containersOf(world), ["app"]);
+    await world.until("the Node to have the images of the runtime", () => {
+      const status = store.get("nodes", "", NODE_NAME)?.["status"] as { images?: { names: string[] }[] } | undefined;
+      return status?.images?.some(({ names }) => names.includes(IMAGE)) === true;
+    });
     await world.stop(agent);
     await world.untilNoTimer();
   });
