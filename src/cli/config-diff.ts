@@ -1,6 +1,7 @@
 // Differences between two configurations: that of this kubelet, and one of a file. Pure.
 
 import { isRecord } from "../shared/base/text/is-record.js";
+import { omitUndefined } from "../shared/base/objects/omit-undefined.js";
 import { readKubernetesYaml } from "../shared/io/yaml/kubernetes-yaml.js";
 import { CliError, EXIT } from "./errors.js";
 import { durationMs } from "./output/amounts.js";
@@ -60,7 +61,7 @@ export function differences(
       return;
     }
     if (isSame(a, b) || (whole && b === undefined && isZero(a))) return;
-    found.push({ field: path, here: a, there: b });
+    found.push(omitUndefined({ field: path, here: a, there: b }));
   };
   compare("", here, there);
   const identity = new Set(["kind", "apiVersion"]);

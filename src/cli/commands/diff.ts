@@ -1,6 +1,7 @@
 // nodelet diff: what `nodelet apply` would change, as unified differences of YAML. Exits as kubectl diff: 0 without a
 // difference, 1 with one, 2 when a comparison failed.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT } from "../errors.js";
 import { nodeState, terminatingPods, type NodeState } from "../manifests/node-manifests.js";
@@ -32,13 +33,13 @@ export async function diffCommand(context: Context, options: ManifestInput): Pro
   const texts = steps.map(diffOf).filter((text) => text !== "");
   const data = steps.map((step) => {
     const { action, manifest, reason } = step;
-    return {
+    return omitUndefined({
       name: manifest.name,
       namespace: manifest.namespace,
       action,
       diff: diffOf(step),
-      ...(reason !== undefined && { reason }),
-    };
+      reason,
+    });
   });
   await print(context, data, () => texts.map((text) => painted(text, paint)).join(""));
   if (faults.some(({ severity }) => severity === "error") || steps.some(({ action }) => action === "refuse")) {

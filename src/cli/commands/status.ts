@@ -1,5 +1,6 @@
 // nodelet status: the node on one screen.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
@@ -32,7 +33,7 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
 }
 
 function podRow({ pod, state, verdict, finding }: SeenPod): object {
-  return { name: fullName(pod), ...state, verdict, ...(finding !== undefined && { finding }) };
+  return omitUndefined({ name: fullName(pod), ...state, verdict, finding });
 }
 
 /** @internal */

@@ -1,6 +1,7 @@
 // A program's commands and options as data: completion scripts and man pages are made of it.
 
 import type { Command } from "commander";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { NAMES_COMMAND } from "./names-command.js";
 
 export interface OptionRow {
@@ -39,13 +40,13 @@ export function commandTable(command: Command): CommandRow {
   const options = command.options.map(({ short, long, required, optional, flags, description, argChoices }) => {
     const names = [short, long].filter((name) => name !== undefined);
     const value = required || optional ? placeholder(flags) : undefined;
-    return {
+    return omitUndefined<OptionRow>({
       names,
       help: description,
-      ...(value === undefined ? {} : { value }),
-      ...(optional ? { valueIsOptional: true as const } : {}),
-      ...(argChoices === undefined ? {} : { choices: argChoices }),
-    };
+      value,
+      valueIsOptional: optional ? true : undefined,
+      choices: argChoices,
+    });
   });
   const args = command.registeredArguments;
   const choices = args[0]?.argChoices;

@@ -56,7 +56,8 @@ async function readConfigFile(mode: NodeMode, options: ToolOptions): Promise<Kub
   const found = await readThrough(file, options).catch(() => undefined);
   if (found !== undefined) return { ...settingsOf(fieldsIn(found.text)), expected: false, file, mode, nodeName };
   const expected = mode === "cluster";
-  const defaults = { ...settingsOf({}), ...(expected && { cgroupDriver: "systemd" }) };
+  const settings = settingsOf({});
+  const defaults = expected ? { ...settings, cgroupDriver: "systemd" } : settings;
   return { ...defaults, expected, file: undefined, mode, nodeName };
 }
 

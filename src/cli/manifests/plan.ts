@@ -62,7 +62,10 @@ export function contentOf({ metadata, spec }: Content): Content {
   const { annotations, ...rest } = metadata;
   if (typeof annotations !== "object" || annotations === null) return { metadata, spec };
   const kept = Object.entries(annotations).filter(([key]) => key !== RESTARTED_AT);
-  return { metadata: { ...rest, ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }) }, spec };
+  return {
+    metadata: omitUndefined({ ...rest, annotations: kept.length > 0 ? Object.fromEntries(kept) : undefined }),
+    spec,
+  };
 }
 
 /** The manifest with the mark of a restart at `at`. */

@@ -1,6 +1,7 @@
 // Rows of `nodelet pods` for manifests that make no pod: the file's name, InvalidManifest or ShadowedManifest, 0/0.
 // Pure.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ManifestFacts, NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { manifestWord, shortName, type ManifestWord } from "./texts.js";
@@ -34,11 +35,11 @@ export function rowAsPod(row: ManifestRow): Pod {
     kind: "Pod",
     metadata: { name: shortName(row), namespace: row.namespace, uid: NONE },
     spec: { containers: [] },
-    status: {
+    status: omitUndefined({
       phase: "Pending",
       reason: row.state,
-      ...(first !== undefined && { startTime: new Date(first.since).toISOString() }),
-    },
+      startTime: first !== undefined ? new Date(first.since).toISOString() : undefined,
+    }),
   };
 }
 

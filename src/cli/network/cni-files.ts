@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import { isRecord } from "../../shared/base/text/is-record.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { readBounded } from "../machine/read-bounded.js";
 
 /** As libcni: by the ending of the name. */
@@ -83,12 +84,12 @@ function pluginOf(value: unknown): CniPlugin {
   const gateway = value["isGateway"] === true || value["isDefaultGateway"] === true;
   const addresses = isRecord(value["ipam"]) ? value["ipam"] : {};
   const ipam = addresses["type"];
-  return {
+  return omitUndefined({
     type,
     ipam: typeof ipam === "string" && ipam !== "" ? ipam : undefined,
     forwards: type === "ptp" || (type === "bridge" && gateway),
     ipv6: hasIpv6(addresses) ? true : undefined,
-  };
+  });
 }
 
 /** In the forms of host-local and static: "ranges", "subnet", "addresses". */

@@ -1,6 +1,7 @@
 // Reads what `containerd config dump` prints, of configuration versions 1, 2 (containerd 1.x) and 3 (containerd 2).
 // Pure.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR, isSet, withoutSlash, type RuntimeSettings } from "./runtime-settings.js";
 import { listAt, readToml, textAt, valueAt, type TomlTable } from "./toml.js";
 
@@ -36,7 +37,7 @@ export function readContainerdConfig(dump: string): ContainerdConfig {
   const disabled = listAt(toml, "disabled_plugins") ?? [];
   const systemd = valueAt(toml, ...runtime, "options", "SystemdCgroup") === true;
   const sandboxImage = textAt(toml, ...IMAGES) ?? textAt(toml, ...plugin, "sandbox_image");
-  return {
+  return omitUndefined({
     runtime: "containerd",
     address: textAt(toml, "grpc", "address") ?? "/run/containerd/containerd.sock",
     confDir: withoutSlash(confDirs.find(isSet) ?? DEFAULT_CONF_DIR),
@@ -46,7 +47,7 @@ export function readContainerdConfig(dump: string): ContainerdConfig {
     template: isSet(template) ? template : undefined,
     sandboxImage: isSet(sandboxImage) ? sandboxImage : undefined,
     criDisabled: disabled.some((name) => DISABLED.has(name)) ? true : undefined,
-  };
+  });
 }
 
 function hasNetwork(toml: TomlTable, plugin: readonly string[]): boolean {

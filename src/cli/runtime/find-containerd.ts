@@ -2,6 +2,7 @@
 // that serves the socket.
 
 import { systemClock } from "../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { runProgram } from "../../shared/io/exec/run-program.js";
 import { findProgram } from "../machine/find-program.js";
 import { readContainerdConfig, type ContainerdConfig } from "./containerd-config.js";
@@ -51,5 +52,5 @@ async function daemons(): Promise<Daemon[]> {
 export function daemonFlags(args: readonly string[]): Omit<Daemon, "program"> {
   const config = flagOf(args, ["--config", "-c", "-config"]);
   const address = flagOf(args, ["--address", "-a", "-address"]);
-  return { config, address };
+  return omitUndefined<Omit<Daemon, "program">>({ config, address });
 }

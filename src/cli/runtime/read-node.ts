@@ -1,5 +1,6 @@
 // What this machine's kubelet and runtime are set to: facts for `nodelet doctor` and for hints about the pod network.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { CONFIG_FILES, type KubeletConfig } from "../machine/kubelet-config.js";
 import { ENVIRONMENT, type NodeMode } from "../machine/node-mode.js";
@@ -33,6 +34,6 @@ export async function readNode(
   const flag = /--container-runtime-endpoint[= ]([^\s"']+)/.exec(flags)?.[1];
   const runtimeEndpoint = flag ?? configured ?? CONTAINERD_SOCKET;
   const docker = status?.docker;
-  const settings = await readRuntime({ runtimeEndpoint, ...(docker !== undefined && { docker }) });
+  const settings = await readRuntime(omitUndefined({ runtimeEndpoint, docker }));
   return { mode, kubelet: { cgroupDriver, expected, runtimeEndpoint, file: CONFIG_FILES[mode] }, settings };
 }

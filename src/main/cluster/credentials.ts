@@ -66,7 +66,11 @@ export async function startCredentials(deps: CredentialsDeps): Promise<NodeCerti
   });
   const rotates = settings.node.rotateCertificates && found.clientCertificate !== undefined;
   const { contentType } = settings.node;
-  const config = { ...found, contentType, ...(rotates ? { renewedCertificate: store.current } : {}) };
+  const config = {
+    ...found,
+    contentType,
+    renewedCertificate: rotates ? store.current : found.renewedCertificate,
+  };
   const client = connect(config);
   const managers: CertificateManager[] = [];
   const links: NodeStatusLink[] = [];

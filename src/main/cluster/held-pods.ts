@@ -3,6 +3,7 @@
 // Invariant: of a pod only identity, finalizers and status are kept, which the view of the API has anyway; the list
 // ends with the object.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { withTerminationMark } from "../../shared/kubernetes/api/termination-mark.js";
 import { isMirrorPod, type ApiView } from "../pods/status/manager/api-view.js";
@@ -69,10 +70,10 @@ function shownPod(object: Pod): Pod {
   return withTerminationMark(
     {
       ...object,
-      spec: {
+      spec: omitUndefined({
         containers: names(containerStatuses),
-        ...(initContainerStatuses.length > 0 && { initContainers: names(initContainerStatuses) }),
-      },
+        initContainers: initContainerStatuses.length > 0 ? names(initContainerStatuses) : undefined,
+      }),
     },
     "ended",
   );

@@ -2,6 +2,7 @@
 // value, --a_b for --a-b, repeated list flags, and -v2. (commander reads options differently; it lays out --help, see
 // help.ts.) Never stops at the first mistake: all problems come back together.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { nearestName } from "../../shared/base/text/nearest-name.js";
 import { quoteStart } from "../../shared/base/text/quote.js";
 import type { Flag } from "./flags/flag.js";
@@ -72,7 +73,9 @@ export function flagValues(line: CommandLine, platform: NodeJS.Platform = proces
     const given = line.given.get(name)?.value;
     const text = given === undefined ? (asked(line, name) ?? flag.default) : writeValue(flag.kind, given);
     const shown = typeOf(flag.kind) === "strings" ? `[${text}]` : text;
-    values.push({ name, value: shown, secret: flag.secret === true && given !== undefined ? true : undefined });
+    values.push(
+      omitUndefined({ name, value: shown, secret: flag.secret === true && given !== undefined ? true : undefined }),
+    );
   }
   return values.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

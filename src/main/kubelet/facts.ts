@@ -2,6 +2,7 @@
 // question.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import { printQuantity } from "../../shared/kubernetes/api/quantity.js";
@@ -39,20 +40,20 @@ export function nodeFacts(parts: FactDeps): NodeFacts {
   const { runtime, runtimeSince } = state.cache;
   const conditions = membership?.node()?.status?.conditions;
   const api = membership?.apiAccess();
-  return {
+  return omitUndefined({
     startedAt,
-    ...(runtime !== undefined && { runtime }),
-    ...(runtimeSince !== undefined && { runtimeSince }),
+    runtime,
+    runtimeSince,
     pressures: pressures.since(),
     addresses: [...hostIPs.current],
     capacity: amounts(resources.capacity),
     allocatable: amounts(resources.allocatable),
     hungMounts: calls.notAnswering(),
     settled: settled(),
-    ...(conditions !== undefined && { conditions }),
-    ...(api !== undefined && { api }),
-    ...(configuration && { configuration: configuration.facts() }),
-  };
+    conditions,
+    api,
+    configuration: configuration ? configuration.facts() : undefined,
+  });
 }
 
 function amounts(resources: NodeResources): Record<string, string> {
@@ -81,16 +82,17 @@ function factsOf({ state, volumes, kills, clock }: FactDeps, pod: Pod): PodFacts
   const worker = state.pods.get(uid);
   const waits = worker?.waits();
   const owner = worker === undefined ? state.pods.ownerOf(podFullName(pod)) : undefined;
-  return {
+  return omitUndefined({
     uid,
-    ...(worker !== undefined && { worker: worker.state }),
-    ...(waits?.retry !== undefined && {
-      retry: {
-        message: waits.retry.message,
-        failures: waits.retry.failures,
-        nextTryAt: Math.round(clock.now() + Math.max(0, waits.retry.restMs)),
-      },
-    }),
+    worker: worker?.state,
+    retry:
+      waits?.retry !== undefined
+        ? {
+            message: waits.retry.message,
+            failures: waits.retry.failures,
+            nextTryAt: Math.round(clock.now() + Math.max(0, waits.retry.restMs)),
+          }
+        : undefined,
     startFailures: [...(waits?.startFailures ?? [])].map(([container, failure]) => ({
       container,
       reason: failure.reason,
@@ -104,11 +106,12 @@ function factsOf({ state, volumes, kills, clock }: FactDeps, pod: Pod): PodFacts
     ...kills.of(uid),
     stops: [...(waits?.stops ?? [])].map(([containerId, reason]) => ({ containerId, reason })),
     ...sandboxTime(state, uid),
-    ...(waits?.termination !== undefined && {
-      termination: { reason: waits.termination.reason, deadline: wall(waits.termination.deadline) },
-    }),
-    ...(owner !== undefined && owner !== uid && { waitsFor: { uid: owner } }),
-  };
+    termination:
+      waits?.termination !== undefined
+        ? { reason: waits.termination.reason, deadline: wall(waits.termination.deadline) }
+        : undefined,
+    waitsFor: owner !== undefined && owner !== uid ? { uid: owner } : undefined,
+  });
 }
 
 function sandboxTime({ cache }: PodState, uid: string): { sandboxAt?: number } {

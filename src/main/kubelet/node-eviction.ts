@@ -2,6 +2,7 @@
 // waits for it.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
@@ -87,10 +88,10 @@ export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
 async function imageFileSystems(cri: Pick<CriClient, "imageFsInfo">): Promise<ImageFileSystems> {
   const { imageFilesystems, containerFilesystems } = await cri.imageFsInfo({}, { deadlineMs: IMAGE_FS_DEADLINE_MS });
   const containers = containerFilesystems[0]?.fsId?.mountpoint;
-  return {
+  return omitUndefined({
     images: imageFilesystems[0]?.fsId?.mountpoint ?? "",
-    ...(containers !== undefined && containers !== "" && { containers }),
-  };
+    containers: containers !== undefined && containers !== "" ? containers : undefined,
+  });
 }
 
 function runningContainers({ pods, cache }: PodState, uid: string): { name: string; id: string }[] {

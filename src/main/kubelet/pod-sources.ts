@@ -1,6 +1,7 @@
 // The pod sources of this node: manifest files, the manifest URL, and the API server once the node has joined its
 // cluster.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { moduleLogger } from "../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
@@ -29,30 +30,32 @@ export function makePodSources(
   { state, sync, cri, tasks }: PodSourcesParts,
 ): Sources {
   const { rootDir } = settings;
-  return makeSources({
-    ...settings.sources,
-    preventAPIReferences: settings.sources.preventStaticPodAPIReferences,
-    ...(settings.manifestApi !== "off" && { submittedFolder: `${rootDir}/nodelet/manifests` }),
-    nodeName: settings.nodeName,
-    earlier: {
-      path: `${rootDir}/static_pod_uids`,
-      uidsOnDisk: () => podUidsIn(rootDir),
-      async runningPods(signal) {
-        const [sandboxes, containers] = await Promise.all([
-          cri.listPodSandbox({}, { signal }),
-          cri.listContainers({}, { signal }),
-        ]);
-        return { sandboxes: sandboxes.items, containers: containers.containers };
+  return makeSources(
+    omitUndefined({
+      ...settings.sources,
+      preventAPIReferences: settings.sources.preventStaticPodAPIReferences,
+      submittedFolder: settings.manifestApi !== "off" ? `${rootDir}/nodelet/manifests` : undefined,
+      nodeName: settings.nodeName,
+      earlier: {
+        path: `${rootDir}/static_pod_uids`,
+        uidsOnDisk: () => podUidsIn(rootDir),
+        async runningPods(signal) {
+          const [sandboxes, containers] = await Promise.all([
+            cri.listPodSandbox({}, { signal }),
+            cri.listContainers({}, { signal }),
+          ]);
+          return { sandboxes: sandboxes.items, containers: containers.containers };
+        },
       },
-    },
-    tasks,
-    clock,
-    log,
-    loop: sync.loop,
-    withApi: cluster !== undefined,
-    onManifests: () => state.events.emit("manifestsChanged", undefined),
-    shorten: (fullName, graceSeconds) => sync.workers.shortenStatic(fullName, graceSeconds),
-  });
+      tasks,
+      clock,
+      log,
+      loop: sync.loop,
+      withApi: cluster !== undefined,
+      onManifests: () => state.events.emit("manifestsChanged", undefined),
+      shorten: (fullName, graceSeconds) => sync.workers.shortenStatic(fullName, graceSeconds),
+    }),
+  );
 }
 
 export interface ManifestReporterParts {

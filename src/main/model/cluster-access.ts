@@ -31,7 +31,7 @@ export interface TrustAnchors {
 export interface TokenRequest {
   pod: Pod;
   /** Absent: the API server's own audience. */
-  audience?: string;
+  audience?: string | undefined;
   /** Absent: the API server's own default, an hour. */
   expirationSeconds?: number;
   /** UID of the account: a new account with the same name gets no token. Absent: any. */

@@ -1,6 +1,7 @@
 // The addresses in a pod's status.
 
 import { isIPv6 } from "node:net";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -57,8 +58,10 @@ export function ipFields(
   nodeIPs: readonly string[],
 ): Pick<PodStatus, "podIP" | "podIPs" | "hostIP" | "hostIPs"> {
   const hosts = inNodeOrder(nodeIPs, nodeIPs);
-  return {
-    ...(hosts[0] !== undefined && { hostIP: hosts[0], hostIPs: hosts.map((ip) => ({ ip })) }),
-    ...(pods[0] !== undefined && { podIP: pods[0], podIPs: pods.map((ip) => ({ ip })) }),
-  };
+  return omitUndefined({
+    hostIP: hosts[0],
+    hostIPs: hosts[0] !== undefined ? hosts.map((ip) => ({ ip })) : undefined,
+    podIP: pods[0],
+    podIPs: pods[0] !== undefined ? pods.map((ip) => ({ ip })) : undefined,
+  });
 }

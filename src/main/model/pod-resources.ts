@@ -1,6 +1,7 @@
 // Allocated and actuated CPU and memory of a pod: both may differ from the spec, which has the desired ones. Pure.
 // Other resources cannot be resized and are always those of the spec.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { perSpec } from "../../shared/kubernetes/api/per-spec.js";
 import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/kubernetes/api/pod.js";
 import { compareQuantities, maxQuantity, printQuantity } from "../../shared/kubernetes/api/quantity.js";
@@ -29,10 +30,10 @@ export function resourcesOf({ spec }: Pick<Pod, "spec">): PodResources {
 
 const ofSpec = perSpec((spec): PodResources => {
   const all = [...spec.containers, ...(spec.initContainers ?? [])];
-  return {
+  return omitUndefined({
     containers: Object.fromEntries(all.map(({ name, resources }) => [name, resizablePart(resources)])),
-    ...(spec.resources !== undefined && { pod: resizablePart(spec.resources) }),
-  };
+    pod: spec.resources !== undefined ? resizablePart(spec.resources) : undefined,
+  });
 });
 
 /** The pod with these CPU and memory values; the same object if it has them already. Other values stay. */
@@ -45,12 +46,12 @@ export function withResources(pod: Pod, resources: PodResources): Pod {
   };
   return {
     ...pod,
-    spec: {
+    spec: omitUndefined({
       ...spec,
       containers: spec.containers.map(replaced),
-      ...(spec.initContainers && { initContainers: spec.initContainers.map(replaced) }),
-      ...((spec.resources ?? resources.pod) && { resources: replacedPart(spec.resources, resources.pod ?? {}) }),
-    },
+      initContainers: spec.initContainers ? spec.initContainers.map(replaced) : undefined,
+      resources: (spec.resources ?? resources.pod) ? replacedPart(spec.resources, resources.pod ?? {}) : undefined,
+    }),
   };
 }
 
@@ -82,7 +83,7 @@ export function largestResources(a: PodResources, b: PodResources): PodResources
     containers[name] = left === undefined ? (right ?? {}) : right === undefined ? left : largest(left, right);
   }
   const pod = a.pod === undefined ? b.pod : b.pod === undefined ? a.pod : largest(a.pod, b.pod);
-  return { containers, ...(pod !== undefined && { pod }) };
+  return omitUndefined({ containers, pod });
 }
 
 function largest(a: ResourceRequirements, b: ResourceRequirements): ResourceRequirements {
@@ -110,10 +111,10 @@ function resizablePart(resources: ResourceRequirements | undefined): ResourceReq
   const pick = (list: ResourceList | undefined): ResourceList =>
     Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => isResizable(name)));
   const [limits, requests] = [pick(resources?.limits), pick(resources?.requests)];
-  return {
-    ...(Object.keys(limits).length > 0 && { limits }),
-    ...(Object.keys(requests).length > 0 && { requests }),
-  };
+  return omitUndefined({
+    limits: Object.keys(limits).length > 0 ? limits : undefined,
+    requests: Object.keys(requests).length > 0 ? requests : undefined,
+  });
 }
 
 function replacedPart(given: ResourceRequirements | undefined, own: ResourceRequirements): ResourceRequirements {
@@ -125,11 +126,11 @@ function replacedPart(given: ResourceRequirements | undefined, own: ResourceRequ
   delete rest.limits;
   delete rest.requests;
   const [limits, requests] = [merge(given?.limits, own.limits), merge(given?.requests, own.requests)];
-  return {
+  return omitUndefined({
     ...rest,
-    ...(Object.keys(limits).length > 0 && { limits }),
-    ...(Object.keys(requests).length > 0 && { requests }),
-  };
+    limits: Object.keys(limits).length > 0 ? limits : undefined,
+    requests: Object.keys(requests).length > 0 ? requests : undefined,
+  });
 }
 
 function isResizable(name: string): boolean {

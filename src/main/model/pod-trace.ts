@@ -12,7 +12,7 @@ export interface PodTrace {
 /** Times `work` as a stage of the pod. */
 export async function traced<Result>(
   trace: PodTrace,
-  subject: { uid: string; stage: string; container?: string },
+  subject: { uid: string; stage: string; container?: string | undefined },
   work: () => Promise<Result>,
 ): Promise<Result> {
   const end = trace.startStage(subject.uid, subject.stage, subject.container);

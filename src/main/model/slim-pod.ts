@@ -2,6 +2,7 @@
 // API server only (docs/adr/0080). Pure.
 // Invariant: the slim form of a slim pod equals it; it has no text whose length its author chooses, except for names.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { OwnerReference } from "../../shared/kubernetes/api/meta.js";
 import type { ApiContainerStatus, PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
@@ -23,21 +24,22 @@ export function podIdentity({ apiVersion, kind, metadata }: Pod): Pod {
   return {
     apiVersion,
     kind,
-    metadata: {
+    metadata: omitUndefined({
       name,
       namespace,
       uid,
-      ...(resourceVersion !== undefined && { resourceVersion }),
-      ...(generation !== undefined && { generation }),
-      ...(creationTimestamp !== undefined && { creationTimestamp }),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-      ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
-      ...(node !== undefined && {
-        ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid, controller: true }],
-      }),
-      ...(annotations !== undefined && { annotations }),
-      ...(finalizers.length > 0 && { finalizers }),
-    },
+      resourceVersion,
+      generation,
+      creationTimestamp,
+      deletionTimestamp,
+      deletionGracePeriodSeconds,
+      ownerReferences:
+        node !== undefined
+          ? [{ apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid, controller: true }]
+          : undefined,
+      annotations,
+      finalizers: finalizers.length > 0 ? finalizers : undefined,
+    }),
     spec: { containers: [] },
   };
 }
@@ -51,20 +53,20 @@ export function slimPod(pod: Pod, status: PodStatus | undefined = pod.status): P
   const { restartPolicy, terminationGracePeriodSeconds, nodeName, hostNetwork, priority } = spec;
   const initContainers = shown(spec.initContainers, status?.initContainerStatuses);
   const ephemeralContainers = shown(spec.ephemeralContainers, status?.ephemeralContainerStatuses);
-  return {
+  return omitUndefined({
     ...podIdentity(pod),
-    spec: {
+    spec: omitUndefined({
       containers: shown(spec.containers, status?.containerStatuses),
-      ...(initContainers.length > 0 && { initContainers }),
-      ...(ephemeralContainers.length > 0 && { ephemeralContainers }),
-      ...(restartPolicy !== undefined && { restartPolicy }),
-      ...(terminationGracePeriodSeconds !== undefined && { terminationGracePeriodSeconds }),
-      ...(nodeName !== undefined && { nodeName }),
-      ...(hostNetwork !== undefined && { hostNetwork }),
-      ...(priority !== undefined && { priority }),
-    },
-    ...(pod.status !== undefined && { status: pod.status }),
-  };
+      initContainers: initContainers.length > 0 ? initContainers : undefined,
+      ephemeralContainers: ephemeralContainers.length > 0 ? ephemeralContainers : undefined,
+      restartPolicy,
+      terminationGracePeriodSeconds,
+      nodeName,
+      hostNetwork,
+      priority,
+    }),
+    status: pod.status,
+  });
 }
 
 /** The owner of a mirror pod. */

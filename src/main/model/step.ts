@@ -90,7 +90,7 @@ export interface RemoveContainerStep {
   name: string;
   /** Removed by the rule RestartAllContainers, to start again. */
   restartAll?: true;
-  backoff?: BackoffStep;
+  backoff?: BackoffStep | undefined;
 }
 /** A terminated pod that is still shown: its volumes and its cgroup are removed, directories and logs stay. */
 interface ReleaseStep {

@@ -33,7 +33,7 @@ export async function startDynamic(argv: readonly string[]): Promise<DynamicStar
   if (directory === "" || help || version !== undefined || QUESTIONS.some((flag) => given.has(flag))) return undefined;
   const log = createLogger({ thread: "main" });
   const [config, dropIns] = [text("config"), text("config-dir")];
-  const paths = { ...(config === "" ? {} : { config }), ...(dropIns === "" ? {} : { dropIns }) };
+  const paths = { config: config || undefined, dropIns: dropIns || undefined };
   const local = new LocalSource(paths, systemClock, log);
   const allowedSources = readConfigSources(given);
   const dynamic = await prepareConfiguration({

@@ -5,6 +5,7 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { expose } from "comlink";
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { BoardBuffers } from "../../shared/base/queue/board.js";
 import { LAYOUT_VERSION } from "../../shared/base/queue/layout.js";
 import { createRing, type RingBuffers } from "../../shared/base/queue/ring.js";
@@ -77,7 +78,7 @@ export class ThreadGeneration {
     const upcalls = new MessageChannel();
     this.control = control.port1;
     this.upcalls = upcalls.port1;
-    const data: ThreadInit<unknown> = {
+    const data: ThreadInit<unknown> = omitUndefined({
       name,
       generation,
       board,
@@ -86,10 +87,10 @@ export class ThreadGeneration {
       control: control.port2,
       upcalls: upcalls.port2,
       logging: options.logging,
-      ...(options.tracing && { tracing: options.tracing }),
-      ...(options.nativeHistograms === true && { nativeHistograms: true }),
+      tracing: options.tracing ? options.tracing : undefined,
+      nativeHistograms: options.nativeHistograms === true ? true : undefined,
       init: options.init,
-    };
+    });
     let exited: () => void = () => undefined;
     this.exit = new Promise((resolve) => {
       exited = resolve;

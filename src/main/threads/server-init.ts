@@ -1,5 +1,6 @@
 // Makes the init data of the servers' threads from the settings, and their upcalls to main.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { NO_MANIFESTS } from "../../shared/contracts/manifest-facts.js";
 import { adminSocketOf } from "../../shared/contracts/nodelet.js";
 import type {
@@ -43,26 +44,26 @@ export function serverUpcalls(deps: Omit<ThreadDeps<string>, "context">, thread:
  */
 export function serverInit(facts: ThreadFacts): ServerInit {
   const { settings } = facts;
-  return {
+  return omitUndefined({
     ...commonInit(facts),
     readOnlyPort: settings.server.readOnlyPort,
     healthzPort: settings.server.healthzPort,
-    ...(settings.adminSocket === "none" ? {} : { admin: adminInit(facts) }),
-    ...(settings.statusPagePort === 0 ? {} : { page: { ...pageInit(facts), secure: false } }),
-  };
+    admin: settings.adminSocket === "none" ? undefined : adminInit(facts),
+    page: settings.statusPagePort === 0 ? undefined : { ...pageInit(facts), secure: false },
+  });
 }
 
 /** The authenticated port. undefined: enableServer is false. */
 export function secureServerInit(facts: ThreadFacts): ServerInit | undefined {
   const { settings } = facts;
   if (!settings.server.enableServer) return undefined;
-  return {
+  return omitUndefined({
     ...commonInit(facts),
     readOnlyPort: 0,
     healthzPort: 0,
     secure: secureInit(facts),
-    ...(settings.statusPage ? { page: { ...pageInit(facts), loopbackPort: 0 } } : {}),
-  };
+    page: settings.statusPage ? { ...pageInit(facts), loopbackPort: 0 } : undefined,
+  });
 }
 
 function commonInit(facts: ThreadFacts): Omit<ServerInit, "readOnlyPort" | "healthzPort"> {
@@ -75,17 +76,17 @@ function commonInit(facts: ThreadFacts): Omit<ServerInit, "readOnlyPort" | "heal
     manifests: NO_MANIFESTS,
     syncLoopMaxAgeMs: settings.sources.syncLoopMaxAgeMs,
     nodeName,
-    configz: configzBodies(settings.config, settings.certDir),
-    runtime: {
+    configz: configzBodies(settings.config),
+    runtime: omitUndefined({
       endpoint: settings.runtime.containerRuntimeEndpoint,
       imageEndpoint: settings.runtime.imageServiceEndpoint,
       requestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
       listStreaming: settings.runtime.criListStreaming,
-      criChannel: settings.criChannel,
-      ...(settings.docker.mode === "node" && {
-        docker: { endpoint: settings.docker.endpoint, network: settings.docker.network },
-      }),
-    },
+      docker:
+        settings.docker.mode === "node"
+          ? { endpoint: settings.docker.endpoint, network: settings.docker.network }
+          : undefined,
+    }),
     stats: statsInit(settings),
   };
 }
@@ -110,7 +111,7 @@ function statsInit(settings: Settings): StatsInit {
 function adminInit(facts: ThreadFacts): AdminInit {
   const { settings, api } = facts;
   const handlers = handlerInit(facts);
-  return {
+  return omitUndefined({
     socket: settings.adminSocket === "" ? adminSocketOf(settings.rootDir) : settings.adminSocket,
     group: settings.adminSocketGroup,
     rootDir: settings.rootDir,
@@ -121,19 +122,19 @@ function adminInit(facts: ThreadFacts): AdminInit {
       gates: { ...handlers.gates, extendWebSocketsToKubelet: true },
     },
     certificates: certificateFiles(facts),
-    ...(api && { api }),
-  };
+    api: api ? api : undefined,
+  });
 }
 
 function pageInit(facts: ThreadFacts): PageInit {
   const { settings, api } = facts;
-  return {
+  return omitUndefined({
     secure: settings.statusPage,
     loopbackPort: settings.statusPagePort,
     handlers: handlerInit(facts),
     certificates: certificateFiles(facts),
-    ...(api && { api }),
-  };
+    api: api ? api : undefined,
+  });
 }
 
 function certificateFiles({ settings, serving, api }: ThreadFacts): CertificateFile[] {
@@ -147,7 +148,7 @@ function certificateFiles({ settings, serving, api }: ThreadFacts): CertificateF
 function secureInit(facts: ThreadFacts): SecureInit {
   const { settings, serving, api } = facts;
   const { certFile, keyFile } = serving;
-  return {
+  return omitUndefined({
     ...handlerInit(facts),
     port: settings.server.port,
     tls: {
@@ -159,9 +160,9 @@ function secureInit(facts: ThreadFacts): SecureInit {
     },
     authentication: settings.server.authentication,
     authorization: settings.server.authorization,
-    ...(api && { api }),
+    api: api ? api : undefined,
     reviews: { qps: settings.node.kubeAPIQPS, burst: settings.node.kubeAPIBurst },
-  };
+  });
 }
 
 function handlerInit({ settings, directories }: ThreadFacts): HandlerInit {

@@ -1,5 +1,6 @@
 // A volume plugin whose code is loaded for the first pod that uses it.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { Volume } from "../../shared/kubernetes/api/volume.js";
 import type { VolumePlugin } from "./plugin.js";
@@ -23,18 +24,19 @@ export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
     load: () => plugin.load(),
     end: (loaded) => loaded.stop?.(),
   });
-  return {
+  return omitUndefined({
     name,
     source,
     indirect: indirect === true ? indirect : undefined,
     unsupported,
     setUp: async (request) => (await code.get()).setUp(request),
     refresh: async (request) => (await code.get()).refresh?.(request),
-    tearDown: async (uid, volume, onPluginKnown) => (await code.get()).tearDown?.(uid, volume, onPluginKnown),
-    unmapDevice: async (uid, volume, onPluginKnown) => (await code.get()).unmapDevice?.(uid, volume, onPluginKnown),
-    ...(ownsDirectories === true && {
-      tearDownIn: async (directory, uid, volume) => (await code.get()).tearDownIn?.(directory, uid, volume),
-    }),
+    tearDown: async (uid, volume, doneBy) => (await code.get()).tearDown?.(uid, volume, doneBy),
+    unmapDevice: async (uid, volume, doneBy) => (await code.get()).unmapDevice?.(uid, volume, doneBy),
+    tearDownIn:
+      ownsDirectories === true
+        ? async (directory, uid, volume) => (await code.get()).tearDownIn?.(directory, uid, volume)
+        : undefined,
     stop: () => code.stop(),
-  };
+  });
 }

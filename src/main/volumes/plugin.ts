@@ -47,7 +47,7 @@ export interface VolumePlugin {
   /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */
   unmapDevice?(uid: string, volume: string, onPluginKnown?: OnPluginKnown): Promise<void>;
   /** For volumes in directories of pods that bear no plugin's name: those of flexVolume drivers. As `tearDown`. */
-  tearDownIn?(directory: string, uid: string, volume: string): Promise<void>;
+  tearDownIn?: ((directory: string, uid: string, volume: string) => Promise<void>) | undefined;
   /** Ends background work. */
   stop?(): Promise<void>;
 }

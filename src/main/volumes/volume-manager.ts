@@ -5,6 +5,7 @@
 // another.
 
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { lazily } from "../../shared/base/turns/lazily.js";
 import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
 import { podDirectory } from "../../shared/kubernetes/api/pod-paths.js";
@@ -184,14 +185,15 @@ export class PluginVolumeManager implements VolumeManager {
     const now = this.options.clock.now();
     return this.desired.of(uid).map(({ volume: { name }, plugin, doer }): VolumeFacts => {
       const { runningForMs, lastError, restMs } = this.operations.describe(volumeKey(uid, name));
-      return {
+      return omitUndefined({
         name,
         plugin: doer?.plugin ?? plugin.name,
         mounted: this.actual.has(uid, name),
-        ...(runningForMs !== undefined && { runningSince: Math.round(now - runningForMs) }),
-        ...(lastError !== undefined && { lastError: messageOf(lastError), ...factsOf(lastError) }),
-        ...(restMs !== undefined && { nextTryAt: Math.round(now + restMs) }),
-      };
+        runningSince: runningForMs !== undefined ? Math.round(now - runningForMs) : undefined,
+        lastError: lastError === undefined ? undefined : messageOf(lastError),
+        ...factsOf(lastError),
+        nextTryAt: restMs !== undefined ? Math.round(now + restMs) : undefined,
+      });
     });
   }
 

@@ -3,6 +3,7 @@
 import { duration, moment, since } from "../../cli/output/amounts.js";
 import { problemsOf } from "../../cli/problems.js";
 import type { ShownPod } from "../../cli/why/seen-pod.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { h, type VNode } from "../dom/vnode.js";
@@ -36,7 +37,7 @@ export function headView(head: Head): VNode[] {
   const { place, status, freshness } = head;
   const link = (view: "pods" | "node" | "images" | "config"): VNode => {
     const current = place.view === view || (view === "pods" && place.view === "pod");
-    return h("a", { href: `#/${view}`, ...(current && { "aria-current": "page" }) }, TITLES[view]);
+    return h("a", omitUndefined({ href: `#/${view}`, "aria-current": current ? "page" : undefined }), TITLES[view]);
   };
   const runtime = status?.facts?.runtime;
   const about =

@@ -1,6 +1,7 @@
 // What the node has, what pods may use, and what they request. Pure.
 
 import { bytes } from "../../cli/output/amounts.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeFacts } from "../../shared/contracts/nodelet.js";
 import type { NodeCondition } from "../../shared/kubernetes/api/node.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
@@ -51,12 +52,13 @@ export function nodeConditions(facts: NodeFacts): NodeCondition[] {
   const time = (at: number): string => new Date(at).toISOString();
   const ready = runtime !== undefined && runtime.reachable && runtime.runtimeReady && runtime.networkReady;
   return [
-    {
+    omitUndefined({
       type: "Ready",
       status: runtime === undefined ? "Unknown" : ready ? "True" : "False",
-      ...(runtimeSince !== undefined && { lastTransitionTime: time(runtimeSince) }),
-      ...(runtime !== undefined && !ready && { reason: "KubeletNotReady", message: runtime.message }),
-    },
+      lastTransitionTime: runtimeSince !== undefined ? time(runtimeSince) : undefined,
+      reason: runtime !== undefined && !ready ? "KubeletNotReady" : undefined,
+      message: runtime !== undefined && !ready ? runtime.message : undefined,
+    }),
     ...PRESSURES.map((type): NodeCondition => {
       const pressure = pressures.find((one) => one.type === type);
       return pressure === undefined

@@ -5,6 +5,7 @@ import { timeOf } from "../../cli/output/amounts.js";
 import type { PodState } from "../../cli/pods/state.js";
 import { podTone, type Tone } from "../../cli/pods/tone.js";
 import type { ShownPod } from "../../cli/why/seen-pod.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { Usage } from "../../shared/contracts/status-page.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { podLink } from "../place.js";
@@ -70,7 +71,7 @@ function makeRow(pod: Pod, state: PodState, usage: Usage | undefined, startedAt:
     containers,
     restarts,
     usage,
-    limits: { ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) },
+    limits: omitUndefined({ cpu, memory }),
     startedAt,
     addresses: (status?.podIPs ?? []).map(({ ip }) => ip),
   };

@@ -1,6 +1,7 @@
 // Binary form of the eviction thread's records: protobuf wire primitives.
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { omitUndefined } from "../base/objects/omit-undefined.js";
 import { EVICTION_SIGNALS } from "../kubernetes/api/eviction-threshold.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
@@ -94,15 +95,15 @@ function decodeOom(reader: BinaryReader): Of<"oom"> {
   const podUid = reader.string();
   const containerId = reader.string();
   const at = reader.double();
-  return {
+  return omitUndefined({
     kind: "oom",
     pid,
     process,
     cgroup,
-    ...(podUid !== "" && { podUid }),
-    ...(containerId !== "" && { containerId }),
+    podUid: podUid !== "" ? podUid : undefined,
+    containerId: containerId !== "" ? containerId : undefined,
     at,
-  };
+  });
 }
 
 function pressureOf(code: number): Pressure {

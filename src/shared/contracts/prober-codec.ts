@@ -1,6 +1,7 @@
 // Binary form of the prober's records: protobuf wire primitives.
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { omitUndefined } from "../base/objects/omit-undefined.js";
 import { PROBE_KINDS, type ProbeOutcome, type ProbeRecord, type ProbeVerdict } from "./prober.js";
 import { RecordError } from "./record-error.js";
 
@@ -39,17 +40,17 @@ export const probeRecordCodec = {
     const at = reader.double();
     const output = reader.string();
     const inARow = reader.uint32();
-    return {
+    return omitUndefined({
       uid,
       containerId,
       kind,
       generation,
       outcome,
       output,
-      ...(verdict !== undefined && { verdict }),
+      verdict,
       inARow,
       lateMs,
       at,
-    };
+    });
   },
 };

@@ -2,6 +2,7 @@
 // Invariant: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
 
 import type { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 import type { EventType } from "../../shared/kubernetes/api/event.js";
@@ -77,7 +78,7 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
   // The only feature that depends on the runtime.
   const ofRuntime = facts?.runtime?.details.userNamespacesHostNetwork === true;
   const declaredFeatures = init.declaredFeatures.filter((name) => ofRuntime || name !== HOST_NETWORK_USERS);
-  const status: NodeStatus = {
+  const status: NodeStatus = omitUndefined<NodeStatus>({
     ...old,
     capacity,
     allocatable,
@@ -85,12 +86,11 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
     addresses: [...addresses],
     daemonEndpoints: { kubeletEndpoint: { Port: init.port } },
     nodeInfo: nodeInfoOf(old.nodeInfo, input),
-    ...(facts?.images !== undefined && { images: facts.images }),
-    ...(facts?.volumesInUse !== undefined && { volumesInUse: [...facts.volumesInUse].sort() }),
+    images: facts?.images ?? old.images,
+    volumesInUse: facts?.volumesInUse?.toSorted() ?? old.volumesInUse,
     ...runtimeOf(facts),
-    ...(declaredFeatures.length > 0 && { declaredFeatures }),
-  };
-  if (declaredFeatures.length === 0) delete status.declaredFeatures;
+    declaredFeatures: declaredFeatures.length > 0 ? declaredFeatures : undefined,
+  });
   const computed = { ...existing, metadata: metadataOf(existing, init), status };
   const node = facts === undefined ? computed : withConfigReport(computed, facts.config, apiTime(input.wallMs));
   return { node, events, addressError };
@@ -127,7 +127,7 @@ function resourcesOf(
 function nodeInfoOf(old: NodeSystemInfo | undefined, { init, facts, machine }: StatusInput): NodeSystemInfo {
   const { machineID, systemUUID, bootID, kernelVersion, osImage, swapCapacity } = machine;
   const runtime = facts?.runtime;
-  return {
+  return omitUndefined({
     machineID,
     systemUUID,
     bootID,
@@ -141,21 +141,21 @@ function nodeInfoOf(old: NodeSystemInfo | undefined, { init, facts, machine }: S
     kubeProxyVersion: "",
     operatingSystem: init.operatingSystem,
     architecture: init.architecture,
-    ...(swapCapacity > 0 && { swap: { capacity: swapCapacity } }),
-  };
+    swap: swapCapacity > 0 ? { capacity: swapCapacity } : undefined,
+  });
 }
 
 function runtimeOf(facts: NodeFacts | undefined): Pick<NodeStatus, "runtimeHandlers" | "features"> {
   const details = facts?.runtime?.details;
   if (details === undefined) return {};
   const { handlers, supplementalGroupsPolicy } = details;
-  return {
+  return omitUndefined({
     runtimeHandlers: handlers.map(({ name, recursiveReadOnlyMounts, userNamespaces }) => ({
       name,
       features: { recursiveReadOnlyMounts, userNamespaces },
     })),
-    ...(supplementalGroupsPolicy !== undefined && { features: { supplementalGroupsPolicy } }),
-  };
+    features: supplementalGroupsPolicy !== undefined ? { supplementalGroupsPolicy } : undefined,
+  });
 }
 
 function metadataOf(existing: Node, init: NodeStatusInit): Node["metadata"] {
@@ -166,9 +166,7 @@ function metadataOf(existing: Node, init: NodeStatusInit): Node["metadata"] {
     "kubernetes.io/arch": init.architecture,
   };
   const specified = init.externalCloudProvider ? specifiedIPs(init).join(",") : "";
-  const annotations = {
-    ...without(metadata.annotations, PROVIDED_IP),
-    ...(specified !== "" && { [PROVIDED_IP]: specified }),
-  };
+  const annotations: Record<string, string> = { ...without(metadata.annotations, PROVIDED_IP) };
+  if (specified !== "") annotations[PROVIDED_IP] = specified;
   return { ...metadata, labels, annotations };
 }

@@ -2,6 +2,7 @@
 // Reasons and messages are upstream's, of Kubernetes 1.10; later versions have only status.config, which newer API
 // servers drop.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import {
   configMapLink,
   CONFIG_STATUS_ANNOTATION,
@@ -61,12 +62,14 @@ function reasonOf({ assigned, error }: NodeConfigReport): string {
 function statusText({ assigned, active, lastKnownGood, error }: NodeConfigReport): string {
   const source = (name: string, configMap: ConfigMapReference | undefined): object =>
     configMap === undefined ? {} : { [name]: { configMap } };
-  return JSON.stringify({
-    ...source("assigned", assigned),
-    ...source("active", active),
-    ...source("lastKnownGood", lastKnownGood),
-    ...(error !== undefined && { error: shortened(error) }),
-  });
+  return JSON.stringify(
+    omitUndefined({
+      ...source("assigned", assigned),
+      ...source("active", active),
+      ...source("lastKnownGood", lastKnownGood),
+      error: error !== undefined ? shortened(error) : undefined,
+    }),
+  );
 }
 
 function shortened(error: string): string {

@@ -3,6 +3,7 @@
 // previous one, without a read, because no other client writes the lease; before the Node exists there is no lease.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { Backoff } from "../../shared/base/turns/backoff.js";
 import { Loop } from "../../shared/base/turns/loop.js";
 import { isConflict, isNotFound } from "../../shared/kubernetes/api/client/errors.js";
@@ -200,7 +201,7 @@ export class LeaseKeeper {
     }
     return {
       ...base,
-      metadata: { ...metadata, ...(owners.length > 0 && { ownerReferences: owners }) },
+      metadata: omitUndefined({ ...metadata, ownerReferences: owners.length > 0 ? owners : undefined }),
       spec: {
         ...base.spec,
         holderIdentity: nodeName,

@@ -2,6 +2,7 @@
 // labels and annotations, too. Merge keys are core/v1's: conditions by type; other lists are replaced.
 
 import { isRecord } from "../../shared/base/text/is-record.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
 import type { Node, NodeCondition, NodeStatus } from "../../shared/kubernetes/api/node.js";
 import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/kubernetes/api/quantity.js";
@@ -24,10 +25,10 @@ export function nodePatch(before: Node, after: Node): Json | undefined {
     ...mapPatch("annotations", before.metadata.annotations, after.metadata.annotations),
   };
   const status = statusPatch(before.status ?? {}, after.status ?? {});
-  const patch: Json = {
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(Object.keys(status).length > 0 && { status }),
-  };
+  const patch: Json = omitUndefined({
+    metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+    status: Object.keys(status).length > 0 ? status : undefined,
+  });
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 

@@ -1,6 +1,7 @@
 // Makes a new Node, and updates an existing one when the kubelet starts. Pure.
 // Invariant: taints and providerID are set at creation only; an operator's later changes are not undone.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import { isExtendedResourceName } from "../../shared/kubernetes/api/extended-resources.js";
@@ -34,7 +35,7 @@ export function newNode(init: NodeStatusInit): Node {
   return {
     apiVersion: NODES.version,
     kind: NODES.kind,
-    metadata: {
+    metadata: omitUndefined({
       name: nodeName,
       labels: {
         "kubernetes.io/hostname": hostname,
@@ -44,12 +45,12 @@ export function newNode(init: NodeStatusInit): Node {
         "beta.kubernetes.io/arch": arch,
         ...init.nodeLabels,
       },
-      ...(init.enableControllerAttachDetach && { annotations: { [CONTROLLER_ATTACH]: "true" } }),
-    },
-    spec: {
-      ...(taints.length > 0 && { taints }),
-      ...(providerID !== "" && { providerID }),
-    },
+      annotations: init.enableControllerAttachDetach ? { [CONTROLLER_ATTACH]: "true" } : undefined,
+    }),
+    spec: omitUndefined({
+      taints: taints.length > 0 ? taints : undefined,
+      providerID: providerID !== "" ? providerID : undefined,
+    }),
   };
 }
 

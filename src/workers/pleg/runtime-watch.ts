@@ -1,6 +1,7 @@
 // Monitors whether the runtime responds and is ready, and reports each change once.
 
 import { messageOf } from "../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { StatusResponse } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -51,7 +52,7 @@ export async function askRuntime(cri: RuntimeWatchCri, deadlineMs: number, event
 function detailsOf(reply: StatusResponse): RuntimeDetails {
   const { runtimeReady, networkReady, handlers, features } = readRuntimeStatus(reply);
   const condition = ({ status, reason, message }: RuntimeCondition): RuntimeCondition => ({ status, reason, message });
-  return {
+  return omitUndefined({
     runtimeReady: condition(runtimeReady),
     networkReady: condition(networkReady),
     handlers: handlers
@@ -61,11 +62,9 @@ function detailsOf(reply: StatusResponse): RuntimeDetails {
         userNamespaces,
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ...(features !== undefined && {
-      supplementalGroupsPolicy: features.supplementalGroupsPolicy,
-      userNamespacesHostNetwork: features.userNamespacesHostNetwork,
-    }),
-  };
+    supplementalGroupsPolicy: features?.supplementalGroupsPolicy,
+    userNamespacesHostNetwork: features?.userNamespacesHostNetwork,
+  });
 }
 
 export function sameRuntimeState(a: RuntimeState, b: RuntimeState): boolean {

@@ -24,11 +24,10 @@ export function stableContainer(status: ContainerStatus): ContainerStatus {
     labels: sorted(status.labels),
     annotations: sorted(status.annotations),
     mounts: shownMounts(status),
-    ...(linux === undefined
-      ? {}
-      : {
-          resources: { windows: status.resources?.windows, linux: { ...linux, unified: sorted(linux.unified) } },
-        }),
+    resources:
+      linux === undefined
+        ? status.resources
+        : { windows: status.resources?.windows, linux: { ...linux, unified: sorted(linux.unified) } },
   };
 }
 

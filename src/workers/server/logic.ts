@@ -4,6 +4,7 @@
 
 import { hostname } from "node:os";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import { Deferred } from "../../shared/base/turns/deferred.js";
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
@@ -192,12 +193,12 @@ export class ServerLogic implements ServerControl {
       this.readOnly?.listening(),
       this.healthz?.listening(),
     ]);
-    return {
-      ...(secure === undefined ? {} : { secure }),
-      ...(page === undefined ? {} : { page }),
-      ...(readOnly === undefined ? {} : { readOnly }),
-      ...(healthz === undefined ? {} : { healthz }),
-    };
+    return omitUndefined({
+      secure,
+      page,
+      readOnly,
+      healthz,
+    });
   }
 
   metrics(): Promise<MetricSnapshot> {

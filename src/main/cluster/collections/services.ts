@@ -1,6 +1,7 @@
 // Services of the cluster, for environment variables: there may be thousands, and only names and addresses are kept.
 
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { SERVICES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { Service } from "../../../shared/kubernetes/api/objects.js";
 import { Collection, type CollectionOptions } from "./collection.js";
@@ -18,20 +19,23 @@ function essence({ metadata, spec }: Service): Service {
   const { name, namespace, resourceVersion } = metadata;
   const { clusterIP, ports } = spec ?? {};
   return {
-    metadata: {
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { namespace }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-    },
-    spec: {
-      ...(clusterIP !== undefined && { clusterIP }),
-      ...(ports !== undefined && {
-        ports: ports.map(({ name: portName, port, protocol }) => ({
-          port,
-          ...(portName !== undefined && { name: portName }),
-          ...(protocol !== undefined && { protocol }),
-        })),
-      }),
-    },
+    metadata: omitUndefined({
+      name,
+      namespace,
+      resourceVersion,
+    }),
+    spec: omitUndefined({
+      clusterIP,
+      ports:
+        ports !== undefined
+          ? ports.map(({ name: portName, port, protocol }) =>
+              omitUndefined({
+                port,
+                name: portName,
+                protocol,
+              }),
+            )
+          : undefined,
+    }),
   };
 }

@@ -4,6 +4,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
 import { RESOURCE_CLAIMS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
@@ -75,14 +76,22 @@ export function startDra(deps: DraDeps): RunningDra {
     clock,
     log,
   });
-  const drivers = new Drivers({
-    dial: async (driver, endpoint, services) =>
-      (await import("../../resources/dra/driver-client.js")).dialDriver({ driver, endpoint, services, clock, metrics }),
-    wipeSlices: wipe,
-    ...(gates.resourceHealthStatus && { watchHealth: (...plugin) => health.watch(...plugin) }),
-    clock,
-    log,
-  });
+  const drivers = new Drivers(
+    omitUndefined({
+      dial: async (driver, endpoint, services) =>
+        (await import("../../resources/dra/driver-client.js")).dialDriver({
+          driver,
+          endpoint,
+          services,
+          clock,
+          metrics,
+        }),
+      wipeSlices: wipe,
+      watchHealth: gates.resourceHealthStatus ? (...plugin) => health.watch(...plugin) : undefined,
+      clock,
+      log,
+    }),
+  );
   const claims = new Claims({
     store,
     driver: (name) => drivers.client(name),

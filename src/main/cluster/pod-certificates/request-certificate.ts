@@ -58,9 +58,9 @@ export async function createRequest(
       serviceAccountName: serviceAccountOf(pod),
       ...requester,
       nodeName,
-      ...(maxExpirationSeconds !== undefined && { maxExpirationSeconds }),
+      maxExpirationSeconds,
       stubPKCS10Request: key.request,
-      ...(userAnnotations !== undefined && { unverifiedUserAnnotations: userAnnotations }),
+      unverifiedUserAnnotations: userAnnotations,
     },
   };
   let cause: unknown;

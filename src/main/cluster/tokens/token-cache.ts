@@ -101,7 +101,7 @@ export class TokenCache {
         metadata: serviceAccountUid === undefined ? {} : { uid: serviceAccountUid },
         spec: {
           audiences: audience === undefined ? [] : [audience],
-          ...(expirationSeconds !== undefined && { expirationSeconds }),
+          expirationSeconds,
           boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
         },
       },

@@ -1,6 +1,7 @@
 // JSON Schema (draft 2020-12) of a KubeletConfiguration, made of the table of fields, so that editors complete and
 // check the file. It contains types, defaults and simple lists of values; rules between fields are for --check-config.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { type FieldPath, FIELDS, type Field } from "../fields/fields.js";
 import { flagsOf } from "../flags/table.js";
 import { GATES, type Gate } from "../gates/table.js";
@@ -60,13 +61,13 @@ function properties(members: ReadonlyMap<string, Member>, path: string): Record<
 
 function fieldSchema(path: FieldPath, { shape, field }: Member): JsonSchema {
   const values = ENUMS.get(path);
-  return {
+  return omitUndefined({
     description: descriptionOf(path),
     ...(path === "featureGates" ? GATES_SCHEMA : shapeSchema(shape, path)),
     // Empty text means the default, as does a missing field.
-    ...(values === undefined ? {} : { enum: [...values, ""] }),
-    ...(field?.default === undefined ? {} : { default: field.default }),
-  };
+    enum: values === undefined ? undefined : [...values, ""],
+    default: field?.default,
+  });
 }
 
 function shapeSchema(shape: Shape, path: string): JsonSchema {

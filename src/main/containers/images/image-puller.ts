@@ -4,6 +4,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { goDuration } from "../../../shared/base/clock/go-duration.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import { defaultPullPolicy } from "../../../shared/kubernetes/api/image-name.js";
@@ -173,7 +174,7 @@ export class ImagePuller {
     let meanwhile: Image | undefined;
     try {
       const { container } = need;
-      const subject = { uid: pod.metadata.uid, stage: PULL_STAGE, ...(container !== undefined && { container }) };
+      const subject = { uid: pod.metadata.uid, stage: PULL_STAGE, container };
       const took = await traced(this.deps.trace, subject, () =>
         this.deps.pulls.pull(
           {
@@ -244,9 +245,9 @@ function goMillis(ms: number): string {
 function readyImage(image: Image): ReadyImage {
   return {
     imageRef: image.id,
-    user: {
+    user: omitUndefined({
       uid: image.uid?.value,
       username: image.username === "" ? undefined : image.username,
-    },
+    }),
   };
 }

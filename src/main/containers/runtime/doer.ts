@@ -78,7 +78,7 @@ export class Doer {
     onProgress: (hints: InspectHint[]) => void = () => undefined,
   ): Promise<InspectHint[]> {
     const container = containerOf(step);
-    const subject = { uid: this.uid, stage: step.kind, ...(container !== undefined && { container }) };
+    const subject = { uid: this.uid, stage: step.kind, container };
     return traced(this.runtime.trace, subject, () => this.perform(pod, step, signal, onProgress));
   }
 

@@ -17,10 +17,10 @@ export function grantedResources(
   const resources = linuxContainerResources(pod, container, containerResourceOptions(runtime));
   return {
     ...resources,
-    ...(cpus !== undefined && { cpusetCpus: cpus }),
-    ...(memoryNodes !== undefined && { cpusetMems: memoryNodes }),
+    cpusetCpus: cpus ?? resources.cpusetCpus,
+    cpusetMems: memoryNodes ?? resources.cpusetMems,
     // Without CFS quotas there is none to lift.
-    ...(noCpuQuota === true && runtime.settings.cpuCFSQuota && { cpuQuota: UNLIMITED_QUOTA }),
+    cpuQuota: noCpuQuota === true && runtime.settings.cpuCFSQuota ? UNLIMITED_QUOTA : resources.cpuQuota,
   };
 }
 

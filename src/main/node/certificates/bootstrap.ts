@@ -5,6 +5,7 @@
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
@@ -110,7 +111,7 @@ async function ask(client: ApiClient, deps: BootstrapDeps): Promise<void> {
   const { tasks, nodeName, store, clock, signal } = deps;
   const subject = { commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] };
   const kept = await readIfThere(keyFile(deps));
-  const { key, request, keyDigest } = await tasks.request({ subject, ...(kept === undefined ? {} : { key: kept }) });
+  const { key, request, keyDigest } = await tasks.request(omitUndefined({ subject, key: kept }));
   if (kept === undefined) await atomicWrite(keyFile(deps), key, { mode: 0o600 });
   const wanted = {
     name: `node-csr-${keyDigest.slice(0, 43)}`,

@@ -2,6 +2,7 @@
 // certificate.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { NodeAddress } from "../../../shared/kubernetes/api/node.js";
@@ -95,15 +96,17 @@ interface Kind {
 
 function makeManager({ client, store, tasks, clock, log }: RotationDeps, kind: Kind): CertificateManager {
   const { what, signerName, usages, subject, onFailed } = kind;
-  return new CertificateManager({
-    what,
-    store,
-    tasks,
-    subject,
-    sign: (request, signal) => requestCertificate({ request, signerName, usages }, { client, clock, signal }),
-    onRotated: (_: DescribedCertificate, age) => kind.onRotated(age),
-    ...(onFailed === undefined ? {} : { onFailed }),
-    clock,
-    log,
-  });
+  return new CertificateManager(
+    omitUndefined({
+      what,
+      store,
+      tasks,
+      subject,
+      sign: (request, signal) => requestCertificate({ request, signerName, usages }, { client, clock, signal }),
+      onRotated: (_: DescribedCertificate, age) => kind.onRotated(age),
+      onFailed,
+      clock,
+      log,
+    }),
+  );
 }

@@ -2,6 +2,7 @@
 // already right is returned unchanged.
 
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { parseJson } from "../../../shared/base/text/parse-json.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import type { Node } from "../../../shared/kubernetes/api/node.js";
@@ -30,13 +31,13 @@ const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 type Driver = NonNullable<CSINode["spec"]["drivers"]>[number];
 
 export function withDriver(object: CSINode, name: string, info: CsiNodeInfo): CSINode {
-  const entry: Driver = {
+  const entry: Driver = omitUndefined({
     name,
     nodeID: info.nodeId,
     topologyKeys: Object.keys(info.topology).sort(),
     // No limit is no field.
-    ...(info.maxVolumes > 0 ? { allocatable: { count: info.maxVolumes } } : {}),
-  };
+    allocatable: info.maxVolumes > 0 ? { count: info.maxVolumes } : undefined,
+  });
   const before = driversOf(object).find((driver) => driver.name === name);
   if (before !== undefined && same(before, entry)) return object;
   const others = driversOf(object).filter((driver) => driver.name !== name);
@@ -88,10 +89,10 @@ export function nodePatchWithout(node: Node, name: string): object | undefined {
 }
 
 function patchOf(labels: Record<string, string>, annotations: Record<string, string>): object | undefined {
-  const metadata = {
-    ...(Object.keys(labels).length > 0 ? { labels } : {}),
-    ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
-  };
+  const metadata = omitUndefined<{ labels?: object; annotations?: object }>({
+    labels: Object.keys(labels).length > 0 ? labels : undefined,
+    annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
+  });
   return Object.keys(metadata).length > 0 ? { metadata } : undefined;
 }
 

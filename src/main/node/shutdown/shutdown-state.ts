@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { readState } from "../../../shared/io/fs/state-file.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -53,7 +54,7 @@ export class ShutdownState {
 function decode(value: unknown): ShutdownTimes {
   const { startTime, endTime } = (value ?? {}) as { startTime?: unknown; endTime?: unknown };
   const [start, end] = [time(startTime, "startTime"), time(endTime, "endTime")];
-  return { start, end };
+  return omitUndefined<ShutdownTimes>({ start, end });
 }
 
 function time(value: unknown, name: string): number | undefined {

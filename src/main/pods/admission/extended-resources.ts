@@ -4,6 +4,7 @@
 // Invariant: an extended resource that the node offers or has offered stays in the test, even if none is left.
 // Upstream: removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { isExtendedResourceName } from "../../../shared/kubernetes/api/extended-resources.js";
 import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import type { Pod, Container } from "../../../shared/kubernetes/api/pod.js";
@@ -31,11 +32,11 @@ export function withoutMissingExtended(
   });
   return {
     ...pod,
-    spec: {
+    spec: omitUndefined({
       ...spec,
       containers: spec.containers.map(reduced),
-      ...(spec.initContainers !== undefined && { initContainers: spec.initContainers.map(reduced) }),
-    },
+      initContainers: spec.initContainers?.map(reduced),
+    }),
   };
 }
 

@@ -13,9 +13,9 @@ export function withNodeObject<T extends FromObject>(standing: T, node: Node | u
   const { allocatable } = node.status ?? {};
   return {
     ...standing,
-    ...(labels !== undefined && { labels }),
+    labels: labels ?? standing.labels,
     taints: node.spec?.taints ?? [],
-    ...(allocatable !== undefined && { allocatable: withAmounts(standing.allocatable, allocatable) }),
+    allocatable: allocatable === undefined ? standing.allocatable : withAmounts(standing.allocatable, allocatable),
   };
 }
 

@@ -12,6 +12,7 @@
 // the resources of these pods.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -180,7 +181,7 @@ export class Resizes {
 
   view(uid: string): ResizeView {
     const retryAt = this.entries.get(uid)?.progress?.retryAt;
-    return { actuated: this.deps.allocations.actuated(uid), ...(retryAt !== undefined && { retryAt }) };
+    return omitUndefined({ actuated: this.deps.allocations.actuated(uid), retryAt });
   }
 
   /** A container was started, with the pod's resources. */

@@ -3,6 +3,7 @@
 // bytes that main does not look into.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../../shared/contracts/tasks.js";
 import { type Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -75,11 +76,13 @@ export class PodWalk {
     if (!this.askedQuotas) await this.askQuotas();
     await budget.rest(signal);
     const open = this.sums.filter(({ done }) => !done);
-    const trees = open.map(({ tree: { path, itself }, place }) => ({
-      root: path,
-      itself,
-      ...(place !== undefined && { place }),
-    }));
+    const trees = open.map(({ tree: { path, itself }, place }) =>
+      omitUndefined<DirectoryUsageJob["trees"][number]>({
+        root: path,
+        itself,
+        place,
+      }),
+    );
     const job = { trees, maxFiles: FILES_PER_JOB, maxMs: MS_PER_JOB };
     const result = await this.deps.walk(job, this.pod.metadata.uid, signal);
     budget.spend(result.workMs);

@@ -2,6 +2,7 @@
 // sink.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { Event, ObjectReference } from "../../../shared/kubernetes/api/event.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -69,11 +70,11 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     const { type, reason, message, annotations, container } = input;
     const outcome = this.correlator.correlate(
       {
-        metadata: {
+        metadata: omitUndefined({
           name: `${involvedObject.name}.${this.nextName(now)}`,
           namespace,
-          ...(annotations !== undefined && { annotations: { ...annotations } }),
-        },
+          annotations: annotations !== undefined ? { ...annotations } : undefined,
+        }),
         involvedObject,
         reason,
         message,
@@ -98,9 +99,8 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     }
     counters?.recorded(type);
     this.store.put(outcome.event);
-    const write = type === "Warning" ? log.warn.bind(log) : verbose(log, ROUTINE.has(reason) ? 3 : 0);
-    write?.(
-      { event: reason, object: about, ...(container !== undefined && { container }), count: outcome.event.count },
+    log[type === "Warning" ? "warn" : "info"](
+      omitUndefined({ event: reason, object: about, container, count: outcome.event.count }),
       `event ${reason} of ${where}: ${outcome.event.message}`,
     );
     this.sink?.put(outcome.event, outcome.kind === "again");
@@ -130,14 +130,14 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
 /** A pod, or one of its containers: "spec.containers{web}", "spec.initContainers{fetch}". */
 function podReference(pod: Pod, container?: string): ObjectReference {
   const { name, namespace, uid } = pod.metadata;
-  return {
+  return omitUndefined({
     kind: "Pod",
     namespace,
     name,
     uid,
     apiVersion: "v1",
-    ...(container !== undefined && { fieldPath: containerFieldPath(pod, container) }),
-  };
+    fieldPath: container !== undefined ? containerFieldPath(pod, container) : undefined,
+  });
 }
 
 /**

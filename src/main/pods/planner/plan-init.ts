@@ -92,7 +92,7 @@ function keepSidecar(
       const kill = killReason(builder.input, container, status);
       if (kill !== undefined) {
         const { why, forResize, graceSeconds } = kill;
-        const rest = { graceSeconds, restart: true, ...(forResize && { forResize }) } as const;
+        const rest = { graceSeconds, restart: true, forResize: forResize || undefined } as const;
         builder.kill(status, `Init container ${name} ${why}`, rest);
         return "waiting";
       }

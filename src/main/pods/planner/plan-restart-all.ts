@@ -46,7 +46,7 @@ export function planRestartAll(builder: PlanBuilder, { container, status: fired 
   const waits = builder.backsOff(container, fired);
   if (waits || others.length > 0) return;
   const backoff = builder.backoffStep(container, fired);
-  builder.plan.steps.push({ ...removal(fired), ...(backoff !== undefined && { backoff }) });
+  builder.plan.steps.push({ ...removal(fired), backoff });
 }
 
 function removal(status: ContainerStatus): RemoveContainerStep {

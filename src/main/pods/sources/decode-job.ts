@@ -1,6 +1,7 @@
 // A manifest's way through the tasks pool. Its deadline depends on its size. Any failure in the end is reported as a
 // ManifestError, like any other fault of the manifest.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { ManifestError, type ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -82,13 +83,13 @@ export async function decodeInPool(
     throw error;
   }
   const { pods, formerUids, warnings, error, claims = [] } = result;
-  return {
+  return omitUndefined({
     pods: await former.keep(pods, formerUids),
     warnings,
     claims,
     retry: false,
-    ...(error === undefined ? {} : { error: new ManifestError(originName(origin), error) }),
-  };
+    error: error === undefined ? undefined : new ManifestError(originName(origin), error),
+  });
 }
 
 function fault(origin: Exclude<ManifestOrigin, { kind: "submitted" }>, allowed: string): Decoded {

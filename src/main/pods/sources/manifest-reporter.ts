@@ -3,6 +3,7 @@
 // Invariant: a problem that stays is reported once, however often its manifest is read; a list is bounded (MOST_ITEMS).
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ManifestFacts, ManifestProblem, NodeManifests } from "../../../shared/contracts/manifest-facts.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -106,7 +107,7 @@ export class ManifestReporter {
       column: 0,
     };
     const since = this.known.get(keyOf(origin, problem)) ?? this.deps.clock.now();
-    return { ...problem, since, ...(pod !== undefined && { pod }), ...(runs !== undefined && { runs }) };
+    return omitUndefined({ ...problem, since, pod, runs });
   }
 
   private announce(wrong: readonly ManifestFacts[]): void {

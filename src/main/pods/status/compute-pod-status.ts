@@ -1,6 +1,7 @@
 // The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
 // yields the same status, and a status computed from itself does not change.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import {
   isConditionTrue,
@@ -93,9 +94,9 @@ export function computePodStatus(input: StatusInput): PodStatus {
   const startTime = old?.startTime ?? pod.status?.startTime ?? apiTime(now);
   const verdict = phaseVerdict(input, old, startTime, inits, regular);
   const generation = pod.metadata.generation;
-  const status: PodStatus = {
+  const status: PodStatus = omitUndefined({
     phase: verdict.phase,
-    ...(generation !== undefined && { observedGeneration: generation }),
+    observedGeneration: generation,
     conditions: podConditions({
       pod,
       phase: verdict.phase,
@@ -108,16 +109,16 @@ export function computePodStatus(input: StatusInput): PodStatus {
       disruption: input.failure?.disruption,
       now,
     }),
-    ...(verdict.message !== undefined && { message: verdict.message }),
-    ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    message: verdict.message,
+    reason: verdict.reason,
     ...ipFields(podIPs(pod, observed, input.nodeIPs, old), input.nodeIPs),
     startTime,
-    ...(inits.length > 0 && { initContainerStatuses: inits }),
+    initContainerStatuses: inits.length > 0 ? inits : undefined,
     containerStatuses: regular,
-    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
-    ...(input.qosClass !== undefined && { qosClass: input.qosClass }),
+    ephemeralContainerStatuses: ephemeral.length > 0 ? ephemeral : undefined,
+    qosClass: input.qosClass,
     ...(input.podLevelResources && podLevelResources(pod, verdict.phase, input.actuated)),
-  };
+  });
   return limitMessages(pod, status);
 }
 

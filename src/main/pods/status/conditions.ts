@@ -1,5 +1,6 @@
 // Pod conditions. The kubelet owns the types below and leaves every other one unchanged.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../../shared/kubernetes/api/pod-status.js";
@@ -54,12 +55,12 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
 function stamp(verdict: ConditionVerdict, input: ConditionsInput, generation: number | undefined): PodCondition {
   const old = input.previous.find(({ type }) => type === verdict.type);
   const kept = old?.status === verdict.status ? old.lastTransitionTime : undefined;
-  return {
+  return omitUndefined({
     ...verdict,
-    ...(generation !== undefined && { observedGeneration: generation }),
+    observedGeneration: generation,
     lastProbeTime: null,
     lastTransitionTime: kept ?? apiTime(input.now),
-  };
+  });
 }
 
 function initializedVerdict({ pod, phase, initStatuses, statuses }: ConditionsInput): ConditionVerdict {

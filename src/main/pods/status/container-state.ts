@@ -1,5 +1,6 @@
 // Converts one CRI container to an API container status, without other containers and probes.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type {
   ApiContainerStatus,
   ContainerState,
@@ -49,7 +50,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
   const signal = input.stopSignals ? signalName(observed.stopSignal) : undefined;
   const resources = containerResources(container, observed, input.actuated?.containers[container.name]);
   const allocated = container.resources?.requests;
-  return {
+  return omitUndefined({
     name: container.name,
     state: observedState(input, lost),
     lastState: {},
@@ -58,20 +59,20 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     image: observed.image?.image ?? "",
     imageID: observed.imageRef,
     containerID: `${runtimeName}://${observed.id}`,
-    ...(allocated && { allocatedResources: allocated }),
+    allocatedResources: allocated ? allocated : undefined,
     resources,
     ...mountsShown(container, { mounts: observed.mounts, digests: input.imageVolumeDigests }),
-    ...(user && {
-      user: {
-        linux: {
-          uid: Number(user.uid),
-          gid: Number(user.gid),
-          ...(user.supplementalGroups.length > 0 && { supplementalGroups: user.supplementalGroups.map(Number) }),
-        },
-      },
-    }),
-    ...(signal !== undefined && { stopSignal: signal }),
-  };
+    user: user
+      ? {
+          linux: omitUndefined({
+            uid: Number(user.uid),
+            gid: Number(user.gid),
+            supplementalGroups: user.supplementalGroups.length > 0 ? user.supplementalGroups.map(Number) : undefined,
+          }),
+        }
+      : undefined,
+    stopSignal: signal,
+  });
 }
 
 type ObservedRun = Pick<StateInput, "observed" | "runtimeName" | "terminationMessages">;
@@ -92,14 +93,14 @@ function observedState({ observed, runtimeName, terminationMessages }: ObservedR
     case CriState.CONTAINER_EXITED: {
       const message = joinMessages(observed.message, terminationMessages.get(observed.id) ?? "");
       return {
-        terminated: {
+        terminated: omitUndefined({
           exitCode: observed.exitCode,
-          ...(observed.reason !== "" && { reason: observed.reason }),
-          ...(message !== "" && { message }),
+          reason: observed.reason !== "" ? observed.reason : undefined,
+          message: message !== "" ? message : undefined,
           startedAt: apiTimeFromNanos(observed.startedAt),
           finishedAt: apiTimeFromNanos(observed.finishedAt),
           containerID: `${runtimeName}://${observed.id}`,
-        },
+        }),
       };
     }
   }
@@ -157,12 +158,13 @@ function newMountStatuses(
     const whole = mounts === undefined ? recursive && wantsRecursive(wanted) : mount?.recursiveReadOnly === true;
     const recursiveReadOnly = whole ? "Enabled" : "Disabled";
     const imageRef = (digests && mount?.image?.imageRef) || "";
-    return {
+    return omitUndefined({
       name,
       mountPath,
-      ...(readOnly === true && { readOnly, recursiveReadOnly }),
-      ...(imageRef !== "" && { volumeStatus: { image: { imageRef } } }),
-    };
+      readOnly: readOnly === true ? readOnly : undefined,
+      recursiveReadOnly: readOnly === true ? recursiveReadOnly : undefined,
+      volumeStatus: imageRef !== "" ? { image: { imageRef } } : undefined,
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 // The status of a terminated pod: every container must show a termination, and the phase a verdict.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ApiContainerStatus, PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { isFinalPhase } from "../../model/phase.js";
@@ -18,11 +19,11 @@ export function finalStatus(pod: Pod, status: PodStatus, isStatic: boolean, now:
     hadInitialized(pod, status) ? terminated(container) : container,
   );
   const phase = !isStatic && !isFinalPhase(status.phase) ? "Failed" : status.phase;
-  return {
+  return omitUndefined({
     ...status,
     phase,
-    ...(status.initContainerStatuses && { initContainerStatuses: inits }),
-    ...(status.containerStatuses && { containerStatuses: regular }),
+    initContainerStatuses: status.initContainerStatuses ? inits : undefined,
+    containerStatuses: status.containerStatuses ? regular : undefined,
     conditions: podConditions({
       pod,
       phase,
@@ -32,7 +33,7 @@ export function finalStatus(pod: Pod, status: PodStatus, isStatic: boolean, now:
       previous: status.conditions ?? [],
       now,
     }),
-  };
+  });
 }
 
 /** Did the pod get past its init containers? @internal */
@@ -73,5 +74,5 @@ export function reportableStatus(previous: PodStatus | undefined, next: PodStatu
   const rest = { ...next };
   delete rest.reason;
   delete rest.message;
-  return { ...rest, phase, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+  return omitUndefined({ ...rest, phase, reason, message });
 }

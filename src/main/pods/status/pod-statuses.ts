@@ -5,6 +5,7 @@
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
@@ -150,7 +151,10 @@ export class PodStatuses {
     this.newest.delete(pod.metadata.uid);
     const { generation } = pod.metadata;
     const status = rejectedPodStatus(reason, message, this.deps.qosClass(pod), this.deps.clock.now());
-    this.store(pod, { ...status, ...(generation !== undefined && { observedGeneration: generation }) });
+    this.store(
+      pod,
+      omitUndefined<PodStatus>({ ...status, observedGeneration: generation ?? status.observedGeneration }),
+    );
   }
 
   update(input: StatusUpdate): void {

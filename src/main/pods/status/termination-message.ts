@@ -1,5 +1,6 @@
 // The termination message of a container. Limits count bytes; a character cut in two is dropped whole.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ContainerState, PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod, TerminationMessagePolicy } from "../../../shared/kubernetes/api/pod.js";
 
@@ -54,12 +55,12 @@ export function limitMessages(pod: Pod, status: PodStatus): PodStatus {
         : { ...container, state, lastState };
     });
   const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = status;
-  return {
+  return omitUndefined({
     ...status,
-    ...(initContainerStatuses && { initContainerStatuses: cutAll(initContainerStatuses) }),
-    ...(containerStatuses && { containerStatuses: cutAll(containerStatuses) }),
-    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: cutAll(ephemeralContainerStatuses) }),
-  };
+    initContainerStatuses: initContainerStatuses ? cutAll(initContainerStatuses) : undefined,
+    containerStatuses: containerStatuses ? cutAll(containerStatuses) : undefined,
+    ephemeralContainerStatuses: ephemeralContainerStatuses ? cutAll(ephemeralContainerStatuses) : undefined,
+  });
 }
 
 function cutState(state: ContainerState, limit: number): ContainerState {

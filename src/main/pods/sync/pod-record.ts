@@ -1,6 +1,7 @@
 // The record of a pod on disk, its decoding, and a termination that an earlier kubelet process began. Only the fields
 // that the kubelet relies on are checked.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { safePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import { type Pod, isStaticPod } from "../../../shared/kubernetes/api/pod.js";
@@ -41,13 +42,13 @@ export function onClock(record: PodRecord, clockOffset: number): PodRecord {
   if (record.clockOffset === undefined) return record;
   const shift = Math.round(clockOffset - record.clockOffset);
   const { termination, failure, endDeadline } = record;
-  return {
+  return omitUndefined({
     ...record,
     clockOffset,
-    ...(termination !== undefined && { termination: { ...termination, deadline: termination.deadline + shift } }),
-    ...(failure !== undefined && { failure: { ...failure, deadline: failure.deadline + shift } }),
-    ...(endDeadline !== undefined && { endDeadline: endDeadline + shift }),
-  };
+    termination: termination !== undefined ? { ...termination, deadline: termination.deadline + shift } : undefined,
+    failure: failure !== undefined ? { ...failure, deadline: failure.deadline + shift } : undefined,
+    endDeadline: endDeadline !== undefined ? endDeadline + shift : undefined,
+  });
 }
 
 /** Throws if the value is not a record of the pod with this UID. */

@@ -11,6 +11,7 @@ import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { unlessGone } from "../../../shared/base/errors/unless-gone.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { readState, removeLeftovers, stateText } from "../../../shared/io/fs/state-file.js";
@@ -121,13 +122,13 @@ export class PodRecords {
     const { uid } = pod.metadata;
     const known = this.records.get(uid);
     const again = known?.failure === undefined && runsAgain(known?.pod, pod);
-    const record: PodRecord = {
+    const record: PodRecord = omitUndefined({
       startTime: apiTime(now.getTime()),
-      ...(this.bootId !== undefined && { bootId: this.bootId }),
+      bootId: this.bootId,
       ...known,
       version: 1,
       pod,
-    };
+    });
     delete record.termination;
     if (again) {
       delete record.finalStatus;

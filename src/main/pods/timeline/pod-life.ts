@@ -1,5 +1,6 @@
 // One pod's timeline, written while it happens. Bounded: a pod that crashes for weeks keeps its newest stages.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { TimelineStage, TimelinePhase, PodTimeline } from "../../../shared/contracts/timeline.js";
 import type { Event } from "../../../shared/kubernetes/api/event.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -29,7 +30,7 @@ export class PodLife {
   ) {}
 
   startStage(stage: string, container: string | undefined, now: number): TimelineStage {
-    const entry: TimelineStage = { stage, ...(container !== undefined && { container }), startedAt: now };
+    const entry: TimelineStage = omitUndefined({ stage, container, startedAt: now });
     this.stages.push(entry);
     if (this.stages.length > MAX_STAGES) {
       this.stages.shift();
@@ -41,7 +42,7 @@ export class PodLife {
   phase(phase: string, reason: string | undefined, now: number): void {
     const last = this.phases.at(-1);
     if (last?.phase === phase && last.reason === reason) return;
-    this.phases.push({ at: now, phase, ...(reason !== undefined && { reason }) });
+    this.phases.push(omitUndefined({ at: now, phase, reason }));
     if (this.phases.length > MAX_PHASES) this.phases.shift();
   }
 
@@ -56,19 +57,17 @@ export class PodLife {
 
   show(events: Event[], initContainers: ReadonlySet<string>): PodTimeline {
     const { seenAt, runningAt, goneAt, stages } = this;
-    return {
+    return omitUndefined({
       ...this.identity,
       seenAt,
-      ...(runningAt !== undefined && {
-        runningAt,
-        startSliMs: startSli({ seenAt, runningAt, stages, initContainers }),
-      }),
-      ...(goneAt !== undefined && { goneAt }),
+      runningAt,
+      startSliMs: runningAt !== undefined ? startSli({ seenAt, runningAt, stages, initContainers }) : undefined,
+      goneAt,
       phases: [...this.phases],
       stages: stages.map((stage) => ({ ...stage })),
       stagesDropped: this.dropped,
       events,
-    };
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 // The table of contents of a checkpoint: which copy came from where. Copies are plain names inside the folder, so that
 // a damaged manifest never makes the kubelet read elsewhere.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import { CheckpointGarbageError } from "./errors.js";
 import { configMapReference } from "./meta.js";
@@ -36,13 +37,13 @@ export function decodeManifest(value: unknown, folder: string): Manifest {
   if (!Array.isArray(files) || !files.every(isManifestFile)) throw garbage("files is not a list of copies");
   if (files.filter(({ role }) => role === "config").length > 1) throw garbage("two config files");
   const { configMap } = found;
-  return {
+  return omitUndefined({
     version,
     source,
     createdAt,
     files,
-    ...(configMap !== undefined && { configMap: configMapReference(configMap) }),
-  };
+    configMap: configMap !== undefined ? configMapReference(configMap) : undefined,
+  });
 }
 
 function isManifestFile(value: unknown): value is ManifestFile {

@@ -8,6 +8,7 @@ import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -94,7 +95,10 @@ export class Checkpoints {
   private async rename(digest: string, configMap: ConfigMapReference | undefined): Promise<void> {
     const path = join(this.folder, digest);
     const { version, source, createdAt, files } = await readManifest(path);
-    await writeManifest(path, { version, source, createdAt, files, ...(configMap && { configMap }) });
+    await writeManifest(
+      path,
+      omitUndefined({ version, source, createdAt, files, configMap: configMap ? configMap : undefined }),
+    );
   }
 
   private async write(temporary: string, files: ConfigFiles, source: string): Promise<void> {
@@ -109,7 +113,10 @@ export class Checkpoints {
     for (const dropIn of files.dropIns) await copy("drop-in", dropIn);
     const createdAt = new Date(this.clock.now()).toISOString();
     const { configMap } = files;
-    await writeManifest(temporary, { version: 1, source, createdAt, files: entries, ...(configMap && { configMap }) });
+    await writeManifest(
+      temporary,
+      omitUndefined({ version: 1, source, createdAt, files: entries, configMap: configMap ? configMap : undefined }),
+    );
   }
 
   private async setAside(path: string, error: unknown): Promise<void> {
@@ -137,7 +144,7 @@ async function readCheckpoint(path: string): Promise<ConfigFiles> {
     else config = entry;
   }
   const { configMap } = manifest;
-  return { ...(config === undefined ? {} : { config }), ...(configMap && { configMap }), dropIns };
+  return omitUndefined({ config, configMap: configMap ? configMap : undefined, dropIns });
 }
 
 async function readManifest(path: string): Promise<Manifest> {

@@ -6,6 +6,7 @@
 import { join, resolve } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import type { ConfigurationFacts } from "../../../shared/contracts/nodelet.js";
 import { isAllowedSource } from "../../../shared/kubernetes/api/allowed-config-sources.js";
@@ -144,13 +145,13 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
     ];
     const { error } = this;
     const good = this.meta.get("last-known-good")?.digest;
-    return {
-      ...(assigned && { assigned }),
-      ...(active && { active }),
-      ...(lastKnownGood && { lastKnownGood }),
+    return omitUndefined({
+      assigned: assigned ? assigned : undefined,
+      active: active ? active : undefined,
+      lastKnownGood: lastKnownGood ? lastKnownGood : undefined,
       activeIsGood: good !== undefined && good === this.running?.digest,
-      ...(error !== undefined && { error }),
-    };
+      error,
+    });
   }
 
   /** Calls the listener now and at each change. Returns a function that stops it. */
@@ -163,24 +164,24 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
   facts(): ConfigurationFacts {
     const { assigned, active, lastKnownGood, error } = this.nodeReport();
     const name = (reference: typeof active): string => (reference ? configMapText(reference) : "local files");
-    return {
+    return omitUndefined({
       assigned: name(assigned),
       active: name(active),
-      ...(this.meta.get("last-known-good") !== undefined && { lastKnownGood: name(lastKnownGood) }),
+      lastKnownGood: this.meta.get("last-known-good") !== undefined ? name(lastKnownGood) : undefined,
       onTrial: this.running !== undefined && this.meta.get("trial")?.digest === this.running.digest,
-      ...(error !== undefined && { error }),
-    };
+      error,
+    });
   }
 
   status(): DynamicConfigStatus {
     const assigned = this.meta.get("assigned");
     const good = this.meta.get("last-known-good");
-    return {
-      ...(assigned === undefined ? {} : { assigned: reference(assigned) }),
-      ...(this.running === undefined ? {} : { active: this.activeReference(this.running) }),
-      ...(good === undefined ? {} : { lastKnownGood: reference(good) }),
-      ...(this.error === undefined ? {} : { error: this.error }),
-    };
+    return omitUndefined({
+      assigned: assigned === undefined ? undefined : reference(assigned),
+      active: this.running === undefined ? undefined : this.activeReference(this.running),
+      lastKnownGood: good === undefined ? undefined : reference(good),
+      error: this.error,
+    });
   }
 
   /** The kubelet runs with this from now on. */
@@ -297,10 +298,10 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
     const current = this.meta.get("current");
     return current?.digest === digest
       ? reference(current)
-      : { digest, since: this.meta.time(), ...(files.configMap && { configMap: files.configMap }) };
+      : omitUndefined({ digest, since: this.meta.time(), configMap: files.configMap ? files.configMap : undefined });
   }
 }
 
 function reference({ digest, since, configMap }: ConfigReference): ConfigReference {
-  return { digest, since, ...(configMap && { configMap }) };
+  return omitUndefined({ digest, since, configMap: configMap ? configMap : undefined });
 }

@@ -6,6 +6,7 @@ import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { readDropIns, readLocal, type LocalPaths } from "./read-local.js";
@@ -26,10 +27,10 @@ export class LocalSource implements ConfigurationSource {
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {
-    this.paths = {
-      ...(config === undefined ? {} : { config: resolve(config) }),
-      ...(dropIns === undefined ? {} : { dropIns: resolve(dropIns) }),
-    };
+    this.paths = omitUndefined({
+      config: config === undefined ? undefined : resolve(config),
+      dropIns: dropIns === undefined ? undefined : resolve(dropIns),
+    });
   }
 
   read(): Promise<ConfigFiles> {

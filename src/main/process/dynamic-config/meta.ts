@@ -5,6 +5,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { readState, removeLeftovers, writeState } from "../../../shared/io/fs/state-file.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -106,7 +107,14 @@ export class MetaStore {
     const before = this.kept[name];
     const isSame = before?.digest === digest;
     if (isSame && isDeepStrictEqual(before.configMap, configMap)) return;
-    await this.set(name, { digest, since: isSame ? before.since : this.time(), ...(configMap && { configMap }) });
+    await this.set(
+      name,
+      omitUndefined({
+        digest,
+        since: isSame ? before.since : this.time(),
+        configMap: configMap ? configMap : undefined,
+      }),
+    );
   }
 
   async markBad(digest: string, reason: string): Promise<void> {
@@ -168,11 +176,11 @@ function plainPointer(found: Record<string, unknown>): Pointer {
   const digest = text(found["digest"], "digest");
   if (!isDigest(digest)) throw new Error("digest is not a SHA-256");
   const configMap = found["configMap"];
-  return {
+  return omitUndefined({
     digest,
     since: text(found["since"], "since"),
-    ...(configMap !== undefined && { configMap: configMapReference(configMap) }),
-  };
+    configMap: configMap !== undefined ? configMapReference(configMap) : undefined,
+  });
 }
 
 /** Throws on any other shape. */
@@ -197,7 +205,11 @@ function trial(value: unknown): Trial {
   const found = versioned(value);
   const { starts, failure } = found;
   if (typeof starts !== "number" || !Number.isSafeInteger(starts) || starts < 0) throw new Error("starts is no count");
-  return { ...plainPointer(found), starts, ...(failure === undefined ? {} : { failure: text(failure, "failure") }) };
+  return omitUndefined({
+    ...plainPointer(found),
+    starts,
+    failure: failure === undefined ? undefined : text(failure, "failure"),
+  });
 }
 
 function restarts(value: unknown): Meta["restarts"] {

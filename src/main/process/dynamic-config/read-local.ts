@@ -6,6 +6,7 @@ import { constants } from "node:fs";
 import { open, readdir, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
 
@@ -22,7 +23,7 @@ const MAX_DROP_INS = 1000;
 /** Rejects with SourceReadError. */
 export async function readLocal(paths: LocalPaths): Promise<ConfigFiles> {
   const config = paths.config === undefined ? undefined : await readText(paths.config);
-  return { ...(config === undefined ? {} : { config }), dropIns: await readDropIns(paths) };
+  return omitUndefined({ config, dropIns: await readDropIns(paths) });
 }
 
 /** In merge order. Rejects with SourceReadError. */

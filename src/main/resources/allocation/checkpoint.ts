@@ -3,6 +3,7 @@
 
 import { fnv32 } from "../../../shared/base/hash/fnv32.js";
 import { isRecord } from "../../../shared/base/text/is-record.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import type { PodResources } from "../../model/pod-resources.js";
 
@@ -23,7 +24,7 @@ type ResourceEntries = ReadonlyMap<string, PodResources>;
 export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
   const pods = [...entries].map(([uid, { containers, pod }]) => [
     uid,
-    { ContainerResources: containers, ...(pod !== undefined && { PodLevelResources: pod }) },
+    omitUndefined({ ContainerResources: containers, PodLevelResources: pod }),
   ]);
   const data = JSON.stringify(pods.length === 0 ? {} : { entries: Object.fromEntries(pods) as unknown });
   return { data, checksum: checksumOf(data) };
@@ -47,7 +48,7 @@ function decodeEntry(uid: string, entry: unknown): Actuated {
     Object.entries(given).map(([name, resources]) => [name, decodeRequirements(uid, resources)]),
   );
   const pod = entry["PodLevelResources"];
-  return { containers, ...(pod != null && { pod: decodeRequirements(uid, pod) }) };
+  return omitUndefined({ containers, pod: pod != null ? decodeRequirements(uid, pod) : undefined });
 }
 
 function decodeRequirements(uid: string, value: unknown): PodResources["containers"][string] {
@@ -58,7 +59,7 @@ function decodeRequirements(uid: string, value: unknown): PodResources["containe
     return Object.fromEntries(Object.entries(given).map(([resource, quantity]) => [resource, String(quantity)]));
   };
   const [limits, requests] = [list("limits"), list("requests")];
-  return { ...(limits && { limits }), ...(requests && { requests }) };
+  return omitUndefined({ limits: limits ? limits : undefined, requests: requests ? requests : undefined });
 }
 
 /** 32-bit FNV-1a over Go's debug print of the text, which is what upstream hashes. */

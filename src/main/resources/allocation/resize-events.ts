@@ -1,5 +1,6 @@
 // Events of resizes: the desired resources, as JSON that tools read.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { EventType } from "../../../shared/kubernetes/api/event.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -41,5 +42,5 @@ function text({ metadata, spec }: Pod, error?: string): string {
     name,
     resources: resources ?? {},
   }));
-  return JSON.stringify({ containers, generation: metadata.generation ?? 0, ...(error !== undefined && { error }) });
+  return JSON.stringify(omitUndefined({ containers, generation: metadata.generation ?? 0, error }));
 }

@@ -4,6 +4,7 @@
 // is already right writes nothing. A pod's cgroup is never made while it is being removed.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSafePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -178,8 +179,7 @@ class TreeManager implements CgroupManager {
     const unheld: CgroupLimits = options.reserved === undefined ? { memoryBytes: -1n } : {};
     for (const qos of ["BestEffort", "Burstable"] as const) {
       const { cpuShares, hugePages } = this.tiers[qos];
-      const values = { ...(cpuShares !== undefined && { cpuShares }), ...(hugePages !== undefined && { hugePages }) };
-      await tree.createParent(this.tier(qos), { ...values, ...unheld });
+      await tree.createParent(this.tier(qos), omitUndefined<CgroupLimits>({ cpuShares, hugePages, ...unheld }));
     }
   }
 

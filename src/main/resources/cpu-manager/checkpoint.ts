@@ -3,6 +3,7 @@
 // has "podEntries": {UID: {"cpuSet": "1-4"}} before the checksum.
 
 import { isRecord } from "../../../shared/base/text/is-record.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { CpuSet } from "./cpu-set.js";
 import { stateSum, type StateTexts, isStateSum } from "./state-sum.js";
@@ -25,13 +26,15 @@ export function encodeCpuState({ policyName, shared, exclusive, pods }: CpuAssig
   const podEntries = pods === undefined ? undefined : mapped(pods, (cpus) => ({ cpuSet: printCpuList(cpus) }));
   const texts = { policyName, defaultCpuSet: printCpuList(shared), entries };
   const checksum = stateSum({ ...texts, podEntries });
-  return JSON.stringify({
-    policyName,
-    defaultCpuSet: texts.defaultCpuSet,
-    ...(exclusive.size > 0 && { entries }),
-    ...(pods !== undefined && pods.size > 0 && { podEntries }),
-    checksum,
-  });
+  return JSON.stringify(
+    omitUndefined({
+      policyName,
+      defaultCpuSet: texts.defaultCpuSet,
+      entries: exclusive.size > 0 ? entries : undefined,
+      podEntries: pods !== undefined && pods.size > 0 ? podEntries : undefined,
+      checksum,
+    }),
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
 // Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
@@ -138,7 +139,7 @@ export class StaticCpuManager implements ResourceManager {
     const { uid } = pod.metadata;
     const own = this.policy.state.of(uid, container.name) !== undefined && this.policy.wanted(pod, container) > 0;
     const cpus = printCpuList(this.cpusOf(uid, container.name));
-    return { cpus, noCpuQuota: own && this.deps.noQuotaForExclusive ? true : undefined };
+    return omitUndefined({ cpus, noCpuQuota: own && this.deps.noQuotaForExclusive ? true : undefined });
   }
 
   started(pod: Pod, container: Container, containerId: string): void {

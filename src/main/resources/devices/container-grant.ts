@@ -1,6 +1,7 @@
 // Joins the Allocate responses of device plugins into the configuration with which a container is created. Pure.
 // If plugins set the same variable, path or annotation, the first by resource name wins.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { MountPropagation } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ContainerGrant } from "../assignment/resource-manager.js";
 import type { ContainerAllocateResponse } from "./plugin-port.js";
@@ -26,13 +27,13 @@ export function containerGrant(responses: ReadonlyMap<string, ContainerAllocateR
     string
   >;
   const cdiDevices = [...new Set(all.flatMap((response) => response.cdiDevices.map(({ name }) => name)))];
-  return {
+  return omitUndefined({
     env: env.length > 0 ? env : undefined,
     mounts: mounts.length > 0 ? mounts.map((mount) => ({ ...PLAIN_MOUNT, ...namedAsCri(mount) })) : undefined,
     devices: devices.length > 0 ? devices.map((device) => ({ ...device })) : undefined,
     annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
     cdiDevices: cdiDevices.length > 0 ? cdiDevices : undefined,
-  };
+  });
 }
 
 const PLAIN_MOUNT = {

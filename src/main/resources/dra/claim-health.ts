@@ -1,6 +1,7 @@
 // Devices of the claims of one container in containerStatuses[].allocatedResourcesStatus, and in dynamic_resources of
 // the pod resources service.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { ListedClaim } from "../../model/pod-claims.js";
 import type { ClaimState, PreparedDevice } from "./claim-state.js";
@@ -33,7 +34,10 @@ export function claimHealth(claims: readonly ContainerClaim[], view: HealthView)
       const resourceID = resourceId(device);
       if (resources.has(resourceID)) continue;
       const { health, message } = view.healthOf(device.driver, device);
-      resources.set(resourceID, { resourceID, health, ...(view.messages && message !== "" && { message }) });
+      resources.set(
+        resourceID,
+        omitUndefined({ resourceID, health, message: view.messages && message !== "" ? message : undefined }),
+      );
     }
     const name = request === "" ? `claim:${podName}` : `claim:${podName}/${request}`;
     return resources.size === 0 ? [] : [{ name, resources: [...resources.values()] }];

@@ -2,6 +2,7 @@
 // Invariant: an order counts for the pod it was judged by only, by UID and generation; no order evicts a critical
 // pod; an order for a pod that is being evicted may only shorten its end.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { type EvictionRecord, LOCAL_LIMITS } from "../../../shared/contracts/eviction.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -73,7 +74,11 @@ export class Orders {
     }
     // A pod over its own limit does not count as a disruption.
     const own = LOCAL_LIMITS.some((limit) => limit === signal);
-    const failure: PodFailure = { reason: EVICTED, message, disruption: own ? undefined : message };
+    const failure: PodFailure = omitUndefined<PodFailure>({
+      reason: EVICTED,
+      message,
+      disruption: own ? undefined : message,
+    });
     this.deps.fail(uid, failure, { graceSeconds }).catch((error: unknown) => {
       log.debug({ uid, err: error }, `the kubelet stops before pod ${uid} has terminated: ${errorText(error)}`);
     });

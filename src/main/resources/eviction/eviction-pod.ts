@@ -1,5 +1,6 @@
 // A pod as the eviction thread needs to know it. Pure.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { EvictionPod, EvictionContainer, EvictionAmounts } from "../../../shared/contracts/eviction.js";
 import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import { volumePath } from "../../../shared/kubernetes/api/pod-paths.js";
@@ -17,7 +18,7 @@ export function evictionPodOf(pod: Pod, rootDir: string): Omit<EvictionPod, "gen
   const { metadata, spec } = pod;
   const limit = podLimits(pod).get(STORAGE);
   const podLevelMemory = spec.resources?.requests?.["memory"];
-  return {
+  return omitUndefined({
     uid: metadata.uid,
     namespace: metadata.namespace,
     name: metadata.name,
@@ -26,11 +27,11 @@ export function evictionPodOf(pod: Pod, rootDir: string): Omit<EvictionPod, "gen
     critical: isCriticalPod(pod),
     graceSeconds: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
     requests: amounts(podRequests(pod)),
-    ...(podLevelMemory !== undefined && { podLevelMemory: parseQuantity(podLevelMemory) }),
-    ...(limit !== undefined && { ephemeralStorageLimit: limit }),
+    podLevelMemory: podLevelMemory !== undefined ? parseQuantity(podLevelMemory) : undefined,
+    ephemeralStorageLimit: limit,
     containers: [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].map(containerOf),
     volumes: volumesOf(pod, rootDir),
-  };
+  });
 }
 
 function containerOf({ name, resources }: Container): EvictionContainer {
@@ -43,10 +44,10 @@ function listed(list: ResourceList = {}): EvictionAmounts {
 
 function amounts(sums: ReadonlyMap<string, ExactQuantity>): EvictionAmounts {
   const [memory, storage] = [sums.get("memory"), sums.get(STORAGE)];
-  return {
-    ...(memory !== undefined && { memory }),
-    ...(storage !== undefined && { ephemeralStorage: storage }),
-  };
+  return omitUndefined({
+    memory,
+    ephemeralStorage: storage,
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 // Reports kills by the kernel's OOM killer. A node out of memory gets a Node event. A container at its limit shows
 // OOMKilled in its own status, which the runtime sets, and the log names it.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
 import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
@@ -31,7 +32,15 @@ export function reportOom({ pod, observed, events, log }: OomDeps, record: OomRe
   ].join(", ");
   const who = known ? `process ${process} (pid ${pid})` : "a process";
   log.warn(
-    { ...(known && { pid, process }), cgroup, uid, container, containerId, at },
+    omitUndefined({
+      pid: known ? pid : undefined,
+      process: known ? process : undefined,
+      cgroup,
+      uid,
+      container,
+      containerId,
+      at,
+    }),
     `the kernel killed ${who}${of === "" ? "" : ` of ${of}`}: ${reasonText(cgroup)}`,
   );
 }

@@ -3,6 +3,7 @@
 // keeps earlier resources until it has terminated: an earlier kubelet process admitted it, so it may run.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -289,7 +290,7 @@ export function joinGrants(grants: readonly ContainerGrant[]): ContainerGrant {
     string,
     string
   >;
-  return {
+  return omitUndefined({
     cpus,
     memoryNodes,
     noCpuQuota: grants.some(({ noCpuQuota }) => noCpuQuota === true) ? true : undefined,
@@ -298,5 +299,5 @@ export function joinGrants(grants: readonly ContainerGrant[]): ContainerGrant {
     devices: devices.length > 0 ? devices : undefined,
     annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
     cdiDevices: cdiDevices.length > 0 ? cdiDevices : undefined,
-  };
+  });
 }

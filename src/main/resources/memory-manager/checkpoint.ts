@@ -2,6 +2,7 @@
 // Go's debug print of the struct, type names and all (docs/adr/0031).
 
 import { fnv32 } from "../../../shared/base/hash/fnv32.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { listOf, recordOf } from "../json-shape.js";
 import type { MachineMemory, MemoryAssignments, MemoryBlock, MemoryTable, NodeMemory } from "./machine-memory.js";
 
@@ -34,13 +35,15 @@ export function encodeMemoryState(state: MemoryState): string {
     Object.fromEntries([...one].map(([name, blocks]) => [name, list(blocks)])),
   ]);
   const whole = [...pods].map(([uid, blocks]) => [uid, blocks.length > 0 ? { memoryBlocks: list(blocks) } : {}]);
-  return JSON.stringify({
-    policyName,
-    machineState: Object.fromEntries(nodes) as unknown,
-    ...(entries.size > 0 && { entries: Object.fromEntries(containers) as unknown }),
-    ...(pods.size > 0 && { podEntries: Object.fromEntries(whole) as unknown }),
-    checksum: fnv32(printed(state, STRUCT)),
-  });
+  return JSON.stringify(
+    omitUndefined({
+      policyName,
+      machineState: Object.fromEntries(nodes) as unknown,
+      entries: entries.size > 0 ? (Object.fromEntries(containers) as unknown) : undefined,
+      podEntries: pods.size > 0 ? (Object.fromEntries(whole) as unknown) : undefined,
+      checksum: fnv32(printed(state, STRUCT)),
+    }),
+  );
 }
 
 function numbers({

@@ -1,6 +1,7 @@
 // Finds the persistent volume of a pod's volume. The claim must be bound, and both objects must refer to each other.
 
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ClaimFacts } from "../../../shared/contracts/nodelet.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/kubernetes/api/client/kinds.js";
@@ -65,14 +66,14 @@ export async function boundClaim(
 function claimFacts({ metadata, spec, status }: PersistentVolumeClaim): ClaimFacts {
   const { storageClassName, volumeName, accessModes = [], resources } = spec ?? {};
   const size = resources?.requests?.["storage"];
-  return {
+  return omitUndefined({
     name: `${metadata.namespace ?? ""}/${metadata.name ?? ""}`,
     phase: status?.phase ?? "Pending",
-    ...(storageClassName !== undefined && storageClassName !== "" && { storageClass: storageClassName }),
-    ...(volumeName !== undefined && volumeName !== "" && { volumeName }),
-    ...(size !== undefined && { size: String(size) }),
+    storageClass: storageClassName !== undefined && storageClassName !== "" ? storageClassName : undefined,
+    volumeName: volumeName !== undefined && volumeName !== "" ? volumeName : undefined,
+    size: size !== undefined ? String(size) : undefined,
     accessModes,
-  };
+  });
 }
 
 export function isBlock(pv: PersistentVolume): boolean {

@@ -2,6 +2,7 @@
 // Invariant: no call lasts longer than two minutes; every call is measured.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { PluginCallError, STATUS, statusName } from "../../../shared/kubernetes/plugins/call-error.js";
 import {
   PluginConnection,
@@ -44,7 +45,7 @@ export function connectCsiNode(options: CsiNodeOptions): CsiNode {
     const startedAt = clock.monotonic();
     let status = "OK";
     try {
-      return await connection.call(method, request, { timeoutMs, signal, ...(maxBytes !== undefined && { maxBytes }) });
+      return await connection.call(method, request, omitUndefined({ timeoutMs, signal, maxBytes }));
     } catch (error) {
       status = error instanceof PluginCallError ? statusName(error.code) : "Unknown";
       throw error;

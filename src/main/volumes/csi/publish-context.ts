@@ -29,11 +29,7 @@ export async function nodePublishContext(
   if (wanted.length === 0) return { context, secrets: {} };
   const issued = await Promise.all(
     wanted.map(async ({ audience, expirationSeconds }) => {
-      const request = {
-        pod,
-        ...(audience === "" ? {} : { audience }),
-        ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
-      };
+      const request = { pod, audience: audience || undefined, expirationSeconds };
       const { token, expiresAt } = await tokens.get(request, signal);
       const expirationTimestamp = apiTime(expiresAt);
       return [audience, { token, expirationTimestamp }] as const;

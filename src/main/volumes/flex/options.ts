@@ -1,6 +1,7 @@
 // The JSON object that a flexVolume driver gets with a volume. It has the volume's own options, and the kubelet's under
 // kubernetes.io/. It contains secrets: no message and no log line may show it.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { SECRETS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { FlexVolumeSource } from "../../../shared/kubernetes/api/volume.js";
@@ -38,14 +39,14 @@ export function optionsFor({ name, source, readOnly }: FlexRequest, more: Option
 export async function mountOptions(request: FlexRequest, cluster: ClusterAccess | undefined): Promise<Options> {
   const { metadata, spec } = request.pod;
   const { fsGroup } = spec.securityContext ?? {};
-  return {
+  return omitUndefined({
     "kubernetes.io/pod.name": metadata.name,
     "kubernetes.io/pod.namespace": metadata.namespace,
     "kubernetes.io/pod.uid": metadata.uid,
     "kubernetes.io/serviceAccount.name": spec.serviceAccountName ?? "",
     ...(await secretOptions(request, cluster)),
-    ...(fsGroup === undefined ? {} : { "kubernetes.io/mounterArgs.FsGroup": String(fsGroup) }),
-  };
+    "kubernetes.io/mounterArgs.FsGroup": fsGroup === undefined ? undefined : String(fsGroup),
+  });
 }
 
 async function secretOptions(

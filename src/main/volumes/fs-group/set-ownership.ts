@@ -2,6 +2,7 @@
 // so OnRootMismatch repeats an incomplete walk.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { belongsToGroup, withGroupBits } from "../../../shared/io/fs/group-mode.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -89,7 +90,7 @@ async function changeContent(deps: OwnershipDeps, request: OwnershipRequest, gro
     do {
       signal.throwIfAborted();
       const bounds = { maxFiles: FILES_PER_JOB, maxMs: MS_PER_JOB };
-      const job = { root: directory, group, readOnly, ...bounds, ...(place !== undefined && { place }) };
+      const job = omitUndefined<ChangeOwnershipJob>({ root: directory, group, readOnly, ...bounds, place });
       const result = await walk(job);
       if (result.error !== undefined)
         throw new VolumeError(`${result.error.path} cannot be given to fsGroup ${group}: ${result.error.message}`);

@@ -6,6 +6,7 @@
 import { chmod, mkdir, open } from "node:fs/promises";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
@@ -72,14 +73,17 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     { directory, payload, fresh }: { directory: string; payload: Payload; fresh: boolean },
   ): Promise<void> {
     const grouped = pod.spec.securityContext?.fsGroup !== undefined;
-    await writePayload(directory, payload, {
-      clock,
-      fresh,
-      ...(grouped && {
-        beforeVisible: () =>
-          setOwnership(ownership, { pod, directory, plugin: kind.name, readOnly: true, always: true, signal }),
+    await writePayload(
+      directory,
+      payload,
+      omitUndefined({
+        clock,
+        fresh,
+        beforeVisible: grouped
+          ? () => setOwnership(ownership, { pod, directory, plugin: kind.name, readOnly: true, always: true, signal })
+          : undefined,
       }),
-    });
+    );
     written.set(directory, payload);
     // For memory-backed volumes the mount itself is the record.
     if (kind.inMemory) return;

@@ -1,6 +1,7 @@
 // Builds the components behind claims and CSI volumes. Loaded with the first such volume.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { lazily } from "../../../shared/base/turns/lazily.js";
 import { readFileLabel } from "../../../shared/io/os/se-linux.js";
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
@@ -117,19 +118,21 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
     });
   };
   const deps = { nodeName, cluster, calls: options.calls, csi, local, nfs, flex, iscsi, fc, expansion, onBound };
-  const forgetting = (plugin: VolumePlugin): VolumePlugin => ({
-    ...plugin,
-    tearDown: async (uid, name, onPluginKnown) => {
-      stats.forget(uid, name);
-      await plugin.tearDown?.(uid, name, onPluginKnown);
-    },
-    ...(plugin.tearDownIn !== undefined && {
-      tearDownIn: async (directory, uid, name) => {
+  const forgetting = (plugin: VolumePlugin): VolumePlugin =>
+    omitUndefined({
+      ...plugin,
+      tearDown: async (uid, name, doneBy) => {
         stats.forget(uid, name);
-        await plugin.tearDownIn?.(directory, uid, name);
+        await plugin.tearDown?.(uid, name, doneBy);
       },
-    }),
-  });
+      tearDownIn:
+        plugin.tearDownIn !== undefined
+          ? async (directory, uid, name) => {
+              stats.forget(uid, name);
+              await plugin.tearDownIn?.(directory, uid, name);
+            }
+          : undefined,
+    });
   const migrated = MIGRATED_FIELDS.map((field) => [field, migratedPlugin(field, csi, cluster)] as const);
   return {
     csi: volumes,

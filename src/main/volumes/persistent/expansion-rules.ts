@@ -1,5 +1,6 @@
 // Expansion of a claim's volume on the node: the decision to expand, and the claim's status after it. Pure.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { Quantity } from "../../../shared/kubernetes/api/meta.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/kubernetes/api/objects.js";
 import { compareQuantities } from "../../../shared/kubernetes/api/quantity.js";
@@ -59,11 +60,11 @@ export function inProgress(): Record<string, unknown> {
 
 export function grown(status: ClaimStatus, size: Quantity): Record<string, unknown> {
   const conditions = status.conditions?.filter(({ type }) => !RESIZE_CONDITIONS.has(type));
-  return {
+  return omitUndefined({
     capacity: { storage: size },
-    ...(conditions === undefined ? {} : { conditions }),
+    conditions,
     allocatedResourceStatuses: { storage: null },
-  };
+  });
 }
 
 /** `infeasible`: no other try will do better. `now`: as the API writes times. */
@@ -79,8 +80,8 @@ export function failed(
   };
   const { conditions = [] } = status;
   const known = conditions.some(({ type, status: holds }) => type === condition.type && holds === "True");
-  return {
-    ...(known ? {} : { conditions: [...conditions.filter(({ type }) => type !== condition.type), condition] }),
-    ...(infeasible ? { allocatedResourceStatuses: { storage: "NodeResizeInfeasible" } } : {}),
-  };
+  return omitUndefined({
+    conditions: known ? undefined : [...conditions.filter(({ type }) => type !== condition.type), condition],
+    allocatedResourceStatuses: infeasible ? { storage: "NodeResizeInfeasible" } : undefined,
+  });
 }

@@ -1,6 +1,7 @@
 // Volumes behind claims. It finds the persistent volume and checks that this node and the pod may use it. Then it
 // passes the volume to the plugin that mounts its kind. Loaded with the first pod that has a claim.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { termMatches, type SelectedNode } from "../../../shared/kubernetes/api/node-selector.js";
 import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -118,7 +119,7 @@ export function persistentPlugin(
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
       onPluginKnown(hostPath.name);
       const { path, type } = pv.spec.hostPath;
-      const source = { name: volume.name, hostPath: { path, ...(type === undefined ? {} : { type }) } };
+      const source = { name: volume.name, hostPath: omitUndefined<HostPathVolumeSource>({ path, type }) };
       const place = await hostPath.setUp({ pod, volume: source, signal });
       return readOnly ? { ...place, readOnly: true } : place;
     }

@@ -44,11 +44,7 @@ export async function projectionFiles(deps: ProjectedDeps, request: ProjectionRe
   }
   if (serviceAccountToken !== undefined) {
     const { audience = "", expirationSeconds, path } = serviceAccountToken;
-    const request = {
-      pod,
-      ...(audience !== "" && { audience }),
-      ...(expirationSeconds !== undefined && { expirationSeconds }),
-    };
+    const request = { pod, audience: audience || undefined, expirationSeconds };
     const { token } = await cluster.tokens.get(request, signal);
     return new Map([[path, { data: token, ...credentialFile(pod, defaultMode) }]]);
   }

@@ -3,6 +3,7 @@
 // does.
 
 import { readFileSync } from "node:fs";
+import { omitUndefined } from "../objects/omit-undefined.js";
 
 export interface ProductVersion {
   /** As in package.json, or as `make packages VERSION=` was asked: "0.2.0". */
@@ -33,7 +34,7 @@ export function readProductVersion(file: URL): ProductVersion {
     throw error;
   }
   const { version, commit } = JSON.parse(text) as Partial<ProductVersion>;
-  return { version: version ?? "unknown", commit };
+  return omitUndefined<ProductVersion>({ version: version ?? "unknown", commit });
 }
 
 /** "0.2.0 (v0.1.0-12-g0123456789ab)", or "0.2.0" for a build of exactly that version or without git. */

@@ -1,6 +1,7 @@
 // References to images ("registry.example:5000/team/app:1.2@sha256:…") taken apart.
 // Grammar: https://github.com/distribution/reference (the API's and every runtime's).
 
+import { omitUndefined } from "../../base/objects/omit-undefined.js";
 import type { PullPolicy } from "./pod.js";
 
 export interface ImageName {
@@ -57,7 +58,7 @@ export function readImageName(text: string): ImageName | string {
   if (repository.length > MAX_PATH) return `repository name must not be more than ${MAX_PATH} characters`;
   const problem = digest === undefined ? undefined : checksumProblem(digest);
   if (problem !== undefined) return problem;
-  return { registry, repository, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+  return omitUndefined({ registry, repository, tag, digest });
 }
 
 const INVALID = "invalid reference format";

@@ -10,6 +10,7 @@
 import type { Clock } from "../../base/clock/clock.js";
 import { goDuration } from "../../base/clock/go-duration.js";
 import { messageOf } from "../../base/errors/thrown.js";
+import { omitUndefined } from "../../base/objects/omit-undefined.js";
 import type { QueueWriter } from "../../base/queue/queue-writer.js";
 import { FairTurns, type Turn } from "../../base/turns/fair-turns.js";
 import { forEachIsolated } from "../../base/turns/for-each-isolated.js";
@@ -274,18 +275,20 @@ export class Prober {
     const changed = verdict !== undefined && verdict !== before;
     if (changed && holds(spec.kind, verdict)) this.wheel.delete(probe);
     if (!changed && outcome === "success") return;
-    this.deps.records.push({
-      uid: pod.uid,
-      containerId: spec.containerId,
-      kind: spec.kind,
-      generation: spec.generation,
-      outcome,
-      output: outcome === "success" ? "" : output,
-      ...(changed && { verdict }),
-      inARow: probe.tally.count,
-      lateMs,
-      at: this.deps.clock.now(),
-    });
+    this.deps.records.push(
+      omitUndefined({
+        uid: pod.uid,
+        containerId: spec.containerId,
+        kind: spec.kind,
+        generation: spec.generation,
+        outcome,
+        output: outcome === "success" ? "" : output,
+        verdict: changed ? verdict : undefined,
+        inARow: probe.tally.count,
+        lateMs,
+        at: this.deps.clock.now(),
+      }),
+    );
   }
 }
 

@@ -161,7 +161,8 @@ export class ThreadLog {
 
   private json(log: Logger, method: Method, call: Call, stack: string): void {
     const { caller } = this.moduleOf(log);
-    method.call(log, { caller, ...call.fields, ...(stack === "" ? {} : { stack }) }, call.message);
+    const fields = { caller, ...call.fields };
+    method.call(log, stack === "" ? fields : { ...fields, stack }, call.message);
   }
 
   /** The thread's name is the caller's already. */

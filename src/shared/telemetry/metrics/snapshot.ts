@@ -15,7 +15,7 @@ export interface MetricFamily {
   type: MetricType;
   samples: MetricSample[];
   /** Only for a histogram that counts in native buckets, too; series without an observation are left out. */
-  native?: NativeSample[];
+  native?: NativeSample[] | undefined;
 }
 
 /** The native buckets of one series: pairs of index and count. */

@@ -133,9 +133,6 @@ function toFamily(family: PromFamily): MetricFamily {
 function toSample(value: PromFamily["values"][number]): MetricSample {
   const labels: Record<string, string | number> = {};
   for (const [name, text] of Object.entries(value.labels)) if (text !== undefined) labels[name] = text;
-  return {
-    value: value.value,
-    labels,
-    metricName: value.metricName,
-  };
+  const { metricName } = value;
+  return metricName === undefined ? { value: value.value, labels } : { value: value.value, labels, metricName };
 }

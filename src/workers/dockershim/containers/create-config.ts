@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type Docker from "dockerode";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import {
   Signal,
   type ContainerConfig,
@@ -41,7 +42,7 @@ export async function createOptions({
   const security = linux?.securityContext;
   const { Mounts, Binds } = dockerMounts(config.mounts);
   const logPath = config.logPath === "" ? "" : join(sandboxConfig.logDirectory, config.logPath);
-  return {
+  return omitUndefined({
     Image: config.image?.image ?? "",
     // An empty list would take the place of the image's entry point.
     Entrypoint: config.command.length > 0 ? config.command : undefined,
@@ -61,7 +62,7 @@ export async function createOptions({
     // The kubelet probes containers; an image's own check would run beside it.
     Healthcheck: { Test: ["NONE"] },
     StopSignal: config.stopSignal !== Signal.RUNTIME_DEFAULT ? signalName(config.stopSignal) : undefined,
-    HostConfig: {
+    HostConfig: omitUndefined({
       ...containerModes(security?.namespaceOptions, sandboxId),
       ...dockerResources(linux?.resources),
       Binds: Binds.length > 0 ? Binds : undefined,
@@ -75,8 +76,8 @@ export async function createOptions({
       OomScoreAdj: Math.max(Number(linux?.resources?.oomScoreAdj ?? 0n), lowestOomScoreAdj),
       LogConfig: LOG_CONFIG,
       ...(await hostSecurity(security)),
-    },
-  };
+    }),
+  });
 }
 
 async function hostSecurity(security: LinuxContainerSecurityContext | undefined): Promise<Docker.HostConfig> {

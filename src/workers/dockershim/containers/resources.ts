@@ -1,5 +1,6 @@
 // Resources of CRI ↔ docker's. Pure.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
 /** The members of docker's HostConfig, also of its update. A member that is not there stays as it is. */
@@ -22,7 +23,7 @@ export function dockerResources(resources: LinuxContainerResources | undefined):
   const { cpuPeriod, cpuQuota, cpuShares, memoryLimitInBytes, memorySwapLimitInBytes, cpusetCpus, cpusetMems } =
     resources;
   const swap = memorySwapLimitInBytes === 0n ? memoryLimitInBytes : memorySwapLimitInBytes;
-  return {
+  return omitUndefined({
     CpuPeriod: cpuPeriod !== 0n ? Number(cpuPeriod) : undefined,
     CpuQuota: cpuQuota !== 0n ? Number(cpuQuota) : undefined,
     CpuShares: cpuShares !== 0n ? Number(cpuShares) : undefined,
@@ -30,7 +31,7 @@ export function dockerResources(resources: LinuxContainerResources | undefined):
     MemorySwap: memoryLimitInBytes !== 0n ? Number(swap) : undefined,
     CpusetCpus: cpusetCpus !== "" ? cpusetCpus : undefined,
     CpusetMems: cpusetMems !== "" ? cpusetMems : undefined,
-  };
+  });
 }
 
 type Applied = { [Key in keyof DockerResources]?: DockerResources[Key] | undefined } & {

@@ -3,6 +3,7 @@
 import type Docker from "dockerode";
 import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { DockershimInit } from "../../../shared/contracts/dockershim.js";
 import type { AuthConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { answered } from "../engine/answers.js";
@@ -113,11 +114,11 @@ function dockerAuth(auth: AuthConfig | undefined): Docker.AuthConfigObject | und
   if (auth === undefined) return undefined;
   const decoded = auth.auth === "" ? undefined : Buffer.from(auth.auth, "base64").toString("utf8").replaceAll("\0", "");
   const colon = decoded?.indexOf(":") ?? -1;
-  return {
+  return omitUndefined({
     username: auth.username === "" && decoded !== undefined && colon >= 0 ? decoded.slice(0, colon) : auth.username,
     password: auth.password === "" && decoded !== undefined && colon >= 0 ? decoded.slice(colon + 1) : auth.password,
     serveraddress: auth.serverAddress,
-    ...(auth.identityToken !== "" && { identitytoken: auth.identityToken }),
-    ...(auth.registryToken !== "" && { registrytoken: auth.registryToken }),
-  };
+    identitytoken: auth.identityToken !== "" ? auth.identityToken : undefined,
+    registrytoken: auth.registryToken !== "" ? auth.registryToken : undefined,
+  });
 }

@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import type { DockershimNetwork } from "../../../shared/contracts/dockershim.js";
 import type { PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -63,7 +64,8 @@ export class CniNetwork implements PodNetwork {
       const present = await loadNetwork(this.network.confDir);
       const cached = await this.cache.read(present.name, pod.sandboxId);
       const network = cached?.network ?? present;
-      const attachment = { ...this.attachment(pod), ...(cached && { capabilities: cached.capabilities }) };
+      const own = this.attachment(pod);
+      const attachment = { ...own, capabilities: cached?.capabilities ?? own.capabilities };
       for (const plugin of [...network.plugins].reverse()) {
         await runPlugin(
           { command: "DEL", network, plugin, attachment, prevResult: cached?.result },
@@ -91,16 +93,19 @@ export class CniNetwork implements PodNetwork {
         `K8S_POD_INFRA_CONTAINER_ID=${sandboxId}`,
         `K8S_POD_UID=${metadata.uid}`,
       ].join(";"),
-      capabilities: {
-        portMappings: ports.map(({ protocol, container_port, host_port, host_ip }) => ({
-          hostPort: host_port,
-          containerPort: container_port,
-          protocol,
-          ...(host_ip !== "" && { hostIP: host_ip }),
-        })),
-        ...(this.podCidr !== "" && { ipRanges: this.podCidr.split(",").map((subnet) => [{ subnet: subnet.trim() }]) }),
-        ...(dns && { dns: { servers: dns.servers, searches: dns.searches, options: dns.options } }),
-      },
+      capabilities: omitUndefined({
+        portMappings: ports.map(({ protocol, container_port, host_port, host_ip }) =>
+          omitUndefined({
+            hostPort: host_port,
+            containerPort: container_port,
+            protocol,
+            hostIP: host_ip !== "" ? host_ip : undefined,
+          }),
+        ),
+        ipRanges:
+          this.podCidr !== "" ? this.podCidr.split(",").map((subnet) => [{ subnet: subnet.trim() }]) : undefined,
+        dns: dns ? { servers: dns.servers, searches: dns.searches, options: dns.options } : undefined,
+      }),
     };
   }
 }

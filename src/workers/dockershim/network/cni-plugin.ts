@@ -5,6 +5,7 @@ import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { isRecord } from "../../../shared/base/text/is-record.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
 import { runProgram } from "../../../shared/io/exec/run-program.js";
 import { Fault } from "../fault.js";
@@ -78,13 +79,13 @@ export function pluginInput({ network, plugin, attachment, prevResult }: PluginR
   const runtimeConfig = Object.fromEntries(
     Object.entries(attachment.capabilities).filter(([name]) => wanted[name] === true),
   );
-  return {
+  return omitUndefined({
     ...config,
     name: network.name,
     cniVersion: network.cniVersion,
-    ...(Object.keys(runtimeConfig).length > 0 && { runtimeConfig }),
-    ...(prevResult !== undefined && { prevResult }),
-  };
+    runtimeConfig: Object.keys(runtimeConfig).length > 0 ? runtimeConfig : undefined,
+    prevResult,
+  });
 }
 
 async function findPlugin(type: string, binDirs: readonly string[]): Promise<string> {

@@ -1,6 +1,7 @@
 // The request that creates a sandbox: the container that holds a pod's namespaces. Pure but for seccomp profiles.
 
 import type Docker from "dockerode";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { Protocol, type PodSandboxConfig, type PortMapping } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { criCgroupParent, type CgroupDriverName } from "../containers/cgroup-parent.js";
 import { LOG_CONFIG, SHM_BYTES, userOf } from "../containers/create-config.js";
@@ -32,14 +33,14 @@ export async function sandboxOptions({
   const onHost = isHostNetwork(security?.namespaceOptions);
   const ports = podNetwork === "default" && !onHost ? dockerPorts(config.portMappings) : undefined;
   const user = userOf(security && { ...security, runAsUsername: "" });
-  return {
+  return omitUndefined({
     Image: image,
     Labels: dockerLabels(labels, annotations, { [TYPE_LABEL]: "podsandbox" }),
     // docker refuses a host name beside the host's UTS namespace.
     Hostname: !onHost ? hostname : undefined,
     User: user !== "" ? user : undefined,
     ExposedPorts: ports ? ports.exposed : undefined,
-    HostConfig: {
+    HostConfig: omitUndefined({
       ...sandboxModes(security?.namespaceOptions, podNetwork),
       PortBindings: ports ? ports.bindings : undefined,
       CgroupParent: criCgroupParent(linux?.cgroupParent ?? "", cgroupDriver),
@@ -56,8 +57,8 @@ export async function sandboxOptions({
         selinuxOptions: security?.selinuxOptions,
         noNewPrivs: true,
       }),
-    },
-  };
+    }),
+  });
 }
 
 interface DockerPorts {

@@ -1,5 +1,6 @@
 // GET /nodelet/images: the images of the runtime, with the pods that use them, and the disk that they fill.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { NodeletImages } from "../../../shared/contracts/nodelet.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -30,7 +31,7 @@ export async function nodeletImages({ images, pods, unused, disk: facts }: Image
   const users = usersByImage(pods());
   const mountPoint = imageFilesystems[0]?.fsId?.mountpoint;
   const disk = mountPoint === undefined ? undefined : await facts(mountPoint).catch(() => undefined);
-  return {
+  return omitUndefined({
     images: listed.map(({ id, repoTags, repoDigests, size, pinned }) => {
       const names = [id, ...repoTags, ...repoDigests];
       const usedBy = [...new Set(names.flatMap((name) => [...(users.get(name) ?? [])]))].sort();
@@ -44,14 +45,15 @@ export async function nodeletImages({ images, pods, unused, disk: facts }: Image
         ...(usedBy.length === 0 && optional(removals.get(id))),
       };
     }),
-    ...(disk !== undefined && {
-      fileSystem: {
-        usedBytes: (disk.blocks - disk.bfree) * disk.bsize,
-        availableBytes: disk.bavail * disk.bsize,
-        capacityBytes: disk.blocks * disk.bsize,
-      },
-    }),
-  };
+    fileSystem:
+      disk !== undefined
+        ? {
+            usedBytes: (disk.blocks - disk.bfree) * disk.bsize,
+            availableBytes: disk.bavail * disk.bsize,
+            capacityBytes: disk.blocks * disk.bsize,
+          }
+        : undefined,
+  });
 }
 
 /** Pods by every name under which their containers' statuses know the image. */

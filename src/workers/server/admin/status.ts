@@ -7,6 +7,7 @@ import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
 import type { NodeManifests } from "../../../shared/contracts/manifest-facts.js";
 import type {
@@ -55,23 +56,23 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
     diskFacts(deps),
     Promise.all(certificates.map(certificateFacts)),
   ]);
-  return {
+  return omitUndefined({
     now: clock.now(),
     node,
     kubernetesVersion,
     rootDir,
     runtimeEndpoint,
-    ...(docker && { docker }),
+    docker: docker ? docker : undefined,
     nodeVersion: process.version,
     pid: process.pid,
     threads: deps.threads().map(threadFacts),
     certificates: read,
-    ...(disk && { disk }),
-    ...(apiServer && { apiServer }),
+    disk: disk ? disk : undefined,
+    apiServer: apiServer ? apiServer : undefined,
     ...facts,
     devicePluginProblem: deps.devicePluginProblem(),
     manifests: withProblems(deps.manifests()),
-  };
+  });
 }
 
 function withProblems({ items, ...list }: NodeManifests): NodeManifests {
@@ -119,7 +120,7 @@ async function askApiServer(
     return { tookMs: Math.round(clock.monotonic() - startedAt) };
   } catch (error) {
     const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
-    return { problem: messageOf(error), ...(refused && { refused }) };
+    return omitUndefined({ problem: messageOf(error), refused: refused ? refused : undefined });
   }
 }
 
@@ -136,13 +137,13 @@ async function certificateFacts({ use, file }: AdminInit["certificates"][number]
 
 export function threadFacts(seen: ThreadSnapshot): ThreadFacts {
   const { thread, state, generation, ageMs, loopDelayMaxMicros, queueDepth, op, opAgeMs } = seen;
-  return {
+  return omitUndefined({
     name: thread,
     state,
     starts: generation,
-    ...(Number.isFinite(ageMs) && { lastTickMs: Math.round(ageMs) }),
+    lastTickMs: Number.isFinite(ageMs) ? Math.round(ageMs) : undefined,
     loopDelayMaxMs: Math.round(loopDelayMaxMicros / 1000),
     queued: queueDepth,
-    ...(op !== 0 && { operation: { name: opName(thread, op) ?? `operation ${op}`, forMs: Math.round(opAgeMs) } }),
-  };
+    operation: op !== 0 ? { name: opName(thread, op) ?? `operation ${op}`, forMs: Math.round(opAgeMs) } : undefined,
+  });
 }

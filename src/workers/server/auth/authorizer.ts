@@ -67,9 +67,9 @@ export class Authorizer {
     const resourceAttributes = { verb, version: "v1", resource: "nodes", subresource, name: this.options.nodeName };
     const spec = {
       user: name,
-      ...(uid === undefined ? {} : { uid }),
+      uid,
       groups,
-      ...(extra === undefined ? {} : { extra }),
+      extra,
       resourceAttributes,
     };
     const key = JSON.stringify(spec);

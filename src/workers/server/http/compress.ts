@@ -3,6 +3,7 @@
 // serves the file calls of all threads.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { replyText, writeChunks } from "./reply.js";
 
 type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
@@ -38,7 +39,10 @@ export async function writePage(
   contentType: string,
 ): Promise<void> {
   const compressed = acceptsGzip(request.headers["accept-encoding"]);
-  response.writeHead(200, { "Content-Type": contentType, ...(compressed && { "Content-Encoding": "gzip" }) });
+  response.writeHead(
+    200,
+    omitUndefined({ "Content-Type": contentType, "Content-Encoding": compressed ? "gzip" : undefined }),
+  );
   await writeChunks(response, compressed ? gzipped(chunks) : chunks);
 }
 

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { tracer, type OpenSpan } from "../../../shared/telemetry/tracing/tracing.js";
 import type { Call, Route, Upgrade } from "./answer.js";
 
@@ -44,16 +45,16 @@ function attributesOf(
 ): Record<string, string | number> {
   const { socket, headers } = request;
   const agent = headers["user-agent"];
-  return {
+  return omitUndefined({
     "server.address": "kubelet",
     "http.request.method": method,
     "url.scheme": socket instanceof TLSSocket ? "https" : "http",
     "network.peer.address": socket.remoteAddress ?? "",
     "network.peer.port": socket.remotePort ?? 0,
-    ...(agent !== undefined && { "user_agent.original": agent }),
+    "user_agent.original": agent,
     "client.address": socket.remoteAddress ?? "",
     "url.path": target.path,
     "network.protocol.version": request.httpVersion,
     "http.route": route,
-  };
+  });
 }

@@ -4,6 +4,7 @@
 // left out and counted in nodelet_metrics_conflicts.
 
 import { escapeLabel } from "../../../shared/base/text/escape.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type {
   MetricFamily,
   MetricSample,
@@ -38,11 +39,13 @@ export function mergeSnapshots(snapshots: readonly MetricSnapshot[], counted = f
       }
     }
   }
-  const families = [...merged.values()].map(({ family, samples, native }) => ({
-    ...family,
-    samples: [...samples.values()],
-    ...(native !== undefined && { native }),
-  }));
+  const families = [...merged.values()].map(({ family, samples, native }) =>
+    omitUndefined<MetricFamily>({
+      ...family,
+      samples: [...samples.values()],
+      native,
+    }),
+  );
   if (conflicts > 0) families.push(conflictFamily(conflicts));
   if (counted) families.push(registeredFamily(families));
   return families.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -3,6 +3,7 @@
 // Invariant: names and references, never values of variables, commands, or credentials of volumes; lists and texts are
 // cut.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ContainerDetails, Listed, PodDetails } from "../../../shared/contracts/status-page.js";
 import { allContainersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type EnvVar, type Pod, type PodSpec } from "../../../shared/kubernetes/api/pod.js";
@@ -27,7 +28,7 @@ function containerDetails({ name, env, envFrom, volumeMounts, ports, securityCon
     name,
     env: listed(env ?? [], (variable) => {
       const from = originOf(variable);
-      return { name: cut(variable.name), ...(from !== undefined && { from: cut(from) }) };
+      return omitUndefined({ name: cut(variable.name), from: from !== undefined ? cut(from) : undefined });
     }),
     envFrom: (envFrom ?? []).slice(0, MOST).map(({ prefix = "", configMapRef, secretRef }) => {
       const object =

@@ -1,5 +1,6 @@
 // CPU and memory of each pod and its containers, from one reading of the cgroups. Pure.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { USAGE_KEY, type PodUsage, type Usage } from "../../../shared/contracts/status-page.js";
 import type { NodeReadings, Reading } from "../stats/readings.js";
 import type { Entries } from "./feed.js";
@@ -18,8 +19,8 @@ export function usageEntries({ pods }: Pick<NodeReadings, "pods">): Entries {
 
 /** A rate needs two readings. */
 function usageOf({ cpu, memory }: Reading): Usage {
-  return {
-    ...(cpu?.rate !== undefined && { cpu: Math.round(cpu.rate / 1e6) / 1000 }),
-    ...(memory !== undefined && { memory: memory.workingSet }),
-  };
+  return omitUndefined({
+    cpu: cpu?.rate !== undefined ? Math.round(cpu.rate / 1e6) / 1000 : undefined,
+    memory: memory?.workingSet,
+  });
 }

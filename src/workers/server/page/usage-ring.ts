@@ -3,6 +3,7 @@
 
 import { cpus } from "node:os";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
 import {
   SAMPLE_KEY,
@@ -67,12 +68,12 @@ export class UsageRing {
   machine(): MachineSize {
     const { read } = this.deps;
     const { max } = readProcessLimit(read);
-    return {
+    return omitUndefined({
       cpus: cpus().length,
       memory: meminfo(read, "MemTotal"),
-      ...(this.diskSize !== undefined && { disk: this.diskSize }),
-      ...(max !== undefined && { processes: max }),
-    };
+      disk: this.diskSize,
+      processes: max,
+    });
   }
 
   private sample(): void {
@@ -82,14 +83,15 @@ export class UsageRing {
     const { before } = this;
     this.before = times;
     const passed = times.all - (before?.all ?? times.all);
-    const sample: UsageSample = {
+    const sample: UsageSample = omitUndefined({
       at: clock.now(),
-      ...(before !== undefined && passed > 0 && { cpus: round(((times.busy - before.busy) / passed) * cpus().length) }),
+      cpus:
+        before !== undefined && passed > 0 ? round(((times.busy - before.busy) / passed) * cpus().length) : undefined,
       memory: meminfo(read, "MemTotal") - meminfo(read, "MemAvailable"),
-      ...(this.diskUsed !== undefined && { disk: this.diskUsed }),
+      disk: this.diskUsed,
       processes: readProcessLimit(read).current ?? 0,
       kubelet: residentBytes(),
-    };
+    });
     this.samples.set(`${SAMPLE_KEY}${this.count++}`, JSON.stringify(sample));
     if (this.samples.size > SAMPLES) {
       const [oldest] = this.samples.keys();

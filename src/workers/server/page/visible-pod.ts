@@ -1,6 +1,7 @@
 // A pod as the status page shows it: what `nodelet why` reads, without the values of variables, arguments of commands,
 // headers and annotations. Those can hold secrets, and readers of the page need none of them.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { Container, EphemeralContainer, Pod, Probe } from "../../../shared/kubernetes/api/pod.js";
 import { terminationMark, withTerminationMark } from "../../../shared/kubernetes/api/termination-mark.js";
 
@@ -13,67 +14,72 @@ export function visiblePod(pod: Pod): Pod {
 function visibleParts({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, deletionTimestamp, creationTimestamp, labels } = metadata;
   const { containers, initContainers, ephemeralContainers, volumes, restartPolicy } = spec;
-  return {
+  return omitUndefined({
     apiVersion,
     kind,
-    metadata: {
+    metadata: omitUndefined({
       name,
       namespace,
       uid,
-      ...(labels !== undefined && { labels }),
-      ...(creationTimestamp !== undefined && { creationTimestamp }),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      labels,
+      creationTimestamp,
+      deletionTimestamp,
       ...finalizersOf(metadata),
-    },
-    spec: {
+    }),
+    spec: omitUndefined({
       containers: containers.map(visible),
-      ...(initContainers !== undefined && { initContainers: initContainers.map(visible) }),
-      ...(ephemeralContainers !== undefined && { ephemeralContainers: ephemeralContainers.map(visible) }),
-      ...(volumes !== undefined && {
-        volumes: volumes.map(({ name: volume, hostPath }) => ({ name: volume, ...(hostPath && { hostPath }) })),
-      }),
-      ...(restartPolicy !== undefined && { restartPolicy }),
-      ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
-      ...(spec.hostNetwork !== undefined && { hostNetwork: spec.hostNetwork }),
-      ...(spec.readinessGates !== undefined && { readinessGates: spec.readinessGates }),
-      ...(spec.resources !== undefined && { resources: spec.resources }),
-    },
-    ...(status !== undefined && { status }),
-  };
+      initContainers: initContainers?.map(visible),
+      ephemeralContainers: ephemeralContainers?.map(visible),
+      volumes:
+        volumes !== undefined
+          ? volumes.map(({ name: volume, hostPath }) =>
+              omitUndefined({ name: volume, hostPath: hostPath ? hostPath : undefined }),
+            )
+          : undefined,
+      restartPolicy,
+      nodeName: spec.nodeName,
+      hostNetwork: spec.hostNetwork,
+      readinessGates: spec.readinessGates,
+      resources: spec.resources,
+    }),
+    status,
+  });
 }
 
 function visible<T extends Container | EphemeralContainer>({ name, image, restartPolicy, resources, ...rest }: T): T {
   const { startupProbe, livenessProbe, readinessProbe, lifecycle } = rest;
-  return {
+  return omitUndefined<Container | EphemeralContainer>({
     name,
-    ...(image !== undefined && { image }),
-    ...(restartPolicy !== undefined && { restartPolicy }),
-    ...(resources !== undefined && { resources }),
-    ...(startupProbe !== undefined && { startupProbe: withoutSecrets(startupProbe) }),
-    ...(livenessProbe !== undefined && { livenessProbe: withoutSecrets(livenessProbe) }),
-    ...(readinessProbe !== undefined && { readinessProbe: withoutSecrets(readinessProbe) }),
-    ...(lifecycle?.preStop !== undefined && { lifecycle: { preStop: {} } }),
-  } as T;
+    image,
+    restartPolicy,
+    resources,
+    startupProbe: startupProbe !== undefined ? withoutSecrets(startupProbe) : undefined,
+    livenessProbe: livenessProbe !== undefined ? withoutSecrets(livenessProbe) : undefined,
+    readinessProbe: readinessProbe !== undefined ? withoutSecrets(readinessProbe) : undefined,
+    lifecycle: lifecycle?.preStop !== undefined ? { preStop: {} } : undefined,
+  }) as T;
 }
 
 /** The program of a command without its arguments, and a path without its query: both may hold secrets. */
 function withoutSecrets({ exec, httpGet, ...probe }: Probe): Probe {
   const { command: [program, ...rest] = [] } = exec ?? {};
   const { path, port = 0, host, scheme } = httpGet ?? {};
-  return {
+  return omitUndefined({
     ...probe,
-    ...(exec !== undefined && {
-      exec: { command: program === undefined ? [] : rest.length === 0 ? [program] : [program, "…"] },
-    }),
-    ...(httpGet !== undefined && {
-      httpGet: {
-        port,
-        ...(path !== undefined && { path: withoutQuery(path) }),
-        ...(host !== undefined && { host }),
-        ...(scheme !== undefined && { scheme }),
-      },
-    }),
-  };
+    exec:
+      exec !== undefined
+        ? { command: program === undefined ? [] : rest.length === 0 ? [program] : [program, "…"] }
+        : undefined,
+    httpGet:
+      httpGet !== undefined
+        ? omitUndefined({
+            port,
+            path: path !== undefined ? withoutQuery(path) : undefined,
+            host,
+            scheme,
+          })
+        : undefined,
+  });
 }
 
 function withoutQuery(path: string): string {

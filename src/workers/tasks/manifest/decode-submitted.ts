@@ -1,7 +1,8 @@
 // Decodes manifests that were sent to the kubelet: every document of a text, with the checks of a manifest file. One
 // invalid document refuses all.
 
-import type { DecodeSubmittedJob, DecodeSubmittedResult } from "../../../shared/contracts/tasks.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import type { DecodeSubmittedJob, DecodeSubmittedResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import { decodeObject, positioned, type CheckedPod } from "./decode.js";
 import { parseTexts } from "./parse-text.js";
@@ -27,13 +28,15 @@ export function decodeSubmitted({ text, ...job }: DecodeSubmittedJob): DecodeSub
   }
   const shownWarnings = warnings.slice(0, MAX_FINDINGS);
   if (violations.length > 0) return { pods: [], warnings: shownWarnings, error: violations.slice(0, MAX_FINDINGS) };
-  const pods = checked.map(({ written, pod, formerUid }) => ({
-    namespace: written.metadata.namespace,
-    name: written.metadata.name,
-    metadata: JSON.stringify(written.metadata),
-    spec: JSON.stringify(written.spec),
-    pod,
-    ...(formerUid !== undefined && { formerUid }),
-  }));
+  const pods = checked.map(({ written, pod, formerUid }) =>
+    omitUndefined<SubmittedPod>({
+      namespace: written.metadata.namespace,
+      name: written.metadata.name,
+      metadata: JSON.stringify(written.metadata),
+      spec: JSON.stringify(written.spec),
+      pod,
+      formerUid,
+    }),
+  );
   return { pods, warnings: shownWarnings };
 }

@@ -2,6 +2,7 @@
 // The input has passed schema and rules; the result is a new Pod, the input stays as it was.
 
 import { isRecord } from "../../../shared/base/text/is-record.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { aggregate } from "../../../shared/kubernetes/api/aggregate-resources.js";
 import { defaultPullPolicy } from "../../../shared/kubernetes/api/image-name.js";
 import type {
@@ -32,7 +33,7 @@ export function withPodDefaults(pod: Pod): Pod {
 function specDefaults(spec: PodSpec): PodSpec {
   const hostNetwork = spec.hostNetwork === true;
   const { initContainers, resources, volumes } = spec;
-  return {
+  return omitUndefined({
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,
     dnsPolicy: "ClusterFirst",
@@ -43,12 +44,13 @@ function specDefaults(spec: PodSpec): PodSpec {
     ...negativeGrace(spec),
     ...accountNames(spec),
     containers: spec.containers.map((container) => containerDefaults(container, hostNetwork)),
-    ...(initContainers === undefined
-      ? {}
-      : { initContainers: initContainers.map((container) => containerDefaults(container, hostNetwork)) }),
-    ...(volumes === undefined ? {} : { volumes: volumes.map(volumeDefaults) }),
-    ...(resources === undefined ? {} : { resources: podRequestDefaults(spec, resources) }),
-  };
+    initContainers:
+      initContainers === undefined
+        ? undefined
+        : initContainers.map((container) => containerDefaults(container, hostNetwork)),
+    volumes: volumes?.map(volumeDefaults),
+    resources: resources === undefined ? undefined : podRequestDefaults(spec, resources),
+  });
 }
 
 /** The name and its older form stand beside each other, as in the API. */
@@ -64,19 +66,19 @@ function negativeGrace({ terminationGracePeriodSeconds: seconds }: PodSpec): Par
 
 function containerDefaults(container: Container, hostNetwork: boolean): Container {
   const { ports, env, resources, lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
-  return {
+  return omitUndefined({
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
     imagePullPolicy: defaultPullPolicy(container.image ?? ""),
     ...container,
     resources: requestDefaults(resources ?? {}),
-    ...(ports === undefined ? {} : { ports: ports.map((port) => portDefaults(port, hostNetwork)) }),
-    ...(env === undefined ? {} : { env: env.map(envDefaults) }),
-    ...(lifecycle === undefined ? {} : { lifecycle: lifecycleDefaults(lifecycle) }),
-    ...(livenessProbe === undefined ? {} : { livenessProbe: probeDefaults(livenessProbe) }),
-    ...(readinessProbe === undefined ? {} : { readinessProbe: probeDefaults(readinessProbe) }),
-    ...(startupProbe === undefined ? {} : { startupProbe: probeDefaults(startupProbe) }),
-  };
+    ports: ports === undefined ? undefined : ports.map((port) => portDefaults(port, hostNetwork)),
+    env: env?.map(envDefaults),
+    lifecycle: lifecycle === undefined ? undefined : lifecycleDefaults(lifecycle),
+    livenessProbe: livenessProbe === undefined ? undefined : probeDefaults(livenessProbe),
+    readinessProbe: readinessProbe === undefined ? undefined : probeDefaults(readinessProbe),
+    startupProbe: startupProbe === undefined ? undefined : probeDefaults(startupProbe),
+  });
 }
 
 function portDefaults(port: ContainerPort, hostNetwork: boolean): ContainerPort {
@@ -90,12 +92,12 @@ function envDefaults(variable: EnvVar): EnvVar {
   const { fieldRef, resourceFieldRef, fileKeyRef } = source;
   return {
     ...variable,
-    valueFrom: {
+    valueFrom: omitUndefined({
       ...source,
-      ...(fieldRef === undefined ? {} : { fieldRef: { apiVersion: "v1", ...fieldRef } }),
-      ...(resourceFieldRef === undefined ? {} : { resourceFieldRef: { divisor: "0", ...resourceFieldRef } }),
-      ...(fileKeyRef === undefined ? {} : { fileKeyRef: { optional: false, ...fileKeyRef } }),
-    },
+      fieldRef: fieldRef === undefined ? undefined : { apiVersion: "v1", ...fieldRef },
+      resourceFieldRef: resourceFieldRef === undefined ? undefined : { divisor: "0", ...resourceFieldRef },
+      fileKeyRef: fileKeyRef === undefined ? undefined : { optional: false, ...fileKeyRef },
+    }),
   };
 }
 
@@ -134,11 +136,11 @@ const PROBE_SECONDS = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 
 /** Absent and 0 both take the default, as in the API. */
 function probeDefaults(probe: Probe): Probe {
   const { httpGet, grpc } = probe;
-  const result: Probe = {
+  const result: Probe = omitUndefined({
     ...probe,
-    ...(httpGet === undefined ? {} : { httpGet: httpGetDefaults(httpGet) }),
-    ...(grpc === undefined ? {} : { grpc: { service: "", ...grpc } }),
-  };
+    httpGet: httpGet === undefined ? undefined : httpGetDefaults(httpGet),
+    grpc: grpc === undefined ? undefined : { service: "", ...grpc },
+  });
   for (const name of Object.keys(PROBE_SECONDS) as (keyof typeof PROBE_SECONDS)[]) {
     if ((result[name] ?? 0) === 0) result[name] = PROBE_SECONDS[name];
   }
@@ -156,11 +158,11 @@ function handlerDefaults(handler: LifecycleHandler): LifecycleHandler {
 
 function lifecycleDefaults(lifecycle: Lifecycle): Lifecycle {
   const { postStart, preStop } = lifecycle;
-  return {
+  return omitUndefined({
     ...lifecycle,
-    ...(postStart === undefined ? {} : { postStart: handlerDefaults(postStart) }),
-    ...(preStop === undefined ? {} : { preStop: handlerDefaults(preStop) }),
-  };
+    postStart: postStart === undefined ? undefined : handlerDefaults(postStart),
+    preStop: preStop === undefined ? undefined : handlerDefaults(preStop),
+  });
 }
 
 const FILE_MODE = 0o644;

@@ -38,7 +38,7 @@ export interface ObjectType {
   /** Fields that Go always writes, with their zero values. */
   zeros: Readonly<Record<string, string | number | Readonly<Record<string, never>>>>;
   /** Releases up to 0.1.0 kept the object as it came: for the UID of their static pods (written-form.ts). */
-  keptWhole?: true;
+  keptWhole?: true | undefined;
 }
 
 export type AnyType = Extract<FieldType, { kind: "any" }>;

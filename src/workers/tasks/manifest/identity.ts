@@ -3,6 +3,7 @@
 // different for equal pods in two files. A field that the kubelet keeps without acting on it is no part of it: the
 // release that began to keep it restarts nothing.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { withoutLaterFields } from "../../../shared/kubernetes/api/later-fields.js";
 import type { Pod, Toleration } from "../../../shared/kubernetes/api/pod.js";
@@ -70,11 +71,11 @@ export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, n
         [CONFIG_HASH]: uid,
       },
     },
-    spec: {
+    spec: omitUndefined({
       ...complete.spec,
       nodeName,
-      ...(origin.kind === "file" ? { tolerations: withToleration(tolerations) } : {}),
-    },
+      tolerations: origin.kind === "file" ? withToleration(tolerations) : complete.spec.tolerations,
+    }),
     status: { phase: "Pending" },
   };
 }

@@ -111,7 +111,8 @@ export class Structs {
       const zero = zeroOf(leaf);
       if (isWritten && !isRequired && zero !== undefined) zeros[name] = zero;
     }
-    return { ...object(types, required, dropped, zeros), ...(rule.keptWhole === true && { keptWhole: true }) };
+    const made = object(types, required, dropped, zeros);
+    return rule.keptWhole === true ? { ...made, keptWhole: true } : made;
   }
 
   private leaf(type: string, mark: string | undefined, rule: FieldType | AnyRule | undefined): FieldType {

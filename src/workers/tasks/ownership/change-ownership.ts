@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { systemClock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { withGroupBits } from "../../../shared/io/fs/group-mode.js";
 import { entryKind, type DirectoryEntry } from "../../../shared/io/os/directory-stream.js";
@@ -41,7 +42,7 @@ export function changeOwnership(job: ChangeOwnershipJob): ChangeOwnershipResult 
   } catch (error) {
     return { files, error: { path: walk.path, message: messageOf(error) } };
   }
-  return { files, ...(walk.place !== undefined && { place: walk.place }) };
+  return omitUndefined({ files, place: walk.place });
 }
 
 function changeDirectory(directory: number, group: number, readOnly: boolean): void {

@@ -7,6 +7,7 @@ import { lstatSync, statfsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { DirectoryUsageJob, DirectoryUsageResult, UsagePart, UsageTree } from "../../../shared/contracts/tasks.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
@@ -32,7 +33,7 @@ interface Count {
 
 function measure(tree: UsageTree, count: Count): UsagePart {
   if (count.files >= count.maxFiles) {
-    return { bytes: 0, inodes: 0, done: false, ...(tree.place !== undefined && { place: tree.place }) };
+    return omitUndefined({ bytes: 0, inodes: 0, done: false, place: tree.place });
   }
   const part: UsagePart = { bytes: 0, inodes: 0, done: true };
   const root = unlessMovedOn(() => lstatSync(tree.root));

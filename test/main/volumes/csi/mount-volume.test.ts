@@ -30,7 +30,7 @@ test("stage, publish, unpublish, unstage: paths, notes and calls are upstream's"
   const place = await volumes.setUpMount({ pod: podOf("u1"), volume, signal: never });
   const staged = `${root}/plugins/kubernetes.io/csi/${DRIVER}/${sha256("vol-1")}`;
   const published = `${root}/pods/u1/volumes/kubernetes.io~csi/pv-1`;
-  assert.deepEqual(place, { hostPath: `${published}/mount`, volumeName: "pv-1" });
+  assert.deepEqual(place, { hostPath: `${published}/mount`, volumeName: "pv-1", readOnly: undefined });
   assert.deepEqual(driver.did(), ["NodeStageVolume", "NodePublishVolume"]);
   const capability = {
     block: undefined,

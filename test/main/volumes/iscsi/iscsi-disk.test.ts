@@ -127,6 +127,7 @@ test(
     assert.deepEqual(await next.map(request("one-too", 1, {}, "uid-2")), {
       devicePath: `${root}/pods/uid-2/volumeDevices/kubernetes.io~iscsi/one-too`,
       volumeName: "one-too",
+      readOnly: undefined,
     });
     await next.unmap("uid-2", "one-too");
     assert.deepEqual(

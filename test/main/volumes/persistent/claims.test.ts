@@ -691,7 +691,10 @@ test("a block volume is a link to a device, and nothing of it stays", { skip }, 
   const pod = podWith([claimed]);
   pod.spec.containers = [{ name: "main", volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] }];
   const devicePath = `${root}/pods/uid-1/volumeDevices/kubernetes.io~csi/pv-1`;
-  assert.deepEqual([...(await manager.setUpPod(pod, never))], [["data", { devicePath, volumeName: "pv-1" }]]);
+  assert.deepEqual(
+    [...(await manager.setUpPod(pod, never))],
+    [["data", { devicePath, volumeName: "pv-1", readOnly: undefined }]],
+  );
   assert.ok(statSync(devicePath).isBlockDevice());
   const devices = `${root}/plugins/kubernetes.io/csi/volumeDevices`;
   assert.equal(driver.last("NodeStageVolume")?.["stagingTargetPath"], `${devices}/staging/pv-1`);

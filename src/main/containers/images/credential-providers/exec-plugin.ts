@@ -2,6 +2,7 @@
 
 import { join } from "path/posix";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { ProgramFailedError } from "../../../../shared/io/exec/program-errors.js";
 import { runProgram } from "../../../../shared/io/exec/run-program.js";
 import type { CredentialProviderSettings } from "./config.js";
@@ -37,11 +38,13 @@ export async function execPlugin({ binDir, settings, question, clock, signal }: 
 
 function requestText(apiVersion: string, { image, identity }: PluginQuestion): string {
   const { token, annotations = {} } = identity ?? {};
-  return JSON.stringify({
-    kind: "CredentialProviderRequest",
-    apiVersion,
-    image,
-    ...(token !== undefined && { serviceAccountToken: token }),
-    ...(Object.keys(annotations).length > 0 && { serviceAccountAnnotations: annotations }),
-  });
+  return JSON.stringify(
+    omitUndefined({
+      kind: "CredentialProviderRequest",
+      apiVersion,
+      image,
+      serviceAccountToken: token,
+      serviceAccountAnnotations: Object.keys(annotations).length > 0 ? annotations : undefined,
+    }),
+  );
 }

@@ -1,6 +1,7 @@
 // Reads one file of CredentialProviderConfig strictly. An unknown field, wrong type or missing value is a problem with
 // its place. All problems come back together.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { quote } from "../../../../shared/base/text/quote.js";
 import { readKubernetesYaml } from "../../../../shared/io/yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../../shared/io/yaml/tree.js";
@@ -98,7 +99,7 @@ class ProviderReader {
       configVersion: this.configVersion,
       pluginVersion: apiVersion,
     });
-    return {
+    return omitUndefined({
       name,
       matchImages,
       defaultCacheDurationMs: fields.duration(members, path, "defaultCacheDuration"),
@@ -106,7 +107,7 @@ class ProviderReader {
       args: fields.texts(members, path, "args"),
       env: this.env(members["env"], [...path, "env"]),
       tokenAttributes,
-    };
+    });
   }
 
   private env(value: unknown, path: Path): { name: string; value: string }[] {

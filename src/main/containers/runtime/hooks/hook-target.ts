@@ -2,6 +2,7 @@
 // describe it.
 
 import { isRecord } from "../../../../shared/base/text/is-record.js";
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { containerNamed } from "../../../../shared/kubernetes/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../../shared/kubernetes/api/pod.js";
@@ -60,11 +61,11 @@ export function podFromLabels({ labels }: ContainerStatus): Pod {
 export function containerFromAnnotations({ labels, annotations }: ContainerStatus): Container {
   const preStop = parsed(annotations[annotationKeys.preStopHandler]);
   const ports = parsed(annotations[annotationKeys.ports]);
-  return {
+  return omitUndefined({
     name: labels[labelKeys.containerName] ?? "",
-    ...(isObject(preStop) && { lifecycle: { preStop } }),
-    ...(Array.isArray(ports) && { ports: ports as NonNullable<Container["ports"]> }),
-  };
+    lifecycle: isObject(preStop) ? { preStop } : undefined,
+    ports: Array.isArray(ports) ? (ports as NonNullable<Container["ports"]>) : undefined,
+  });
 }
 
 /** An annotation that another program has spoilt counts as absent: the container must stop all the same. */

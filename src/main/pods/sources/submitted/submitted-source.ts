@@ -6,6 +6,7 @@
 import { Scope } from "../../../../shared/base/abort/scope.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { KeyedSerializer } from "../../../../shared/base/turns/keyed-serializer.js";
 import {
   MANIFESTS_LIMIT,
@@ -343,16 +344,16 @@ export class SubmittedSource {
 }
 
 function keptManifest({ version, createdAt, namespace, name, metadata, spec, pod, problem }: Entry): KeptManifest {
-  return {
+  return omitUndefined({
     namespace,
     name,
     createdAt,
     metadata,
     spec,
     resourceVersion: String(version),
-    ...(pod && { uid: pod.metadata.uid }),
-    ...(problem !== undefined && { problem }),
-  };
+    uid: pod ? pod.metadata.uid : undefined,
+    problem,
+  });
 }
 
 function keyOf({ namespace, name }: ManifestName): string {

@@ -1,6 +1,7 @@
 // Joins a computed status with the one in the API server. A final phase never changes back, the start time stays, and
 // conditions of other owners are unchanged. Pure.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { PodCondition, PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
 import { isFinalPhase } from "../../../model/phase.js";
 
@@ -34,7 +35,7 @@ export function shownStatus(computed: PodStatus, api: PodStatus | undefined, kee
     const { phase, reason, message } = api;
     delete shown.reason;
     delete shown.message;
-    return { ...shown, phase, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+    return omitUndefined({ ...shown, phase, reason, message });
   }
   return shown;
 }

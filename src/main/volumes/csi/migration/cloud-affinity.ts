@@ -1,5 +1,6 @@
 // Zones and regions of a cloud's volume, as labels of the nodes of its CSI driver. Pure.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { PersistentVolume, NodeSelectorTerm } from "../../../../shared/kubernetes/api/objects.js";
 import { type Cloud, ZONES_DELIMITER } from "./clouds.js";
 
@@ -49,12 +50,15 @@ function moved(
 }
 
 function renamed(terms: readonly NodeSelectorTerm[], from: string, to: string): NodeSelectorTerm[] {
-  return terms.map(({ matchExpressions, ...term }) => ({
-    ...term,
-    ...(matchExpressions === undefined
-      ? {}
-      : { matchExpressions: matchExpressions.map((one) => (one.key === from ? { ...one, key: to } : one)) }),
-  }));
+  return terms.map(({ matchExpressions, ...term }) =>
+    omitUndefined({
+      ...term,
+      matchExpressions:
+        matchExpressions === undefined
+          ? undefined
+          : matchExpressions.map((one) => (one.key === from ? { ...one, key: to } : one)),
+    }),
+  );
 }
 
 function labelsOf(pv: PersistentVolume, terms: readonly NodeSelectorTerm[]): Labels {

@@ -1,6 +1,7 @@
 // Translates each cloud's in-tree volume source for its CSI driver. Pure. Handles, attributes and secrets are a
 // contract with the drivers: they equal upstream's.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type {
   CSIPersistentVolumeSource,
   PersistentVolume,
@@ -79,11 +80,11 @@ export const CLOUDS: Readonly<Record<MigratedField, Cloud>> = {
       if (typeof kind === "string" && kind.toLowerCase() !== "managed") {
         throw new VolumeError(`an azureDisk of kind ${kind} has no CSI driver: only managed disks have`);
       }
-      const volumeAttributes = {
+      const volumeAttributes = omitUndefined<Record<string, string>>({
         kind: "Managed",
-        ...(typeof cachingMode === "string" && cachingMode !== "" ? { cachingmode: cachingMode } : {}),
-        ...(typeof fsType === "string" ? { fstype: fsType } : {}),
-      };
+        cachingmode: typeof cachingMode === "string" && cachingMode !== "" ? cachingMode : undefined,
+        fstype: typeof fsType === "string" ? fsType : undefined,
+      });
       return { csi: { ...common(source, text(source, "diskURI")), volumeAttributes } };
     },
   },
@@ -137,12 +138,12 @@ export const CLOUDS: Readonly<Record<MigratedField, Cloud>> = {
 
 function common(source: Source, volumeHandle: string): CloudVolume["csi"] {
   const { fsType } = source;
-  return {
+  return omitUndefined({
     volumeHandle,
     readOnly: source["readOnly"] === true,
-    ...(typeof fsType === "string" ? { fsType } : {}),
+    fsType: typeof fsType === "string" ? fsType : undefined,
     volumeAttributes: emptyAttributes(),
-  };
+  });
 }
 
 function emptyAttributes(): Record<string, string> {

@@ -1,6 +1,7 @@
 // A volume of a cloud as its CSI driver's volume. Pure. Claims bind to persistent volumes as they are: only what this
 // node does with them is another's.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { PersistentVolume } from "../../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../../shared/kubernetes/api/volume.js";
@@ -23,12 +24,12 @@ export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefin
   Reflect.deleteProperty(spec, field);
   return {
     ...pv,
-    spec: {
+    spec: omitUndefined<PersistentVolume["spec"]>({
       ...spec,
       csi: { driver: cloud.driver, ...csi },
-      ...(accessModes === undefined ? {} : { accessModes }),
-      ...(nodeAffinity === undefined ? {} : { nodeAffinity }),
-    },
+      accessModes: accessModes ?? spec.accessModes,
+      nodeAffinity: nodeAffinity ?? spec.nodeAffinity,
+    }),
   };
 }
 

@@ -36,7 +36,7 @@ export interface ClientConfig {
   /** PEM; both may be the same file. */
   clientCertificate?: { certificate: Source; key: Source };
   /** A file with certificate and key that take the place of `clientCertificate` as long as they are good. */
-  renewedCertificate?: string;
+  renewedCertificate?: string | undefined;
   /** Used while the file of `tokenFile` can't be read. */
   token?: string;
   tokenFile?: string;

@@ -6,6 +6,7 @@
 import { Scope } from "../../../base/abort/scope.js";
 import type { Clock } from "../../../base/clock/clock.js";
 import { asError } from "../../../base/errors/thrown.js";
+import { omitUndefined } from "../../../base/objects/omit-undefined.js";
 import type { Returns } from "./connection/presence.js";
 import type { ClientLog } from "./credentials/identity.js";
 import { ApiConnectionError, ApiError, isGone, isRetriable } from "./errors.js";
@@ -216,14 +217,14 @@ export class Reflector<T extends ApiObject> {
     const timeoutSeconds = Math.floor(WATCH_S * (1 + this.random()));
     const { isKnown } = this.options;
     const resourceVersion = this.version ?? "";
-    return {
+    return omitUndefined({
       ...this.selection(),
       resourceVersion,
       timeoutSeconds,
       signal,
-      ...(sendInitialEvents ? { sendInitialEvents } : {}),
-      ...(isKnown === undefined || sendInitialEvents ? {} : { isKnown }),
-    };
+      sendInitialEvents: sendInitialEvents ? sendInitialEvents : undefined,
+      isKnown: isKnown === undefined || sendInitialEvents ? undefined : isKnown,
+    });
   }
 
   private collect(initial: Map<string, T>, event: WatchEvent<T>): void {
@@ -269,11 +270,11 @@ export class Reflector<T extends ApiObject> {
 
   private selection(): { namespace?: string; fieldSelector?: string; labelSelector?: string } {
     const { namespace, fieldSelector, labelSelector } = this.options;
-    return {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-    };
+    return omitUndefined({
+      namespace,
+      fieldSelector,
+      labelSelector,
+    });
   }
 
   private onWell(): void {

@@ -1,6 +1,7 @@
 // cgroup v1: one directory per hierarchy. Counters of memory.stat that begin with total_ include child cgroups; page
 // faults are the cgroup's own, as upstream shows them.
 
+import { omitUndefined } from "../../../base/objects/omit-undefined.js";
 import { v1MountPoint, type CgroupMounts } from "../../cgroup/mounts.js";
 import type { CgroupReader, CgroupReads, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
@@ -56,7 +57,7 @@ export function cgroupReaderV1(
       const limit = bounded(`${directory}/memory.limit_in_bytes`);
       swapAccounted ??= read(`${directory}/memory.memsw.usage_in_bytes`) !== undefined;
       const swapLimit = swapAccounted ? bounded(`${directory}/memory.memsw.limit_in_bytes`) : undefined;
-      return {
+      return omitUndefined({
         usage,
         workingSet: Math.max(0, usage - inactiveFile),
         rss: of("total_rss"),
@@ -69,7 +70,7 @@ export function cgroupReaderV1(
         swap: of("total_swap"),
         limit,
         swapLimit,
-      };
+      });
     },
 
     details(path): DetailFigures {
@@ -83,7 +84,7 @@ export function cgroupReaderV1(
       const reservation = bounded(`${directory}/memory.soft_limit_in_bytes`);
       const threads = oneNumber(read(`${pids}${path}/pids.current`));
       const threadsMax = oneNumber(settled(`${pids}${path}/pids.max`));
-      return {
+      return omitUndefined({
         user: ticks("user"),
         system: ticks("system"),
         kernelMemory: number(`${directory}/memory.kmem.usage_in_bytes`),
@@ -102,7 +103,7 @@ export function cgroupReaderV1(
         memoryReservation: reservation,
         threads,
         threadsMax,
-      };
+      });
     },
   };
 }

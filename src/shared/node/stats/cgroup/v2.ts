@@ -1,6 +1,7 @@
 // cgroup v2: one directory for each cgroup, counters that include child cgroups. The root has fewer files: its memory
 // is the machine's.
 
+import { omitUndefined } from "../../../base/objects/omit-undefined.js";
 import type {
   BlockFigures,
   CgroupReader,
@@ -56,7 +57,7 @@ export function cgroupReaderV2(
       const inactiveFile = of("inactive_file");
       const limit = oneNumber(settled(`${directory}/memory.max`));
       const swapLimit = oneNumber(settled(`${directory}/memory.swap.max`));
-      return {
+      return omitUndefined({
         usage,
         workingSet: Math.max(0, usage - inactiveFile),
         rss: of("anon"),
@@ -69,7 +70,7 @@ export function cgroupReaderV2(
         swap: oneNumber(often(`${directory}/memory.swap.current`)) ?? 0,
         limit,
         swapLimit,
-      };
+      });
     },
 
     details(path): DetailFigures {
@@ -82,7 +83,7 @@ export function cgroupReaderV2(
       const threads = oneNumber(read(`${directory}/pids.current`));
       const threadsMax = oneNumber(settled(`${directory}/pids.max`));
       const limited = oneNumber(quota);
-      return {
+      return omitUndefined({
         user: of("user_usec") * NANOS_PER_MICRO,
         system: of("system_usec") * NANOS_PER_MICRO,
         kernelMemory: keyed(read(`${directory}/memory.stat`) ?? "", "kernel") ?? 0,
@@ -101,7 +102,7 @@ export function cgroupReaderV2(
         memoryReservation: reservation,
         threads,
         threadsMax,
-      };
+      });
     },
   };
 }
@@ -142,11 +143,12 @@ function blockFigures(text: string): BlockFigures[] {
         }
       : undefined;
     return [
-      {
+      omitUndefined({
         device,
-        ...(fields.has("rbytes") ? { bytes: operations("rbytes", "wbytes"), served: operations("rios", "wios") } : {}),
-        ...(cost === undefined ? {} : { cost }),
-      },
+        bytes: fields.has("rbytes") ? operations("rbytes", "wbytes") : undefined,
+        served: fields.has("rbytes") ? operations("rios", "wios") : undefined,
+        cost,
+      }),
     ];
   });
 }

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
 import { escapeHtml } from "../../../../shared/base/text/escape.js";
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../../shared/io/fs/untrusted-folder.js";
 import { replyError, replyNotFound, writeChunks } from "../../http/reply.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
@@ -97,13 +98,16 @@ async function replyFile(file: LogFile, request: IncomingMessage, response: Serv
   const chunks = file.chunks(start, end);
   const first = await chunks.next();
   const head = first.done === true ? new Uint8Array() : first.value;
-  response.writeHead(range === undefined ? 200 : 206, {
-    ...common,
-    "Content-Type": isText(head) ? "text/plain; charset=utf-8" : "application/octet-stream",
-    "X-Content-Type-Options": "nosniff",
-    "Content-Length": String(end - start),
-    ...(range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` }),
-  });
+  response.writeHead(
+    range === undefined ? 200 : 206,
+    omitUndefined({
+      ...common,
+      "Content-Type": isText(head) ? "text/plain; charset=utf-8" : "application/octet-stream",
+      "X-Content-Type-Options": "nosniff",
+      "Content-Length": String(end - start),
+      "Content-Range": range === undefined ? undefined : `bytes ${start}-${end - 1}/${file.size}`,
+    }),
+  );
   await writeChunks(response, after(head, chunks));
 }
 

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createGzip, constants } from "node:zlib";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import type { Answer, Route } from "../../http/answer.js";
 import { replyError, writeChunks } from "../../http/reply.js";
@@ -56,10 +57,13 @@ async function replyServices(
   response.once("close", () => gone.abort());
   const text = serviceLogs(services, options, deps, gone.signal);
   const zipped = request.headers["accept-encoding"] === "gzip";
-  response.writeHead(200, {
-    "Content-Type": "text/plain;charset=UTF-8",
-    ...(zipped ? { "Content-Encoding": "gzip" } : {}),
-  });
+  response.writeHead(
+    200,
+    omitUndefined({
+      "Content-Type": "text/plain;charset=UTF-8",
+      "Content-Encoding": zipped ? "gzip" : undefined,
+    }),
+  );
   await writeChunks(response, zipped ? gzipped(text) : text);
 }
 

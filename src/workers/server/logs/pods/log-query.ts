@@ -1,5 +1,6 @@
 // The query of /containerLogs as upstream decodes it into v1.PodLogOptions.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { PodLogOptions } from "./options.js";
 
 /** A value is not of its field's type. */
@@ -22,7 +23,7 @@ export function logQuery(query: URLSearchParams): LogQuery {
   const tailLines = tail === null || tail === "" ? query.get("tailLines") : tail === "all" ? null : tail;
   const stream = query.get("stream");
   const sinceTime = time(query.get("sinceTime"));
-  return {
+  return omitUndefined({
     follow: bool(query.get("follow")),
     previous: bool(query.get("previous")),
     timestamps: bool(query.get("timestamps")),
@@ -31,7 +32,7 @@ export function logQuery(query: URLSearchParams): LogQuery {
     tailLines: integer("tailLines", tailLines),
     sinceTime,
     stream: stream === null || stream === "" ? undefined : stream,
-  };
+  });
 }
 
 /** A present parameter is on, unless it is false. */

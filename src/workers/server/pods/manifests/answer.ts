@@ -3,13 +3,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
-import {
-  MANIFEST_BODY_LIMIT,
-  type Condition,
-  type KeptManifest,
-  type ManifestCall,
-  type ManifestName,
-  type ManifestReply,
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+import type {
+  Condition,
+  KeptManifest,
+  ManifestCall,
+  ManifestName,
+  ManifestReply,
 } from "../../../../shared/contracts/manifests.js";
 import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import { replyText, writeChunks } from "../../http/reply.js";
@@ -150,7 +150,7 @@ export class ManifestAnswers {
   }
 
   private async get(request: IncomingMessage, response: ServerResponse, of?: ManifestName): Promise<void> {
-    const reply = await this.deps.call({ op: "list", ...(of && { of }) });
+    const reply = await this.deps.call(omitUndefined({ op: "list", of: of ? of : undefined }));
     if (!reply.ok) {
       replyStatus(response, reply.refusal);
       return;
@@ -208,7 +208,7 @@ function formatOf(accept: string): "json" | "table" | "text" | undefined {
 
 function conditionOf({ headers }: IncomingMessage): Condition {
   const [ifMatch, ifNoneMatch] = [headers["if-match"], headers["if-none-match"]];
-  return { ...(ifMatch !== undefined && { ifMatch }), ...(ifNoneMatch !== undefined && { ifNoneMatch }) };
+  return omitUndefined({ ifMatch, ifNoneMatch });
 }
 
 /** Undefined: a value that is not known. */

@@ -19,7 +19,7 @@ export function podText({ manifest, pod }: ShownManifest): string {
   const own = {
     resourceVersion,
     creationTimestamp: new Date(createdAt).toISOString().replace(/\.\d+Z$/, "Z"),
-    ...(deletion === undefined ? {} : { deletionTimestamp: deletion }),
+    deletionTimestamp: deletion,
   };
   const status =
     problem === undefined

@@ -1,6 +1,7 @@
 // The runtime's figures as readings, like those of cgroups. As upstream, a container's missing value counts as zero,
 // and a pod's missing part is absent. Pods and containers without a name are not shown.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type {
   ContainerStats,
@@ -165,13 +166,13 @@ function networkOf(network: NetworkUsage | undefined): RuntimeNetwork | undefine
 function interfaceOf(one: NetworkInterfaceUsage | undefined): RuntimeInterface | undefined {
   if (one === undefined) return undefined;
   const { name, rxBytes, rxErrors, txBytes, txErrors } = one;
-  return {
+  return omitUndefined<RuntimeInterface>({
     name,
     rxBytes: rxBytes === undefined ? undefined : numberOf(rxBytes),
     rxErrors: rxErrors === undefined ? undefined : numberOf(rxErrors),
     txBytes: txBytes === undefined ? undefined : numberOf(txBytes),
     txErrors: txErrors === undefined ? undefined : numberOf(txErrors),
-  };
+  });
 }
 
 function numberOf(value: UInt64Value | undefined): number {

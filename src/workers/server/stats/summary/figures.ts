@@ -1,5 +1,6 @@
 // Converts readings to the parts of the Summary.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/node/stats/cgroup-figures.js";
 import type { FsFigures } from "../../../../shared/node/stats/fs-figures.js";
 import type { InterfaceFigures } from "../../../../shared/node/stats/net-dev.js";
@@ -22,12 +23,12 @@ let last = { second: NaN, text: "" };
 
 export function cpuStats({ at, cpu }: Reading, psi: Pressure | undefined): CpuStats | undefined {
   if (cpu === undefined) return undefined;
-  return {
+  return omitUndefined({
     time: timeText(at),
     usageNanoCores: cpu.rate,
     usageCoreNanoSeconds: cpu.usage,
     psi,
-  };
+  });
 }
 
 /** @param limit bytes; undefined: nothing is shown as available */
@@ -37,7 +38,7 @@ export function memoryStats(
   limit = memory?.limit,
 ): MemoryStats | undefined {
   if (memory === undefined) return undefined;
-  return {
+  return omitUndefined({
     time: timeText(at),
     availableBytes: limit === undefined ? undefined : Math.max(0, limit - memory.workingSet),
     usageBytes: memory.usage,
@@ -46,22 +47,22 @@ export function memoryStats(
     pageFaults: memory.pageFaults,
     majorPageFaults: memory.majorPageFaults,
     psi,
-  };
+  });
 }
 
 /** @param limit undefined: none is shown */
 export function swapStats({ at, memory }: Reading, limit = memory?.swapLimit): SwapStats | undefined {
   if (memory === undefined) return undefined;
   const { swap } = memory satisfies MemoryFigures;
-  return {
+  return omitUndefined({
     time: timeText(at),
     swapAvailableBytes: limit === undefined ? undefined : Math.max(0, limit - swap),
     swapUsageBytes: swap,
-  };
+  });
 }
 
 export function ioStats({ at }: Reading, { io }: Partial<CgroupPressure>): IoStats {
-  return { time: timeText(at), psi: io };
+  return omitUndefined({ time: timeText(at), psi: io });
 }
 
 export function networkStats({ at, interfaces }: NetworkFigures): NetworkStats {
@@ -75,7 +76,7 @@ export function fsStats(fs: FsFigures | undefined): FsStats | undefined;
 export function fsStats(fs: FsFigures | undefined): FsStats | undefined {
   if (fs === undefined) return undefined;
   const { at, availableBytes, capacityBytes, usedBytes, inodesFree, inodes, inodesUsed } = fs;
-  return {
+  return omitUndefined({
     time: timeText(at),
     availableBytes,
     capacityBytes,
@@ -83,7 +84,7 @@ export function fsStats(fs: FsFigures | undefined): FsStats | undefined {
     inodesFree,
     inodes,
     inodesUsed,
-  };
+  });
 }
 
 export function networkFromRuntime({ at, main, interfaces }: RuntimeNetwork): NetworkStats {

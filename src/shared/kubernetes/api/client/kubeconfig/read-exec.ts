@@ -1,6 +1,7 @@
 // The exec part of a kubeconfig's user: how to run the program that prints credentials.
 
 import { join, dirname } from "path/posix";
+import { omitUndefined } from "../../../../base/objects/omit-undefined.js";
 import { quote } from "../../../../base/text/quote.js";
 import type { ClientConfig } from "../config.js";
 import type { Fields } from "./tree.js";
@@ -32,7 +33,7 @@ export function readExec(user: Fields, cluster: Fields, file: string): Partial<C
     ? cluster.list("extensions").find((each) => each.text("name") === EXTENSION)
     : undefined;
   return {
-    exec: {
+    exec: omitUndefined({
       apiVersion,
       // A path with a slash is relative to the kubeconfig's folder; a bare name is looked for in PATH.
       command: command.includes("/") && !command.startsWith("/") ? join(dirname(file), command) : command,
@@ -41,6 +42,6 @@ export function readExec(user: Fields, cluster: Fields, file: string): Partial<C
       installHint: exec.text("installHint"),
       provideClusterInfo,
       clusterConfig: extension?.raw("extension"),
-    },
+    }),
   };
 }

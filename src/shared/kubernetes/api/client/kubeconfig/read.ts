@@ -2,6 +2,7 @@
 // apply to fields that exclude each other. Unknown fields are ignored, as in client-go.
 
 import { dirname, isAbsolute, join } from "node:path";
+import { omitUndefined } from "../../../../base/objects/omit-undefined.js";
 import { quote } from "../../../../base/text/quote.js";
 import { withoutTrailing } from "../../../../base/text/without-trailing.js";
 import type { ClientConfig, Source } from "../config.js";
@@ -49,13 +50,13 @@ function readCluster(cluster: Fields, file: string): Partial<ClientConfig> {
     throw cluster.wrong("proxy-url", "must be a URL that begins with http:// or https://");
   }
   const tlsServerName = cluster.text("tls-server-name");
-  return {
-    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
-    ...(insecure ? { insecureSkipTlsVerify: true } : {}),
-    ...(proxyUrl === "" ? {} : { proxyUrl: checked(cluster, "proxy-url", proxyUrl) }),
-    ...(tlsServerName === "" ? {} : { tlsServerName }),
-    ...(cluster.bool("disable-compression") ? { disableCompression: true } : {}),
-  };
+  return omitUndefined({
+    certificateAuthority,
+    insecureSkipTlsVerify: insecure ? true : undefined,
+    proxyUrl: proxyUrl === "" ? undefined : checked(cluster, "proxy-url", proxyUrl),
+    tlsServerName: tlsServerName === "" ? undefined : tlsServerName,
+    disableCompression: cluster.bool("disable-compression") ? true : undefined,
+  });
 }
 
 function readUser(user: Fields, file: string): Partial<ClientConfig> {
@@ -69,13 +70,13 @@ function readUser(user: Fields, file: string): Partial<ClientConfig> {
   if (username !== "" && (token !== "" || tokenFile !== "")) {
     throw user.wrong("username", "is set beside a token: only one authentication method is allowed");
   }
-  return {
+  return omitUndefined({
     ...clientCertificate(user, file),
-    ...(token === "" ? {} : { token }),
-    ...(tokenFile === "" ? {} : { tokenFile: resolved(tokenFile, file) }),
-    ...(username === "" && password === "" ? {} : { basic: { username, password } }),
+    token: token === "" ? undefined : token,
+    tokenFile: tokenFile === "" ? undefined : resolved(tokenFile, file),
+    basic: username === "" && password === "" ? undefined : { username, password },
     ...impersonate(user),
-  };
+  });
 }
 
 function clientCertificate(user: Fields, file: string): Partial<ClientConfig> {
@@ -98,7 +99,7 @@ function impersonate(user: Fields): Partial<ClientConfig> {
     if (isAny) throw user.wrong("as", "is missing: as-groups, as-uid and as-user-extra are about that user");
     return {};
   }
-  return { impersonate: { user: name, groups, extra, ...(uid === "" ? {} : { uid }) } };
+  return { impersonate: omitUndefined({ user: name, groups, extra, uid: uid === "" ? undefined : uid }) };
 }
 
 /** `<name>-data` (base64) comes before `<name>` (a path). */

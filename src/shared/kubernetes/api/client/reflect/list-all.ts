@@ -1,5 +1,6 @@
 // A whole list, page by page.
 
+import { omitUndefined } from "../../../../base/objects/omit-undefined.js";
 import { isGone } from "../errors.js";
 import type { ApiClient, ApiObject, ListOptions, ResourceKind } from "../port.js";
 
@@ -25,7 +26,10 @@ export async function listAll<T extends ApiObject>(
   const isPaged = resourceVersion === "" || resourceVersion === "0";
   const whole = { ...selection, timeoutMs: TIMEOUT_MS };
   const objects: T[] = [];
-  const first = await client.list(kind, { ...whole, resourceVersion, ...(isPaged ? { limit: PAGE } : {}) });
+  const first = await client.list(
+    kind,
+    omitUndefined({ ...whole, resourceVersion, limit: isPaged ? PAGE : undefined }),
+  );
   for (let page = first; ;) {
     for (const object of page.items) objects.push(object);
     const { resourceVersion: version = "", continue: next = "" } = page.metadata;

@@ -24,7 +24,7 @@ export function execInfo(exec: ExecConfig, config: ClientConfig, ca: string | un
     "disable-compression": config.disableCompression,
     config: exec.clusterConfig,
   };
-  const spec = { ...(exec.provideClusterInfo ? { cluster } : {}), interactive: false };
+  const spec = { cluster: exec.provideClusterInfo ? cluster : undefined, interactive: false };
   return JSON.stringify({ kind: "ExecCredential", apiVersion: exec.apiVersion, spec });
 }
 
