@@ -11,7 +11,7 @@ export const BANDS = [50, 250, 750, 2750] as const;
 const AT_ONCE = 4;
 
 export interface CallerResult {
-  /** Of each band, microseconds of processor time for each call. */
+  /** Microseconds of processor time for each call, by band. */
   perCall: number[];
   rssMiB: number;
   heapMiB: number;

@@ -18,7 +18,7 @@ const KINDS = ["grpc-js", "own"] as const;
 interface ChannelRow {
   channel: CriChannelKind;
   results: CallerResult[];
-  /** Of the machine, at the beginning of each turn. */
+  /** Load average of the machine at the beginning of each turn. */
   loads: number[];
 }
 

@@ -1,7 +1,7 @@
 // Differences between two configurations: that of this kubelet, and one of a file. Pure.
 
-import { isRecord } from "../shared/base/text/is-record.js";
 import { omitUndefined } from "../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../shared/base/text/is-record.js";
 import { readKubernetesYaml } from "../shared/io/yaml/kubernetes-yaml.js";
 import { CliError, EXIT } from "./errors.js";
 import { durationMs } from "./output/amounts.js";

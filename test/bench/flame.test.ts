@@ -75,7 +75,8 @@ describe("a flame picture", () => {
 
 describe("labels of frames", () => {
   const labels = new Labels();
-  const folderOf = (functionName: string, url: string): string | undefined => labels.of(frame(functionName, url))?.folder;
+  const folderOf = (functionName: string, url: string): string | undefined =>
+    labels.of(frame(functionName, url))?.folder;
 
   it("name the folder of the code", () => {
     assert.equal(folderOf("(garbage collector)", ""), "v8");

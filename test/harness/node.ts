@@ -111,7 +111,7 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
   }
 }
 
-/** Of the log of a kubelet that ended before its test did. */
+/** Lines shown from the log of a kubelet that ended before its test did. */
 const LAST_LINES = 200;
 
 class Node implements TestNode {

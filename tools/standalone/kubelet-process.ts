@@ -81,7 +81,7 @@ export interface KubeletProcess {
   end(signal: NodeJS.Signals, timeoutMs?: number): Promise<void>;
 }
 
-/** Of the log, in the message of a wait that failed. */
+/** Lines of the log in the message of a wait that failed. */
 const SHOWN_LINES = 24;
 
 /** Lays out the agent's folder and configuration. Nothing runs before start(). */

@@ -14,7 +14,7 @@ export interface StartOptions {
   statusPagePort: number;
   /** undefined: there is no authenticated port. */
   port?: number;
-  /** Of the Kubernetes API; undefined: it is off. */
+  /** TCP port of the Kubernetes API; undefined: it is off. */
   apiPort?: number;
   /** Seconds until the sample pod must run. */
   timeoutSeconds: number;

@@ -5,8 +5,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
-import { isRecord } from "../../shared/base/text/is-record.js";
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../../shared/base/text/is-record.js";
 import { readBounded } from "../machine/read-bounded.js";
 
 /** As libcni: by the ending of the name. */

@@ -50,7 +50,7 @@ export interface AgentFlags {
   /** The status page on 127.0.0.1; 0: off. */
   readonly statusPagePort: number;
   readonly readOnlyPods: boolean;
-  /** Of the Kubernetes API of a node without a cluster; 0: off. */
+  /** TCP port of the Kubernetes API of a node without a cluster; 0: off. */
   readonly apiServerPort: number;
   readonly apiServerAddress: string;
   /** socket: only on the admin socket; on: on the authenticated port, too. */

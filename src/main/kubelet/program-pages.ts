@@ -8,7 +8,7 @@ import { programRanges, releaseProgramPages, residentFileBytes, type Range } fro
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 
 const PERIOD_MS = 30_000;
-/** Of one processor, since the round before: more is work, in which the pages are used. */
+/** Most use of one processor since the round before: a busier kubelet uses its pages. */
 const CALM_SHARE = 0.1;
 /** Fewer pages than this are not worth it: those that a kubelet at rest uses. */
 const WORTH_BYTES = 8 * 1024 ** 2;

@@ -53,7 +53,10 @@ export class HeapRest {
     else this.looks = LOOKS - 1;
   }
 
-  /** Of one processor, since the last call. By time of the clock a thread that waits for the processor is busy. */
+  /**
+   * Share of one processor since the last call, as a ratio. By time of the clock a thread that waits for the processor
+   * is busy.
+   */
   private share(): number {
     const { deps, cpuMs, at } = this;
     this.cpuMs = deps.cpuMs();

@@ -26,7 +26,7 @@ export function recordKey({ id, runtimeHandler }: Pick<ImageRecord, "id" | "runt
 export class ImageRecords {
   /** By recordKey. */
   private readonly records = new Map<string, ImageRecord>();
-  /** Of the rounds before, by recordKey. */
+  /** What the rounds before have found, by recordKey. */
   private readonly earlier: ReadonlyMap<string, KnownImage>;
 
   constructor(history: readonly KnownImage[] = []) {

@@ -1,8 +1,8 @@
 // The difference between two versions of the Node, as a strategic merge patch of its status subresource. That accepts
 // labels and annotations, too. Merge keys are core/v1's: conditions by type; other lists are replaced.
 
-import { isRecord } from "../../shared/base/text/is-record.js";
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../../shared/base/text/is-record.js";
 import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
 import type { Node, NodeCondition, NodeStatus } from "../../shared/kubernetes/api/node.js";
 import { InvalidQuantityError, parseQuantity, type QuantityLike } from "../../shared/kubernetes/api/quantity.js";

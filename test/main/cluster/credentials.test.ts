@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startCredentials, type CredentialsDeps } from "../../../src/main/cluster/credentials.js";
 import type { Settings } from "../../../src/main/command/settings.js";
+import { kubeconfigText } from "../../../src/main/node/api-server/kubeconfig.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { createApiClient } from "../../../src/shared/kubernetes/api/client/client.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
@@ -19,7 +20,6 @@ import {
   makeCertificateRequest,
 } from "../../../src/workers/tasks/certificates/certificate-jobs.js";
 import { FakeApi } from "../../fake-api/fake-api.js";
-import { kubeconfigText } from "../../../src/main/node/api-server/kubeconfig.js";
 import { fastClock } from "../../support/fast-clock.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 

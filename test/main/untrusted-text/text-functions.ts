@@ -6,7 +6,8 @@ import { basename, join } from "node:path";
 import ts from "typescript";
 
 /** Texts that the operator writes and a start reads once: flags, configuration files, kubeconfig. */
-const OPERATOR = /^src\/(main\/(command|process|kubelet)|shared\/kubernetes\/api\/client\/kubeconfig|shared\/io\/yaml)\//;
+const OPERATOR =
+  /^src\/(main\/(command|process|kubelet)|shared\/kubernetes\/api\/client\/kubeconfig|shared\/io\/yaml)\//;
 const TEXT = /^(string|Buffer|Uint8Array|readonly string\[\])( \| undefined)?$/;
 const SEARCHES = new Set(["split", "match", "matchAll", "replace", "search", "exec", "test", "charCodeAt"]);
 

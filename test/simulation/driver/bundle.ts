@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const simulation = join(root, "test", "simulation");
 const replacement = (name: string): string => join(simulation, "modules", `${name}.ts`);
 
-/** Of importers outside the simulation and outside packages. */
+/** Modules of Node that are replaced where files outside the simulation and outside packages import them. */
 const NODE_MODULES: ReadonlyMap<string, string> = new Map([
   ["fs", "fs"],
   ["fs/promises", "fs-promises"],

@@ -36,7 +36,7 @@ const pod = (name: string): object => ({
 const map = (name: string, value = "1"): object => ({
   ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { value } },
 });
-/** Of a connection; it permits 250. */
+/** Streams of one connection; it permits 250. */
 const STREAMS = 200;
 const MAPS = "/api/v1/namespaces/default/configmaps";
 

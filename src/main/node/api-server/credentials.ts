@@ -18,7 +18,7 @@ import type { ApiServerFiles } from "./paths.js";
 
 const AUTHORITY = "nodelet-api";
 const DAY_MS = 24 * 3600_000;
-/** Of certificates that are made at each start: longer than any process runs. */
+/** Life of certificates that are made at each start: longer than any process runs. */
 const OWN_LIFE_MS = 3650 * DAY_MS;
 const CLIENT_LIFE_MS = 365 * DAY_MS;
 const SECRET = 0o600;
@@ -28,7 +28,7 @@ const READER = /^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
 export interface CredentialsDeps {
   files: ApiServerFiles;
   nodeName: string;
-  /** Of the port; 0.0.0.0 and :: for all addresses. */
+  /** Address that the port listens on; 0.0.0.0 and :: stand for all addresses. */
   address: string;
   port: number;
   clock: Clock;

@@ -2,8 +2,8 @@
 // is {"data": "<JSON text>", "checksum": N}, with the checksum of the text.
 
 import { fnv32 } from "../../../shared/base/hash/fnv32.js";
-import { isRecord } from "../../../shared/base/text/is-record.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import type { ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import type { PodResources } from "../../model/pod-resources.js";
 

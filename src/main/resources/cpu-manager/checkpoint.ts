@@ -2,8 +2,8 @@
 // "defaultCpuSet": "0,3-7", "entries": {UID: {container: "1-2"}}, "checksum": N}. With gate PodLevelResourceManagers it
 // has "podEntries": {UID: {"cpuSet": "1-4"}} before the checksum.
 
-import { isRecord } from "../../../shared/base/text/is-record.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { CpuSet } from "./cpu-set.js";
 import { stateSum, type StateTexts, isStateSum } from "./state-sum.js";

@@ -16,7 +16,7 @@ export interface Range {
 
 /** asm-generic/mman-common.h: the same on x64 and arm64. */
 const MADV_DONTNEED = 4;
-/** Of one call, so that no page fault of another thread waits for long. */
+/** Bytes that one call gives back, so that no page fault of another thread waits for long. */
 const SLICE_BYTES = 1 << 20;
 const PAGE_BYTES = 4096;
 const HEAD_BYTES = 64 * 1024;

@@ -15,7 +15,7 @@ export interface Attributes {
   resource: string;
   subresource: string;
   namespace: string;
-  /** Of requests that are about no resource. */
+  /** Path of a request that is about no resource. */
   path: string;
   isResource: boolean;
 }

@@ -23,7 +23,7 @@ export interface Call {
   info: RequestInfo;
   resource: Resource;
   query: URLSearchParams;
-  /** Of the body. */
+  /** Media type of the body. */
   mediaType: string;
   /** undefined: there is none. */
   body: unknown;

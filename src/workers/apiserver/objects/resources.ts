@@ -53,7 +53,7 @@ export function resourceAt(group: string, version: string, resource: string): Re
   return BY_PATH.get(`${group}/${version}/${resource}`);
 }
 
-/** Of a row above. */
+/** The row with this key. */
 export function resourceNamed(key: string): Resource {
   const found = RESOURCES.find((one) => one.key === key);
   if (found === undefined) throw new Error(`no resource ${key}`);

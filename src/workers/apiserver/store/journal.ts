@@ -40,7 +40,7 @@ export class Journal {
     private readonly disk: Disk,
   ) {}
 
-  /** Of the log's file. */
+  /** Size of the log's file. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -61,7 +61,7 @@ export class Store {
     return store;
   }
 
-  /** Of the last change of anything. */
+  /** Revision of the last change of any object. */
   get revision(): number {
     return this.#revision;
   }

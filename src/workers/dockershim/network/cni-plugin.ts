@@ -4,8 +4,8 @@
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { isRecord } from "../../../shared/base/text/is-record.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { ProgramFailedError } from "../../../shared/io/exec/program-errors.js";
 import { runProgram } from "../../../shared/io/exec/run-program.js";
 import { Fault } from "../fault.js";

@@ -9,7 +9,7 @@ import { wantBody } from "./http1/bodies.js";
 const DEADLINE_MS = 30_000;
 
 export interface BodyLimits {
-  /** Of one body. */
+  /** Most bytes of one body. */
   bytes: number;
   /** Bodies in memory at once. */
   atOnce: number;

@@ -3,8 +3,8 @@
 // family whose type differs between threads is kept as the first thread declared it; the samples of the others are
 // left out and counted in nodelet_metrics_conflicts.
 
-import { escapeLabel } from "../../../shared/base/text/escape.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { escapeLabel } from "../../../shared/base/text/escape.js";
 import type {
   MetricFamily,
   MetricSample,

@@ -1,8 +1,8 @@
 // The defaults that the API server sets in a pod (core/v1). A static pod passes no API server, so the source sets them.
 // The input has passed schema and rules; the result is a new Pod, the input stays as it was.
 
-import { isRecord } from "../../../shared/base/text/is-record.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../../../shared/base/text/is-record.js";
 import { aggregate } from "../../../shared/kubernetes/api/aggregate-resources.js";
 import { defaultPullPolicy } from "../../../shared/kubernetes/api/image-name.js";
 import type {

@@ -59,7 +59,7 @@ describe("a manifest URL by HTTPS", () => {
     assert.equal(await fetched(port), "/pods?x=1 secret");
   });
 
-  test("follows a redirect", async (t) => {
+  test("a redirect is followed to its target", async (t) => {
     const port = await serve(t, (stream, headers) => {
       if (headers[":path"] === "/other") stream.respond({ ":status": 200 });
       else stream.respond({ ":status": 302, location: "/other" });

@@ -1,8 +1,8 @@
 // The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations
 // describe it.
 
-import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { containerNamed } from "../../../../shared/kubernetes/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../../shared/kubernetes/api/pod.js";

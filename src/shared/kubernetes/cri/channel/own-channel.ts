@@ -20,9 +20,9 @@ const BACKOFF_GROWTH = 1.6;
 const CONNECT_MS = 20_000;
 
 export interface OwnChannelOptions {
-  /** Of the socket. */
+  /** Path of the runtime's unix socket. */
   readonly path: string;
-  /** Of one message that the peer sends. */
+  /** Most bytes of one message that the peer sends. */
   readonly maxMessageBytes: number;
   readonly clock: Clock;
   /** The peer broke HTTP/2: its connection and the calls on it are lost. */

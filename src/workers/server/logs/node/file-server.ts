@@ -3,8 +3,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
-import { escapeHtml } from "../../../../shared/base/text/escape.js";
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+import { escapeHtml } from "../../../../shared/base/text/escape.js";
 import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../../shared/io/fs/untrusted-folder.js";
 import { replyError, replyNotFound, writeChunks } from "../../http/reply.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";

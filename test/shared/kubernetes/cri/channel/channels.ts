@@ -16,7 +16,7 @@ export interface Outcome {
   code: number;
   details: string;
   messages: Buffer[];
-  /** Of the response's first fields. */
+  /** Metadata of the response's first fields. */
   headers: Metadata | undefined;
   trailers: Metadata;
 }

@@ -42,7 +42,7 @@ interface Case {
   isFirst?: true;
   /** The fault that the own channel reports; undefined: the connection goes on. */
   fault: RegExp | undefined;
-  /** Of the own channel. */
+  /** Status codes that calls on the own channel may end with. */
   codes: number[];
 }
 

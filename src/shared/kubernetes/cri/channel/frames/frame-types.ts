@@ -29,7 +29,7 @@ export const HEAD_BYTES = 9;
 /** Bytes of a frame's payload, both ways until the peer allows more: the protocol's default. */
 export const DEFAULT_FRAME_BYTES = 16_384;
 
-/** Of both windows, until a setting says otherwise. */
+/** Size of both windows in bytes, until a setting says otherwise. */
 export const DEFAULT_WINDOW = 65_535;
 
 export const LARGEST_WINDOW = 2 ** 31 - 1;
