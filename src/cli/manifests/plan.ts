@@ -1,5 +1,6 @@
 // What `nodelet apply`, `diff` and `restart` would change: manifests as written against those of the node. Pure.
 
+import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";

@@ -33,7 +33,7 @@ export interface TokenRequest {
   /** Absent: the API server's own audience. */
   audience?: string | undefined;
   /** Absent: the API server's own default, an hour. */
-  expirationSeconds?: number;
+  expirationSeconds?: number | undefined;
   /** UID of the account: a new account with the same name gets no token. Absent: any. */
   serviceAccountUid?: string;
 }

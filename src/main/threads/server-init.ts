@@ -122,7 +122,7 @@ function adminInit(facts: ThreadFacts): AdminInit {
       gates: { ...handlers.gates, extendWebSocketsToKubelet: true },
     },
     certificates: certificateFiles(facts),
-    api: api ? api : undefined,
+    api,
   });
 }
 
@@ -133,7 +133,7 @@ function pageInit(facts: ThreadFacts): PageInit {
     loopbackPort: settings.statusPagePort,
     handlers: handlerInit(facts),
     certificates: certificateFiles(facts),
-    api: api ? api : undefined,
+    api,
   });
 }
 
@@ -160,7 +160,7 @@ function secureInit(facts: ThreadFacts): SecureInit {
     },
     authentication: settings.server.authentication,
     authorization: settings.server.authorization,
-    api: api ? api : undefined,
+    api,
     reviews: { qps: settings.node.kubeAPIQPS, burst: settings.node.kubeAPIBurst },
   });
 }

@@ -2,7 +2,7 @@
 // (docs/manifest-api.md). A call does not reject for a wrong request: its reply has the refusal.
 
 export type ManifestCall =
-  | { op: "list"; /** One manifest only. */ of?: ManifestName }
+  | { op: "list"; /** One manifest only. */ of?: ManifestName | undefined }
   | { op: "create"; body: Uint8Array; dryRun: boolean }
   | { op: "replace"; of: ManifestName; body: Uint8Array; condition: Condition; dryRun: boolean }
   | {

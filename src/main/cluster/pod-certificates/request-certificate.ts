@@ -1,5 +1,6 @@
 // One PodCertificateRequest: the identity of the pod, and a key that only this node has.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { isNotFound, ApiError } from "../../../shared/kubernetes/api/client/errors.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/kubernetes/api/client/kinds.js";
@@ -51,7 +52,7 @@ export async function createRequest(
       generateName: "req-",
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }],
     },
-    spec: {
+    spec: omitUndefined<PodCertificateRequest["spec"]>({
       signerName,
       podName: name,
       podUID: uid,
@@ -61,7 +62,7 @@ export async function createRequest(
       maxExpirationSeconds,
       stubPKCS10Request: key.request,
       unverifiedUserAnnotations: userAnnotations,
-    },
+    }),
   };
   let cause: unknown;
   for (const kind of kinds.toTry()) {

@@ -59,7 +59,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     image: observed.image?.image ?? "",
     imageID: observed.imageRef,
     containerID: `${runtimeName}://${observed.id}`,
-    allocatedResources: allocated ? allocated : undefined,
+    allocatedResources: allocated,
     resources,
     ...mountsShown(container, { mounts: observed.mounts, digests: input.imageVolumeDigests }),
     user: user

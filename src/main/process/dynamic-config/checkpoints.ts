@@ -95,10 +95,7 @@ export class Checkpoints {
   private async rename(digest: string, configMap: ConfigMapReference | undefined): Promise<void> {
     const path = join(this.folder, digest);
     const { version, source, createdAt, files } = await readManifest(path);
-    await writeManifest(
-      path,
-      omitUndefined({ version, source, createdAt, files, configMap: configMap ? configMap : undefined }),
-    );
+    await writeManifest(path, omitUndefined({ version, source, createdAt, files, configMap }));
   }
 
   private async write(temporary: string, files: ConfigFiles, source: string): Promise<void> {
@@ -113,10 +110,7 @@ export class Checkpoints {
     for (const dropIn of files.dropIns) await copy("drop-in", dropIn);
     const createdAt = new Date(this.clock.now()).toISOString();
     const { configMap } = files;
-    await writeManifest(
-      temporary,
-      omitUndefined({ version: 1, source, createdAt, files: entries, configMap: configMap ? configMap : undefined }),
-    );
+    await writeManifest(temporary, omitUndefined({ version: 1, source, createdAt, files: entries, configMap }));
   }
 
   private async setAside(path: string, error: unknown): Promise<void> {
@@ -144,7 +138,7 @@ async function readCheckpoint(path: string): Promise<ConfigFiles> {
     else config = entry;
   }
   const { configMap } = manifest;
-  return omitUndefined({ config, configMap: configMap ? configMap : undefined, dropIns });
+  return omitUndefined({ config, configMap, dropIns });
 }
 
 async function readManifest(path: string): Promise<Manifest> {

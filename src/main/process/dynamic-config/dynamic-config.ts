@@ -146,9 +146,9 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
     const { error } = this;
     const good = this.meta.get("last-known-good")?.digest;
     return omitUndefined({
-      assigned: assigned ? assigned : undefined,
-      active: active ? active : undefined,
-      lastKnownGood: lastKnownGood ? lastKnownGood : undefined,
+      assigned,
+      active,
+      lastKnownGood,
       activeIsGood: good !== undefined && good === this.running?.digest,
       error,
     });
@@ -303,5 +303,5 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
 }
 
 function reference({ digest, since, configMap }: ConfigReference): ConfigReference {
-  return omitUndefined({ digest, since, configMap: configMap ? configMap : undefined });
+  return omitUndefined({ digest, since, configMap });
 }

@@ -112,7 +112,7 @@ export class MetaStore {
       omitUndefined({
         digest,
         since: isSame ? before.since : this.time(),
-        configMap: configMap ? configMap : undefined,
+        configMap,
       }),
     );
   }

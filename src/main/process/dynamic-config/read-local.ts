@@ -12,9 +12,9 @@ import { SourceReadError } from "./errors.js";
 
 export interface LocalPaths {
   /** Absolute path of the file that --config names. */
-  readonly config?: string;
+  readonly config?: string | undefined;
   /** Absolute path of the folder that --config-dir names. */
-  readonly dropIns?: string;
+  readonly dropIns?: string | undefined;
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;

@@ -39,7 +39,7 @@ export function optionsFor({ name, source, readOnly }: FlexRequest, more: Option
 export async function mountOptions(request: FlexRequest, cluster: ClusterAccess | undefined): Promise<Options> {
   const { metadata, spec } = request.pod;
   const { fsGroup } = spec.securityContext ?? {};
-  return omitUndefined({
+  return omitUndefined<Options>({
     "kubernetes.io/pod.name": metadata.name,
     "kubernetes.io/pod.namespace": metadata.namespace,
     "kubernetes.io/pod.uid": metadata.uid,

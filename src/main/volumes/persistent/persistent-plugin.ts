@@ -119,7 +119,7 @@ export function persistentPlugin(
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
       onPluginKnown(hostPath.name);
       const { path, type } = pv.spec.hostPath;
-      const source = { name: volume.name, hostPath: omitUndefined<HostPathVolumeSource>({ path, type }) };
+      const source = { name: volume.name, hostPath: omitUndefined<NonNullable<Volume["hostPath"]>>({ path, type }) };
       const place = await hostPath.setUp({ pod, volume: source, signal });
       return readOnly ? { ...place, readOnly: true } : place;
     }

@@ -1,5 +1,7 @@
-/** The members of `T`; the optional ones may be undefined. */
-export type Undefinable<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
+/** The members of `T`; those that are optional may be undefined. */
+type Undefinable<T> = {
+  [K in keyof T]: string extends K ? T[K] | undefined : object extends Pick<T, K> ? T[K] | undefined : T[K];
+};
 
 /**
  * Returns `members` without those that are undefined. For objects that other programs read or that are compared:

@@ -22,7 +22,7 @@ export async function listed(
     sandboxId,
   }: { type: KubernetesType; labels?: Readonly<Record<string, string>>; sandboxId?: string | undefined },
 ): Promise<Docker.ContainerInfo[]> {
-  const wanted = Object.entries({ ...labels, [TYPE_LABEL]: type });
+  const wanted: [string, string][] = Object.entries({ ...labels, [TYPE_LABEL]: type });
   if (sandboxId !== undefined) wanted.push([SANDBOX_ID_LABEL, sandboxId]);
   const filters = { label: wanted.map(([key, value]) => `${key}=${value}`) };
   const found = await engine.call(signal, (docker, abort) =>

@@ -2,6 +2,7 @@
 // for their time; failures are not.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { AuthorizationInit, ReviewLimits } from "../../../shared/contracts/server.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { ExpiringCache, SharedQuestions } from "./expiring-cache.js";
@@ -65,13 +66,13 @@ export class Authorizer {
     const { cacheAuthorizedTTLMs, cacheUnauthorizedTTLMs } = this.options.authorization;
     const { name, uid, groups, extra } = user;
     const resourceAttributes = { verb, version: "v1", resource: "nodes", subresource, name: this.options.nodeName };
-    const spec = {
+    const spec = omitUndefined<SubjectAccessReview["spec"]>({
       user: name,
       uid,
       groups,
       extra,
       resourceAttributes,
-    };
+    });
     const key = JSON.stringify(spec);
     const known = this.cache.get(key);
     if (known !== undefined) return known;

@@ -2,7 +2,7 @@
 // 12. Invariant: one piece is compressed at a time, for any number of clients. libuv's pool compresses it, and also
 // serves the file calls of all threads.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { replyText, writeChunks } from "./reply.js";
 
@@ -41,7 +41,10 @@ export async function writePage(
   const compressed = acceptsGzip(request.headers["accept-encoding"]);
   response.writeHead(
     200,
-    omitUndefined({ "Content-Type": contentType, "Content-Encoding": compressed ? "gzip" : undefined }),
+    omitUndefined<OutgoingHttpHeaders>({
+      "Content-Type": contentType,
+      "Content-Encoding": compressed ? "gzip" : undefined,
+    }),
   );
   await writeChunks(response, compressed ? gzipped(chunks) : chunks);
 }

@@ -32,9 +32,7 @@ function visibleParts({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
       ephemeralContainers: ephemeralContainers?.map(visible),
       volumes:
         volumes !== undefined
-          ? volumes.map(({ name: volume, hostPath }) =>
-              omitUndefined({ name: volume, hostPath: hostPath ? hostPath : undefined }),
-            )
+          ? volumes.map(({ name: volume, hostPath }) => omitUndefined({ name: volume, hostPath }))
           : undefined,
       restartPolicy,
       nodeName: spec.nodeName,

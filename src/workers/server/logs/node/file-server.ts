@@ -1,7 +1,7 @@
 // Files and listings of the node's log folder, as Go's file server sends them. Folders end in "/", and ranges and dates
 // are honoured.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { escapeHtml } from "../../../../shared/base/text/escape.js";
@@ -100,7 +100,7 @@ async function replyFile(file: LogFile, request: IncomingMessage, response: Serv
   const head = first.done === true ? new Uint8Array() : first.value;
   response.writeHead(
     range === undefined ? 200 : 206,
-    omitUndefined({
+    omitUndefined<OutgoingHttpHeaders>({
       ...common,
       "Content-Type": isText(head) ? "text/plain; charset=utf-8" : "application/octet-stream",
       "X-Content-Type-Options": "nosniff",

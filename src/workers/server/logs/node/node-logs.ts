@@ -1,6 +1,6 @@
 // GET /logs/…: the node's own logs: files of the log folder, and, where the configuration allows it, services' logs.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { createGzip, constants } from "node:zlib";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
@@ -59,7 +59,7 @@ async function replyServices(
   const zipped = request.headers["accept-encoding"] === "gzip";
   response.writeHead(
     200,
-    omitUndefined({
+    omitUndefined<OutgoingHttpHeaders>({
       "Content-Type": "text/plain;charset=UTF-8",
       "Content-Encoding": zipped ? "gzip" : undefined,
     }),

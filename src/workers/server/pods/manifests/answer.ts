@@ -150,7 +150,7 @@ export class ManifestAnswers {
   }
 
   private async get(request: IncomingMessage, response: ServerResponse, of?: ManifestName): Promise<void> {
-    const reply = await this.deps.call(omitUndefined({ op: "list", of: of ? of : undefined }));
+    const reply = await this.deps.call({ op: "list", of });
     if (!reply.ok) {
       replyStatus(response, reply.refusal);
       return;
