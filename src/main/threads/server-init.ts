@@ -76,12 +76,13 @@ function commonInit(facts: ThreadFacts): Omit<ServerInit, "readOnlyPort" | "heal
     manifests: NO_MANIFESTS,
     syncLoopMaxAgeMs: settings.sources.syncLoopMaxAgeMs,
     nodeName,
-    configz: configzBodies(settings.config),
+    configz: configzBodies(settings.config, settings.certDir),
     runtime: omitUndefined({
       endpoint: settings.runtime.containerRuntimeEndpoint,
       imageEndpoint: settings.runtime.imageServiceEndpoint,
       requestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
       listStreaming: settings.runtime.criListStreaming,
+      criChannel: settings.criChannel,
       docker:
         settings.docker.mode === "node"
           ? { endpoint: settings.docker.endpoint, network: settings.docker.network }

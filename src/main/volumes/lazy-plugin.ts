@@ -31,8 +31,8 @@ export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
     unsupported,
     setUp: async (request) => (await code.get()).setUp(request),
     refresh: async (request) => (await code.get()).refresh?.(request),
-    tearDown: async (uid, volume, doneBy) => (await code.get()).tearDown?.(uid, volume, doneBy),
-    unmapDevice: async (uid, volume, doneBy) => (await code.get()).unmapDevice?.(uid, volume, doneBy),
+    tearDown: async (uid, volume, onPluginKnown) => (await code.get()).tearDown?.(uid, volume, onPluginKnown),
+    unmapDevice: async (uid, volume, onPluginKnown) => (await code.get()).unmapDevice?.(uid, volume, onPluginKnown),
     tearDownIn:
       ownsDirectories === true
         ? async (directory, uid, volume) => (await code.get()).tearDownIn?.(directory, uid, volume)

@@ -99,7 +99,8 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     }
     counters?.recorded(type);
     this.store.put(outcome.event);
-    log[type === "Warning" ? "warn" : "info"](
+    const write = type === "Warning" ? log.warn.bind(log) : verbose(log, ROUTINE.has(reason) ? 3 : 0);
+    write?.(
       omitUndefined({ event: reason, object: about, container, count: outcome.event.count }),
       `event ${reason} of ${where}: ${outcome.event.message}`,
     );

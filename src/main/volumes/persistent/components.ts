@@ -121,9 +121,9 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
   const forgetting = (plugin: VolumePlugin): VolumePlugin =>
     omitUndefined({
       ...plugin,
-      tearDown: async (uid, name, doneBy) => {
+      tearDown: async (uid, name, onPluginKnown) => {
         stats.forget(uid, name);
-        await plugin.tearDown?.(uid, name, doneBy);
+        await plugin.tearDown?.(uid, name, onPluginKnown);
       },
       tearDownIn:
         plugin.tearDownIn !== undefined

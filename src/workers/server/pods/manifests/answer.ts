@@ -4,12 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
-import type {
-  Condition,
-  KeptManifest,
-  ManifestCall,
-  ManifestName,
-  ManifestReply,
+import {
+  MANIFEST_BODY_LIMIT,
+  type Condition,
+  type KeptManifest,
+  type ManifestCall,
+  type ManifestName,
+  type ManifestReply,
 } from "../../../../shared/contracts/manifests.js";
 import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import { replyText, writeChunks } from "../../http/reply.js";
