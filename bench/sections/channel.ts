@@ -1,5 +1,4 @@
 // Processor time of a CRI call over our own channel and over that of grpc-js, by turns, on a private containerd.
-// @headline Speed | A CRI call costs the kubelet less than over grpc-js' channel. | ≤ 0.5 ×
 
 import { fork } from "node:child_process";
 import { once } from "node:events";

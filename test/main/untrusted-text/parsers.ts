@@ -505,6 +505,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "blkio: BlkioReader.figures",
     "cgroup-files: processesIn",
     "cgroup-v2: cgroupV2",
+    "program-pages: rangesIn",
     "flock-holder: flockHolder",
     "host-addresses: defaultRouteInterface",
     "host-addresses: nodeIPs",
@@ -528,6 +529,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "a file or setting of the operator": [
     "allowed-config-sources: isConfigSourceEntry",
+    "apiserver: readerNames",
     "hosts-search: addressesIn",
     "pod-lookups: parseResolvConf",
     "resolv-conf: parseResolvConf",
@@ -555,13 +557,20 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "an address of a connection, which the kernel names": ["host: isLoopbackAddress"],
   "a file that only the kubelet writes": [
+    "der: fromPem",
     "mapping-file: readMappings",
     "mount-intent: readIntent",
     "state-file: readState",
     "target: readTarget",
     "vol-data: readVolData",
   ],
-  "a name in a table of this kubelet": ["schema: Schema.fields"],
+  "a name or number in a table of this kubelet": ["der: oid", "der: toPem", "schema: Schema.fields"],
+  "an address or name of this node, for its own certificate": ["names: alternativeNames"],
+  "text that this program shows; the time is linear, as one replacement reads each character once": [
+    "escape: escapeHtml",
+    "escape: escapeLabel",
+  ],
+  "a name in a folder, of at most 255 bytes": ["log-links: containerIdOf"],
   "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [
     "endpoints: Endpoints.register",
     "output-tail: outputTail",

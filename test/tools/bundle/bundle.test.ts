@@ -83,7 +83,7 @@ test("the kubelet's first log line has the version and commit of nodelet, and --
 // Each feature by a text of its code, which is in one file.
 for (const [feature, text] of [
   ["the status page", "too many status pages are open"],
-  ["the server's side of the manifest API", "manifests are being sent already"],
+  ["the server's side of the manifest API", "too many clients watch the manifests of this node"],
   ["main's side of the manifest API", "If-Match requires a version of it"],
   ["the Docker Engine", "is being stopped: no container starts in it"],
   ["trials of configurations", "and never passed its trial"],

@@ -5,6 +5,7 @@ import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient, ApiObject } from "../../../shared/kubernetes/api/client/port.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -17,6 +18,13 @@ export interface TokenCacheDeps {
   log: Logger;
   /** 0 to 1. */
   random?: () => number;
+}
+
+/** What a request of authentication.k8s.io/v1 asks for. */
+interface TokenSpec {
+  audiences: string[];
+  expirationSeconds?: number;
+  boundObjectRef: { apiVersion: string; kind: string; name: string; uid: string };
 }
 
 /** The response of authentication.k8s.io/v1. */
@@ -99,11 +107,11 @@ export class TokenCache {
         apiVersion: "authentication.k8s.io/v1",
         kind: "TokenRequest",
         metadata: serviceAccountUid === undefined ? {} : { uid: serviceAccountUid },
-        spec: {
+        spec: omitUndefined<TokenSpec>({
           audiences: audience === undefined ? [] : [audience],
           expirationSeconds,
           boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
-        },
+        }),
       },
     );
     const { token, expirationTimestamp = "" } = answer.status ?? {};

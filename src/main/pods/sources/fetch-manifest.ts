@@ -10,7 +10,8 @@ import { LocationError, MAX_REQUESTS, redirectOf, type GetRequest } from "../../
 import { parseUrl } from "../../../shared/io/http/client/url.js";
 import { UrlError } from "../../../shared/io/http/url-escapes.js";
 import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
-import { getOnce, GetOnceError, type WholeReply } from "./get-once.js";
+import { getOnce } from "./get-once.js";
+import { GetOnceError, type WholeReply } from "./whole-reply.js";
 
 /** A manifest URL could not be read; the message names it without its credentials. */
 export class ManifestFetchError extends Error {

@@ -6,28 +6,13 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { GetRequest } from "../../../shared/io/http/client/redirects.js";
 import { ReplyError } from "../../../shared/io/http/client/reply-error.js";
-import { ReplyReader, type ReplyHead } from "../../../shared/io/http/client/reply-reader.js";
+import { ReplyReader } from "../../../shared/io/http/client/reply-reader.js";
 import { requestText } from "../../../shared/io/http/client/request-text.js";
 import { serverOf } from "../../../shared/io/http/client/server-of.js";
+import { GetOnceError, type GetLimits, type WholeReply } from "./whole-reply.js";
 
 /** What is used of the head. */
 const USED_FIELDS = ["Location", "Content-Encoding"];
-
-/** No response that can be used. */
-export class GetOnceError extends Error {
-  override readonly name = "GetOnceError";
-}
-
-export interface WholeReply {
-  head: ReplyHead;
-  body: Buffer;
-}
-
-export interface GetLimits {
-  /** No more of the body is read. */
-  bodyBytes: number;
-  signal: AbortSignal;
-}
 
 /**
  * Rejects with GetOnceError, with HeaderError or UrlError for a request that cannot be sent, or with the signal's

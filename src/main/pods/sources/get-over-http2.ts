@@ -8,7 +8,7 @@ import { http2ErrorName } from "../../../shared/io/http/client/http2-errors.js";
 import { http2Fields } from "../../../shared/io/http/client/http2-fields.js";
 import type { GetRequest } from "../../../shared/io/http/client/redirects.js";
 import { MAX_HEAD_BYTES, type ReplyHead } from "../../../shared/io/http/client/reply-reader.js";
-import { GetOnceError, type GetLimits, type WholeReply } from "./get-once.js";
+import { GetOnceError, type GetLimits, type WholeReply } from "./whole-reply.js";
 
 type Head = IncomingHttpHeaders & IncomingHttpStatusHeader;
 
