@@ -1,6 +1,7 @@
 // The rules of this repository that no ESLint plugin has, one file each. CONTRIBUTING.md has them in words.
 
 import { commentWidth } from "./comment-width.mjs";
+import { conditionalSpread } from "./conditional-spread.mjs";
 import { dependencyLists } from "./dependency-lists.mjs";
 import { docstringSubject } from "./docstring-subject.mjs";
 import { oneIdea } from "./one-idea.mjs";
@@ -10,6 +11,7 @@ export default {
   meta: { name: "nodelet" },
   rules: {
     "comment-width": commentWidth,
+    "conditional-spread": conditionalSpread,
     "dependency-lists": dependencyLists,
     "docstring-subject": docstringSubject,
     "one-idea": oneIdea,

@@ -8,6 +8,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient, ApiObject } from "../../../shared/kubernetes/api/client/port.js";
+import type { TokenRequestSpec } from "../../../shared/kubernetes/api/gen/authentication.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { type IssuedToken, type TokenRequest } from "../../model/cluster-access.js";
 import { serviceAccountOf } from "../../model/service-account.js";
@@ -18,13 +19,6 @@ export interface TokenCacheDeps {
   log: Logger;
   /** 0 to 1. */
   random?: () => number;
-}
-
-/** What a request of authentication.k8s.io/v1 asks for. */
-interface TokenSpec {
-  audiences: string[];
-  expirationSeconds?: number;
-  boundObjectRef: { apiVersion: string; kind: string; name: string; uid: string };
 }
 
 /** The response of authentication.k8s.io/v1. */
@@ -107,7 +101,7 @@ export class TokenCache {
         apiVersion: "authentication.k8s.io/v1",
         kind: "TokenRequest",
         metadata: serviceAccountUid === undefined ? {} : { uid: serviceAccountUid },
-        spec: omitUndefined<TokenSpec>({
+        spec: omitUndefined<TokenRequestSpec>({
           audiences: audience === undefined ? [] : [audience],
           expirationSeconds,
           boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },

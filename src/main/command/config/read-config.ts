@@ -56,8 +56,15 @@ export function readConfig(
 
 /** Lists and maps have texts of quantities and durations: their zero value is the empty text. */
 const ZERO_OF: Readonly<Record<ScalarType, Scalar>> = {
-  ...{ string: "", bool: false, int32: 0, int64: 0, uint32: 0, float64: 0 },
-  ...{ duration: "", durationOrNanos: "", quantity: "" },
+  string: "",
+  bool: false,
+  int32: 0,
+  int64: 0,
+  uint32: 0,
+  float64: 0,
+  duration: "",
+  durationOrNanos: "",
+  quantity: "",
 };
 
 class ConfigReader {

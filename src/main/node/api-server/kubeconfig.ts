@@ -14,7 +14,8 @@ export function kubeconfigText(
       ? { token: user.token }
       : { "client-certificate-data": base64(user.cert), "client-key-data": base64(user.key) };
   const config = {
-    ...{ apiVersion: "v1", kind: "Config" },
+    apiVersion: "v1",
+    kind: "Config",
     clusters: [{ name: cluster, cluster: { server, "certificate-authority-data": base64(ca) } }],
     users: [{ name: "user", user: credentials }],
     contexts: [{ name: cluster, context: { cluster, user: "user" } }],

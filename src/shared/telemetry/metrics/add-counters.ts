@@ -19,7 +19,7 @@ function sumOf(one: MetricFamily, other: MetricFamily): MetricFamily {
   return {
     ...one,
     samples: summed([...one.samples, ...other.samples], keyOf, (a, b) => ({ ...a, value: a.value + b.value })),
-    ...(native.length > 0 && { native: summed(native, nativeKeyOf, addNative) }),
+    native: native.length > 0 ? summed(native, nativeKeyOf, addNative) : undefined,
   };
 }
 

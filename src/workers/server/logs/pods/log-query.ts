@@ -1,6 +1,5 @@
 // The query of /containerLogs as upstream decodes it into v1.PodLogOptions.
 
-import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { PodLogOptions } from "./options.js";
 
 /** A value is not of its field's type. */
@@ -23,7 +22,7 @@ export function logQuery(query: URLSearchParams): LogQuery {
   const tailLines = tail === null || tail === "" ? query.get("tailLines") : tail === "all" ? null : tail;
   const stream = query.get("stream");
   const sinceTime = time(query.get("sinceTime"));
-  return omitUndefined({
+  return {
     follow: bool(query.get("follow")),
     previous: bool(query.get("previous")),
     timestamps: bool(query.get("timestamps")),
@@ -32,7 +31,7 @@ export function logQuery(query: URLSearchParams): LogQuery {
     tailLines: integer("tailLines", tailLines),
     sinceTime,
     stream: stream === null || stream === "" ? undefined : stream,
-  });
+  };
 }
 
 /** A present parameter is on, unless it is false. */

@@ -60,6 +60,8 @@ describe("the run that is shown", () => {
 
 test("the query is read as upstream reads it", () => {
   const off = { follow: false, previous: false, timestamps: false };
+  const amounts = { sinceSeconds: undefined, limitBytes: undefined, tailLines: undefined };
+  const none = { ...amounts, sinceTime: undefined, stream: undefined };
   const rows: [query: string, options: object][] = [
     ["", {}],
     ["follow&previous=1&timestamps=true", { follow: true, previous: true, timestamps: true }],
@@ -75,7 +77,7 @@ test("the query is read as upstream reads it", () => {
     ["sinceTime=&tailLines=&stream=", {}],
   ];
   for (const [query, options] of rows) {
-    deepEqual(logQuery(new URLSearchParams(query)), { ...off, ...options }, query);
+    deepEqual(logQuery(new URLSearchParams(query)), { ...off, ...none, ...options }, query);
   }
   for (const query of ["tailLines=x", "limitBytes=1.5", "sinceSeconds=1e3", "sinceTime=yesterday", "tail=-"]) {
     throws(() => logQuery(new URLSearchParams(query)), { name: "LogQueryError" }, query);
