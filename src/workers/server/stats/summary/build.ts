@@ -1,5 +1,6 @@
 // Builds the Summary from one reading of the cgroups and from the known figures of disks and networks.
 
+import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import type { CgroupPressure } from "../../../../shared/node/stats/cgroup-figures.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/node/stats/fs-figures.js";
 import type { ProcessLimit } from "../../../../shared/node/stats/machine.js";
@@ -53,7 +54,7 @@ function nodeStats(core: CoreInputs, whole: WholeInputs | undefined): NodeStats 
   const { root, system } = core.readings;
   const network = whole?.network("node");
   const pressure = core.pressure("/");
-  return present<NodeStats>({
+  return omitUndefined<NodeStats>({
     nodeName: core.nodeName,
     systemContainers: system.map(({ cgroup, reading }) => cgroupStats(core, cgroup.name, reading, whole !== undefined)),
     startTime: timeText(core.bootedAt),
@@ -70,15 +71,15 @@ function nodeStats(core: CoreInputs, whole: WholeInputs | undefined): NodeStats 
 
 function runtimeStats(whole: WholeInputs | undefined): NodeStats["runtime"] | undefined {
   if (whole?.imageFs === undefined && whole?.containerFs === undefined) return undefined;
-  return present({ imageFs: fsStats(whole.imageFs), containerFs: fsStats(whole.containerFs) });
+  return omitUndefined({ imageFs: fsStats(whole.imageFs), containerFs: fsStats(whole.containerFs) });
 }
 
 function limitStats({ at, max, current }: WholeInputs["limit"]): NodeStats["rlimit"] {
-  return present({ time: timeText(at), maxpid: max, curproc: current });
+  return omitUndefined({ time: timeText(at), maxpid: max, curproc: current });
 }
 
 function cgroupStats(core: CoreInputs, name: string, reading: Reading, whole: boolean): ContainerStats {
-  return present<ContainerStats>({
+  return omitUndefined<ContainerStats>({
     name,
     startTime: timeText(core.madeAt(reading.path) ?? core.bootedAt),
     ...usage(core, reading, whole),
@@ -89,7 +90,7 @@ function cgroupStats(core: CoreInputs, name: string, reading: Reading, whole: bo
 function podStats(core: CoreInputs, pod: PodReading, whole: WholeInputs | undefined): PodStats {
   const { name, namespace, uid } = pod.place.pod.metadata;
   const volumes = whole?.disk(uid)?.volumes;
-  return present<PodStats>({
+  return omitUndefined<PodStats>({
     podRef: { name, namespace, uid },
     startTime: pod.place.pod.status?.startTime ?? timeText(pod.reading.at),
     containers: pod.containers.map((container) => containerStats(core, uid, container, whole)),
@@ -108,7 +109,7 @@ function containerStats(
   { place, reading }: ContainerReading,
   whole: WholeInputs | undefined,
 ): ContainerStats {
-  return present<ContainerStats>({
+  return omitUndefined<ContainerStats>({
     name: place.name,
     startTime: timeText(place.startedAt ?? reading.at),
     ...usage(core, reading, whole !== undefined),
@@ -150,7 +151,7 @@ function ephemeralStats({ place, containers }: PodReading, whole: WholeInputs): 
 
 function volumeStats({ name, pvcRef, abnormal, ...fs }: VolumeFigures): VolumeStats {
   const volumeHealthStats = abnormal === undefined ? undefined : { abnormal };
-  return present<VolumeStats>({ ...fsStats(fs), name, pvcRef, volumeHealthStats });
+  return omitUndefined<VolumeStats>({ ...fsStats(fs), name, pvcRef, volumeHealthStats });
 }
 
 function usage(
@@ -167,8 +168,3 @@ function usage(
 }
 
 type Optional<T> = { [K in keyof T]?: T[K] | undefined };
-
-/** Without the members that are undefined. */
-function present<T extends object>(members: Optional<T>): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
-}
