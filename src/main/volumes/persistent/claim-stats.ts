@@ -60,7 +60,7 @@ export class ClaimStats {
     const { periodMs, clock } = this.deps;
     const key = `${claim.pod.metadata.uid}/${claim.onDisk}`;
     const known = this.claims.get(key);
-    this.claims.set(key, { ...known, ...claim });
+    this.claims.set(key, { ...known, ...claim, csi: claim.csi ?? known?.csi });
     if (known !== undefined || periodMs <= 0) return;
     this.timer ??= clock.every(periodMs, () => this.measureAll()).unref();
   }
