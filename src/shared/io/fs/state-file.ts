@@ -1,7 +1,7 @@
-// Versioned JSON state on disk. A file that cannot be read is set aside under another name with a warning. It is never
-// deleted and never stops the kubelet, because runtime, mounts and cgroups are authoritative, not the file.
+// Versioned JSON state on disk. A file that cannot be read is set aside under another name with a warning. It never
+// stops the kubelet, because runtime, mounts and cgroups are authoritative, not the file. The newest of them are kept.
 
-import { readdir, readFile, rename, unlink } from "node:fs/promises";
+import { readdir, readFile, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../base/clock/clock.js";
 import { errorCode } from "../../base/errors/error-code.js";
@@ -10,6 +10,8 @@ import { atomicWrite, type AtomicWriteOptions, isTemporaryName } from "./atomic-
 
 /** Between the name of a file that was set aside and the time of that. */
 const ASIDE = ".corrupt-";
+/** Files that were set aside and stay in one folder: each power loss may add one for each pod. */
+const KEPT_ASIDE = 20;
 
 /** Members of every state file besides its own. */
 export interface VersionedState {
@@ -81,11 +83,23 @@ export async function lastSetAside(path: string): Promise<string | undefined> {
   return last === undefined ? undefined : join(dirname(path), last);
 }
 
-/** Deletes temporary files that a crash left in the folder of `path`. Call before the first writeState there. */
+/**
+ * Deletes temporary files that a crash left in the folder of `path`, and all but the newest files that were set aside
+ * there. Call before the first writeState there.
+ */
 export async function removeLeftovers(path: string): Promise<void> {
   const folder = dirname(path);
   const names = await namesIn(folder);
-  await Promise.all(names.filter(isTemporaryName).map((name) => unlink(join(folder, name)).catch(() => undefined)));
+  const timeOf = (name: string): string => name.slice(name.lastIndexOf(ASIDE));
+  const aside = names
+    .filter((name) => name.includes(ASIDE))
+    .sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1))
+    .slice(0, -KEPT_ASIDE);
+  await Promise.all([
+    ...names.filter(isTemporaryName).map((name) => unlink(join(folder, name)).catch(() => undefined)),
+    // One that cannot be removed now is tried again by the next kubelet.
+    ...aside.map((name) => rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined)),
+  ]);
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -91,3 +91,15 @@ test("a full disk: DiskFullError with the path, the old state stays, no temporar
   assert.deepEqual(await readState(path, decode, { clock: systemClock, log: keptLog().log }), { version: 1, n: 1 });
   assert.deepEqual(await readdir(folder), ["state"]);
 });
+
+test("of the files that were set aside in a folder, the newest twenty stay", async (t) => {
+  const folder = await temporaryFolder(t);
+  const names = Array.from(
+    { length: 25 },
+    (_, index) => `${25 - index}.json.corrupt-2026-01-01T0000${10 + index}.000Z`,
+  );
+  for (const name of names) await writeFile(join(folder, name), "{");
+  await writeFile(join(folder, "a.json"), "{}");
+  await removeLeftovers(join(folder, "a.json"));
+  assert.deepEqual((await readdir(folder)).sort(), [...names.slice(5), "a.json"].sort());
+});
