@@ -5,7 +5,15 @@ import { describe, test } from "node:test";
 import { RULES, reports } from "./lint-kit.js";
 
 test("every rule of the plugin has a test", () => {
-  deepEqual([...RULES].sort(), ["comment-width", "dependency-lists", "docstring-subject", "one-idea", "test-title"]);
+  const tested = [
+    "comment-width",
+    "conditional-spread",
+    "dependency-lists",
+    "docstring-subject",
+    "one-idea",
+    "test-title",
+  ];
+  deepEqual([...RULES].sort(), tested);
 });
 
 describe("comment-width", () => {
@@ -31,6 +39,22 @@ describe("comment-width", () => {
     const directive = `// @ts-expect-error ${"word ".repeat(30)}`;
     const behind = `const a = 1; ${words(121)}`;
     deepEqual(reports("comment-width", [address, directive, behind, ""].join("\n")), []);
+  });
+});
+
+describe("conditional-spread", () => {
+  const fault = ["1: list the member: `x` may be undefined, or omitUndefined (shared/base/objects) builds the object"];
+
+  test("a literal that lists its members, and a spread of a value, are accepted", () => {
+    for (const text of ["{ x }", "{ x: y ?? undefined }", "{ ...a, x }", "{ ...(y ? a : b) }", "[...(y ? [x] : [])]"]) {
+      deepEqual(reports("conditional-spread", `const a = ${text};\n`), [], text);
+    }
+  });
+
+  test("a spread that adds a member or none is reported, and so is a spread of a literal", () => {
+    for (const text of ["...(y && { x })", "...(y ? { x } : {})", "...(y ? {} : { x })", "...{ x, z }"]) {
+      deepEqual(reports("conditional-spread", `const a = { ${text} };\n`), fault, text);
+    }
   });
 });
 
