@@ -141,7 +141,7 @@ describe("credentials that change", () => {
     const file = join(node.kubelet.dir, "token");
     tokens.set("first-token", user);
     await writeFile(file, "first-token");
-    const text = fixture.kubeconfigText({ token: "unused" }).replace("token: unused", `tokenFile: ${file}`);
+    const text = fixture.kubeconfigText({ token: "unused" }).replace('"token": "unused"', `"tokenFile": "${file}"`);
     await node.kill9();
     await writeFile(kubeconfig, text);
     await node.restart();

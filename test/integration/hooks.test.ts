@@ -27,7 +27,8 @@ let diaries: string;
 
 before(async () => {
   diaries = await mkdtemp(join(tmpdir(), "nodelet-hooks-"));
-  node = await startNode();
+  // From this verbosity on the log has the events of every start and end.
+  node = await startNode({ flags: ["--v=3"] });
 });
 after(async () => {
   await node.stop();

@@ -29,7 +29,8 @@ let node: TestNode;
 let ctl: string;
 
 before(async () => {
-  node = await startNode({ env: { NODELET_FAULTS: "1" } });
+  // From this verbosity on the log has the events of every start and end.
+  node = await startNode({ flags: ["--v=3"], env: { NODELET_FAULTS: "1" } });
   ctl = join(node.kubelet.dir, "ctl");
   await mkdir(ctl);
 });
