@@ -10,6 +10,9 @@ import type { CertificatePair } from "../../../src/main/node/api-server/authorit
 import type { ApiRequest } from "./body.js";
 import type { ApiResponse } from "./reply.js";
 
+/** Upstream's API server keeps a connection at rest for so long; Node's default is 5 s. */
+const IDLE_MS = 90_000;
+
 export interface Handler {
   request(request: ApiRequest, response: ApiResponse, socket: TLSSocket): void;
   /** A request of HTTP/1.1 to switch protocols; `head` follows it. */
@@ -49,6 +52,8 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
     });
+    // A connection that ends beside its client's next request breaks that request.
+    Object.assign(server, { keepAliveTimeout: IDLE_MS });
     server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
