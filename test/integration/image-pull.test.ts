@@ -47,6 +47,8 @@ before(async () => {
       maxParallelImagePulls: 3,
     },
     flags: [
+      // From this verbosity on the log has the events of every start and end.
+      "--v=3",
       `--image-credential-provider-config=${join(dir, "providers.yaml")}`,
       `--image-credential-provider-bin-dir=${dir}`,
     ],
