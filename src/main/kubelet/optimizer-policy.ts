@@ -3,34 +3,33 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
+import { processCpuMs, ProcessorShare, type ProcessorTime } from "../../shared/thread/processor-share.js";
 
 const PERIOD_MS = 5000;
 /** So many samples in a row that are alike change the state: a minute. */
 const SAMPLES = 12;
-/** Processor time of the whole process, in processors. */
+/** Use of processors by the whole process, in processors. */
 const BUSY = 0.5;
 
 interface OptimizerPolicyOptions {
   /** V8 may optimize code from now on, or no longer. */
   setBusy(busy: boolean): void;
   /** Processor time of the process, ms. */
-  cpuMs?: () => number;
+  cpuMs?: ProcessorTime;
   clock: Clock;
   log: Pick<Logger, "debug">;
 }
 
 /** Returns how to end it. */
 export function startOptimizerPolicy(options: OptimizerPolicyOptions): { stop(): void } {
-  const { clock, log, cpuMs = processMs } = options;
+  const { clock, log, cpuMs = processCpuMs } = options;
   let busy = false;
   /** Samples in a row that speak against the present state. */
   let against = 0;
-  let [at, used] = [clock.monotonic(), cpuMs()];
+  const share = new ProcessorShare(cpuMs, () => clock.monotonic());
   const timer = clock
     .every(PERIOD_MS, () => {
-      const [nowAt, nowUsed] = [clock.monotonic(), cpuMs()];
-      const isBusy = nowUsed - used >= BUSY * (nowAt - at);
-      [at, used] = [nowAt, nowUsed];
+      const isBusy = share.next() >= BUSY;
       against = isBusy === busy ? 0 : against + 1;
       if (against < SAMPLES) return;
       against = 0;
@@ -40,9 +39,4 @@ export function startOptimizerPolicy(options: OptimizerPolicyOptions): { stop():
     })
     .unref();
   return { stop: () => timer.cancel() };
-}
-
-function processMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }

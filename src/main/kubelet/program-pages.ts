@@ -6,6 +6,7 @@ import { messageOf } from "../../shared/base/errors/thrown.js";
 import { Loop } from "../../shared/base/turns/loop.js";
 import { programRanges, releaseProgramPages, residentFileBytes, type Range } from "../../shared/io/os/program-pages.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
+import { processCpuMs, ProcessorShare, type ProcessorTime } from "../../shared/thread/processor-share.js";
 
 const PERIOD_MS = 30_000;
 /** Most use of one processor since the round before: a busier kubelet uses its pages. */
@@ -17,7 +18,7 @@ interface ProgramPagesDeps {
   clock: Clock;
   log: Logger;
   /** Processor time of the process, ms. */
-  cpuMs?: () => number;
+  cpuMs?: ProcessorTime;
   ranges?: () => Promise<Range[]>;
   release?: (ranges: readonly Range[]) => Promise<void>;
   resident?: () => Promise<number>;
@@ -25,19 +26,14 @@ interface ProgramPagesDeps {
 
 /** A kernel or a program with which this cannot be done ends it with a log line. */
 export function startProgramPages(deps: ProgramPagesDeps): Loop {
-  const { clock, log, cpuMs = processMs, resident = residentFileBytes } = deps;
+  const { clock, log, cpuMs = processCpuMs, resident = residentFileBytes } = deps;
   const { ranges: find = programRanges, release = releaseProgramPages } = deps;
   let ranges: Range[] | undefined;
   let settled = 0;
-  let [at, used] = [clock.monotonic(), cpuMs()];
-  const isCalm = (): boolean => {
-    const [since, before] = [at, used];
-    [at, used] = [clock.monotonic(), cpuMs()];
-    return used - before < CALM_SHARE * (at - since);
-  };
+  const share = new ProcessorShare(cpuMs, () => clock.monotonic());
   const loop = new Loop({
     round: async () => {
-      if (!isCalm() || (await resident()) < settled + WORTH_BYTES) return undefined;
+      if (share.next() >= CALM_SHARE || (await resident()) < settled + WORTH_BYTES) return undefined;
       ranges ??= await find();
       if (ranges.length === 0) return Infinity;
       await release(ranges);
@@ -57,9 +53,4 @@ export function startProgramPages(deps: ProgramPagesDeps): Loop {
   });
   loop.start(PERIOD_MS);
   return loop;
-}
-
-function processMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }

@@ -5,6 +5,7 @@
 import { performance } from "perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "v8";
 import { runInNewContext } from "vm";
+import { ProcessorShare } from "./processor-share.js";
 import { threadCpu } from "./thread-cpu.js";
 
 /** Checks of one look-back, 6 s in all, because an idle node is relisted every 10 s. */
@@ -20,9 +21,9 @@ interface HeapRestDeps {
   /** Resident bytes of this thread's heap. */
   heapBytes(): number;
   /** Processor time of this thread, ms. */
-  cpuMs(): number;
+  readonly cpuMs: () => number;
   /** Monotonic, ms. */
-  now(): number;
+  readonly now: () => number;
 }
 
 /** Node 20 knows no flavors: it collects once in the ordinary way. */
@@ -35,33 +36,20 @@ export class HeapRest {
   private looks = 0;
   /** After the last collection. */
   private settled = 0;
-  private cpuMs: number;
-  private at: number;
+  private readonly share: ProcessorShare;
 
   constructor(private readonly deps: HeapRestDeps) {
-    this.cpuMs = deps.cpuMs();
-    this.at = deps.now();
+    this.share = new ProcessorShare(deps.cpuMs, deps.now);
   }
 
   /** Once per stamp. */
   look(): void {
     if (++this.looks < LOOKS) return;
     this.looks = 0;
-    if (this.share() >= CALM_SHARE || this.deps.heapBytes() < this.settled + WORTH_BYTES) return;
+    if (this.share.next() >= CALM_SHARE || this.deps.heapBytes() < this.settled + WORTH_BYTES) return;
     if (this.deps.collect()) this.settled = this.deps.heapBytes();
     // One that could not run follows soon.
     else this.looks = LOOKS - 1;
-  }
-
-  /**
-   * Share of one processor since the last call, as a ratio. By time of the clock a thread that waits for the processor
-   * is busy.
-   */
-  private share(): number {
-    const { deps, cpuMs, at } = this;
-    this.cpuMs = deps.cpuMs();
-    this.at = deps.now();
-    return this.at > at ? (this.cpuMs - cpuMs) / (this.at - at) : 1;
   }
 }
 
