@@ -5,16 +5,15 @@
 import { connectivityState as STATE, type Deadline } from "@grpc/grpc-js";
 import type { Clock, Timer } from "../../../base/clock/clock.js";
 import { messageOf } from "../../../base/errors/thrown.js";
+import { Backoff } from "../../../base/turns/backoff.js";
 import { Connection } from "./connection.js";
 import { ConnectionError } from "./frames/http2-errors.js";
 import { OwnCall, type CallHost, type GrpcChannel } from "./own-call.js";
 import { RequestFields } from "./request-fields.js";
 import { StateWatchers } from "./state-watchers.js";
 
-/** Pauses between attempts to connect, milliseconds. */
-const FIRST_BACKOFF_MS = 100;
-const LONGEST_BACKOFF_MS = 3000;
-const BACKOFF_GROWTH = 1.6;
+/** Pauses between attempts to connect, as those of grpc-js' channel. */
+const BACKOFF = { initialMs: 100, maxMs: 3000, factor: 1.6 };
 
 /** Time for connecting and the peer's first frame. */
 const CONNECT_MS = 20_000;
@@ -43,8 +42,8 @@ export class OwnChannel implements GrpcChannel, CallHost {
   #current: Connection | undefined;
   #state = STATE.IDLE;
   #number = 0;
-  #backoffMs = FIRST_BACKOFF_MS;
-  #backoff: Timer | undefined;
+  readonly #backoff = new Backoff(BACKOFF);
+  #pause: Timer | undefined;
   #connecting: Timer | undefined;
   #lastError = "";
 
@@ -62,7 +61,7 @@ export class OwnChannel implements GrpcChannel, CallHost {
   /** Calls in flight and waiting ones fail. */
   close(): void {
     if (this.#state === STATE.SHUTDOWN) return;
-    this.#backoff?.cancel();
+    this.#pause?.cancel();
     this.#connecting?.cancel();
     this.#enter(STATE.SHUTDOWN);
     this.#current = undefined;
@@ -124,7 +123,7 @@ export class OwnChannel implements GrpcChannel, CallHost {
   }
 
   #connect(): void {
-    if (this.#state === STATE.SHUTDOWN || this.#current !== undefined || this.#backoff !== undefined) return;
+    if (this.#state === STATE.SHUTDOWN || this.#current !== undefined || this.#pause !== undefined) return;
     if (this.#state === STATE.IDLE) this.#enter(STATE.CONNECTING);
     const connection: Connection = new Connection(this.#path, this.clock, {
       onReady: () => this.#onReady(connection),
@@ -142,7 +141,7 @@ export class OwnChannel implements GrpcChannel, CallHost {
   #onReady(connection: Connection): void {
     if (connection !== this.#current) return;
     this.#connecting?.cancel();
-    this.#backoffMs = FIRST_BACKOFF_MS;
+    this.#backoff.reset();
     this.#enter(STATE.READY);
     this.#open();
   }
@@ -172,13 +171,12 @@ export class OwnChannel implements GrpcChannel, CallHost {
     for (const call of [...this.#waiting]) {
       if (!call.waitsForReady) call.fail(this.#lastError);
     }
-    this.#backoff = this.clock.after(this.#backoffMs, () => {
-      this.#backoff = undefined;
+    this.#pause = this.clock.after(this.#backoff.next(), () => {
+      this.#pause = undefined;
       if (this.#waiting.size > 0 || this.#watchers.size > 0) this.#connect();
       else this.#enter(STATE.IDLE);
     });
-    if (this.#waiting.size === 0) this.#backoff.unref();
-    this.#backoffMs = Math.min(LONGEST_BACKOFF_MS, this.#backoffMs * BACKOFF_GROWTH);
+    if (this.#waiting.size === 0) this.#pause.unref();
   }
 
   #enter(state: STATE): void {
