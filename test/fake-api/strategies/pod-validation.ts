@@ -1,7 +1,8 @@
 // The rules of pods that a node agent or its tests can run into. The real server has many more for what users write.
 
+import { dnsLabel } from "../../../src/shared/kubernetes/api/manifest/formats.js";
 import { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
-import { LABEL, LABEL_RULE } from "../../../src/workers/apiserver/objects/names.js";
+import { LABEL_RULE } from "../../../src/workers/apiserver/objects/names.js";
 import {
   fieldsAt,
   listAt,
@@ -40,7 +41,7 @@ function containerErrors(
   const errors: FieldError[] = [];
   const name = textAt(container, "name");
   if (name === undefined) errors.push(FieldError.required(`${path}.name`));
-  else if (!LABEL.test(name)) errors.push(FieldError.invalid(`${path}.name`, name, LABEL_RULE));
+  else if (dnsLabel(name) !== undefined) errors.push(FieldError.invalid(`${path}.name`, name, LABEL_RULE));
   else if (names.has(name)) errors.push(FieldError.duplicate(`${path}.name`, name));
   if (name !== undefined) names.add(name);
   if (textAt(container, "image") === undefined) errors.push(FieldError.required(`${path}.image`));

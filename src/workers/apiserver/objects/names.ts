@@ -1,15 +1,13 @@
 // Names: made from generateName, and checked as DNS names.
 
 import { randomBytes } from "node:crypto";
+import { dnsLabel, dnsSubdomain } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { FieldError } from "./errors.js";
 import type { ObjectMeta } from "./object.js";
 import type { Resource } from "./resource.js";
 
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 const LONGEST_GENERATED = 63;
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/** Names of containers are labels. @internal */
-export const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 const SUBDOMAIN_RULE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
@@ -35,7 +33,7 @@ export function fillName(metadata: ObjectMeta): void {
 export function nameErrors({ resource }: Resource, { name }: ObjectMeta): FieldError[] {
   if (name === "") return [FieldError.required("metadata.name", "name or generateName is required")];
   if (resource === "namespaces") {
-    return name.length <= 63 && LABEL.test(name) ? [] : [FieldError.invalid("metadata.name", name, LABEL_RULE)];
+    return dnsLabel(name) === undefined ? [] : [FieldError.invalid("metadata.name", name, LABEL_RULE)];
   }
-  return name.length <= 253 && SUBDOMAIN.test(name) ? [] : [FieldError.invalid("metadata.name", name, SUBDOMAIN_RULE)];
+  return dnsSubdomain(name) === undefined ? [] : [FieldError.invalid("metadata.name", name, SUBDOMAIN_RULE)];
 }
