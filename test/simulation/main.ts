@@ -54,8 +54,8 @@ function unowned(kind: string, error: unknown): void {
     step: kernel.steps,
   };
 }
-process.on("unhandledRejection", (error) => unowned("a rejection that nobody handles", error));
-process.on("uncaughtException", (error) => unowned("an exception that nobody catches", error));
+process.on("unhandledRejection", (error) => unowned("an unhandled rejection", error));
+process.on("uncaughtException", (error) => unowned("an uncaught exception", error));
 
 const endMs = order.hours * 3_600_000;
 await kernel.run(() => violation !== undefined || kernel.monotonic >= endMs, {

@@ -7,7 +7,7 @@ import { wrap } from "./wrap.js";
 export interface Release {
   /** undefined: the changes since the last release. */
   version: string | undefined;
-  /** Seconds since 1970, of the day's first second; undefined for what is not released. */
+  /** Seconds since 1970, of the day's first second; undefined for changes that are not released. */
   epoch: number | undefined;
   groups: { title: string; points: string[] }[];
   /** As written, without the heading. */

@@ -1,5 +1,5 @@
-// The image-gc thread as main runs it: for the length of a round (docs/adr/0119). Main keeps what is known of the
-// images from one round to the next, and the thread's counters.
+// The image-gc thread as main runs it: for the length of a round (docs/adr/0119). Main keeps the
+// records of images and the thread's counters from one round to the next.
 // Invariant: grants end with the thread that got them; no thread runs before the sync path can answer its upcalls.
 
 import type { Clock } from "../../shared/base/clock/clock.js";

@@ -83,7 +83,7 @@ export class OnDemandThread<Control extends object> extends SupervisedThread<Con
     if (state !== "running") return;
     for (const waiter of this.waiters) waiter.resolve();
     this.waiters.clear();
-    // After a restart nobody may want it any more.
+    // After a restart the thread may have no work left.
     queueMicrotask(() => this.restIfUnused());
   }
 

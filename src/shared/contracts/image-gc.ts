@@ -79,7 +79,7 @@ export interface ImageGcUpcalls {
   grant(proposal: ImageProposal): Promise<string[]>;
   /** The removal of these images has ended, with or without success. */
   release(generation: number, ids: string[]): void;
-  /** A detection or a removal changed what is known of the images. */
+  /** A detection or a removal changed the records of images. */
   known(images: KnownImage[]): void;
   /** A warning about the node. */
   warn(reason: ImageGcEventReason, message: string): void;

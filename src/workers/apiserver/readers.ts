@@ -1,4 +1,4 @@
-// The users of the readers' file, read again when it changes. Without a file nobody is a reader.
+// The users of the readers' file, read again when it changes. Without a file no user is a reader.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { errorCode } from "../../shared/base/errors/error-code.js";

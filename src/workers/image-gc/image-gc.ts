@@ -242,7 +242,7 @@ export class ImageGc {
     const firstSeen = this.looked || generation > 1 ? now : NEVER;
     this.records.update(listed, used, now, firstSeen);
     this.looked = true;
-    // At once: what is removed next, or ends this thread, loses no record.
+    // At once: neither the next removal nor the end of this thread loses a record.
     await main.known(this.records.known());
   }
 

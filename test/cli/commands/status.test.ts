@@ -182,7 +182,7 @@ describe("the pod that a name means", () => {
   });
 });
 
-test("a thread at rest is no problem, and is told from one that this node does not need", () => {
+test("a thread at rest is no problem, and has another state than one that this node does not need", () => {
   const off = { starts: 0, loopDelayMaxMs: 0, queued: 0 };
   const threads = [
     { ...off, name: "image-gc", state: "resting" as const, starts: 7 },

@@ -298,7 +298,7 @@ export class FileTree {
       const { parent, name } = this.find(path, "open");
       this.tell(parent, name, kind);
     } catch {
-      // The file has no name any more: nobody watches it.
+      // The file has no name any more, so it has no watcher.
     }
   }
 

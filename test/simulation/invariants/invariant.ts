@@ -8,6 +8,6 @@ export type Broken = (what: string, pod?: string) => void;
 export interface Invariant {
   readonly name: string;
   readonly promisedBy: string;
-  /** Begins to watch. Returns what is asked at the end of each round, when faults are long over. */
+  /** Begins to watch. Returns the check for the end of each round, when faults are long over. */
   readonly watch: (world: World, broken: Broken) => (() => void) | undefined;
 }

@@ -1,4 +1,5 @@
-// The agent's sockets for plugins (src/shared/kubernetes/plugins/bind-grpc.ts): the file is there, nobody connects.
+// The agent's sockets for plugins (src/shared/kubernetes/plugins/bind-grpc.ts): the file is there, and no client
+// connects.
 
 import { Inode } from "../disk/inode.js";
 import { disk } from "../disk/machine-disk.js";

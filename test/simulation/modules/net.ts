@@ -97,7 +97,7 @@ export function connect(place: Place | number, host?: string | (() => void)): So
 }
 export const createConnection = connect;
 
-/** Accepts nobody. */
+/** Accepts no connection. */
 export class Server extends EventEmitter {
   listening = false;
   listen(...args: unknown[]): this {

@@ -46,10 +46,10 @@ export class MessagePort extends EventEmitter {
     if (owner !== undefined) kernel.post(owner, () => this.emit("close"));
   }
   ref(): void {
-    // The simulation ends when it is told.
+    // Workers do not keep the simulation alive: its driver ends it.
   }
   unref(): void {
-    // The simulation ends when it is told.
+    // Workers do not keep the simulation alive: its driver ends it.
   }
 
   private take(message: unknown): void {

@@ -14,7 +14,7 @@ export interface Script {
 
 const WORD = /^(runs|exit|stops|healthy)=(\d+)$/;
 
-/** "runs=5000 exit=1 stops=200 healthy=60000"; what is not named is endless, 0, 0, endless. */
+/** "runs=5000 exit=1 stops=200 healthy=60000"; missing words mean endless, 0, 0, endless. */
 export function commandOf({ runsMs, exitCode, stopsMs, healthyMs }: Partial<Script>): string[] {
   const words = ["process"];
   if (runsMs !== undefined && runsMs !== Infinity) words.push(`runs=${runsMs}`);

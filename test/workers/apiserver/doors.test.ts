@@ -65,7 +65,7 @@ describe("the port of the API", () => {
     return (JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
   };
 
-  test("nobody without a certificate of this node is served, whatever the path", async () => {
+  test("a client without a certificate of this node is refused on every path", async () => {
     for (const path of ["/version", "/api", "/api/v1/pods", "/nothing"]) {
       const answer = await api.raw(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
       match(answer, /^HTTP\/1\.1 401 Unauthorized\r\n[^]*"reason":"Unauthorized"/);

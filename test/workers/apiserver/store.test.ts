@@ -159,7 +159,7 @@ describe("the store", () => {
     await disk.end();
   });
 
-  test("files are readable, and what is edited while no server runs is the next version", async () => {
+  test("files are readable, and one that is edited while no server runs is the next version", async () => {
     const directory = await folder();
     const store = await open(directory);
     const { metadata } = await put(store, map("edited", "1"));

@@ -75,7 +75,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/resources/devices/register-plugin.ts: LONGEST_NAME",
     "src/main/resources/devices/register-plugin.ts: LONGEST_QUOTE",
   ],
-  "texts of messages, and what is kept for them": [
+  "texts of messages, and memory for them": [
     "src/main/model/error-facts.ts: MAX_CAUSES",
     "src/main/model/error-facts.ts: MAX_KEYS",
     "src/main/model/labels.ts: TEXT_LIMIT",

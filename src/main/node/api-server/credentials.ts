@@ -35,7 +35,7 @@ export interface CredentialsDeps {
   log: Pick<Logger, "info" | "warn">;
 }
 
-/** Makes what is missing. @throws OperatorError for a file that cannot be used */
+/** Makes the files that are missing. @throws OperatorError for a file that cannot be used */
 export async function makeCredentials(deps: CredentialsDeps): Promise<void> {
   const { files, nodeName, address, port, clock, log } = deps;
   const authority = await authorityOf(files, clock);

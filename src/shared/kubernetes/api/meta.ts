@@ -1,5 +1,5 @@
 // Kubernetes API object metadata (meta/v1), as a node agent reads it. The types below gen/ are generated from
-// upstream's definitions (tools/kubernetes); this file and its neighbours have what is narrower.
+// upstream's definitions (tools/kubernetes); this file and its neighbours have the narrower types.
 
 import type { ResourceRequirements } from "./gen/core.js";
 import type * as meta from "./gen/meta.js";

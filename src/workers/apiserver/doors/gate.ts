@@ -87,7 +87,7 @@ export class ApiGate implements Gate {
     upgrade: Upgrade | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    // The rest of a body that nobody reads is not waited for.
+    // The connection does not wait for the rest of a body that no handler reads.
     if (request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0) {
       response.shouldKeepAlive = request.httpVersionMajor > 1;
     }

@@ -19,7 +19,7 @@ export const claimStrategy: Strategy = {
     claim.spec = { accessModes: ["ReadWriteOnce"], storageClassName: CLASS, volumeMode: "Filesystem", ...claim.spec };
     claim.metadata.finalizers = [...new Set([...(claim.metadata.finalizers ?? []), PROTECTION])];
     claim.status = { phase: "Pending" };
-    // Of another class nobody provides a volume.
+    // This node provides volumes of no other class.
     if (claim.spec["storageClassName"] !== CLASS || textAt(claim.spec, "volumeName") !== undefined) return;
     claim.spec["volumeName"] = `pvc-${claim.metadata.uid ?? ""}`;
     claim.status = { phase: "Bound", accessModes: claim.spec["accessModes"], capacity: requested(claim) };

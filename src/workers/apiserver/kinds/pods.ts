@@ -86,7 +86,7 @@ function plain(got: string | undefined): unknown {
 /** The resize subresource changes resources only, the ephemeral one adds containers only. */
 function allowedSpec(next: ApiObject, old: ApiObject, subresource: string): Fields {
   const wanted = next.spec ?? {};
-  // Rules and defaults hold for what is added, and not for what was there.
+  // Rules and defaults hold for added containers, and not for those that were there.
   if (subresource === "") return wanted;
   const spec = copyOf(old.spec ?? {});
   if (subresource === "ephemeralcontainers") {

@@ -46,7 +46,7 @@ export function applied(
   if (conflicts.length > 0 && !force) throw conflictOf(conflicts);
   const kept = new Set(others.flatMap(({ fieldsV1 }) => pathsOf(fieldsV1).map(idOf)));
   const before = entries.find((entry) => entry.manager === manager);
-  // What this applier no longer wants, and nobody else either, goes: the innermost first.
+  // Fields that this applier drops, and that no other manager owns, are removed: the innermost first.
   for (const path of before === undefined ? [] : pathsOf(before.fieldsV1).sort((a, b) => b.length - a.length)) {
     if (!mine.has(idOf(path)) && !kept.has(idOf(path))) removeAt(next, path);
   }

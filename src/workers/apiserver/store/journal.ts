@@ -1,6 +1,6 @@
 // The append-only log of changes. A change is made when its line is synced; the files of objects follow from it.
 // Its first line is a checkpoint: what the files held when the log began. So a file that was edited while no server ran
-// is told from one that a crash left behind.
+// differs from one that a crash left behind.
 // Invariant: a line counts when it ends with a line feed. After a failed append nothing is appended before a new log is
 // in place, because the end of the old one is not known.
 

@@ -25,7 +25,7 @@ export function textOf(object: ApiObject): string {
   return `${JSON.stringify(object, undefined, 2)}\n`;
 }
 
-/** The object of a file. @throws Error with what is wrong with it */
+/** The object of a file. @throws Error that names the fault */
 export function objectOf(text: string, path: string, resource: Resource): ApiObject {
   const value: unknown = JSON.parse(text);
   if (!isFields(value) || !isFields(value["metadata"]) || typeof value["metadata"]["name"] !== "string") {

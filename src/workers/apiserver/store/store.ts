@@ -126,7 +126,7 @@ export class Store {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#working;
-    // What is edited from now on is told from what a crash left behind.
+    // From now on an edited file differs from its digest in the checkpoint.
     if (this.#isLogged) await this.#tryCompact();
     await this.#journal.close();
   }
@@ -134,7 +134,7 @@ export class Store {
   async #work(): Promise<void> {
     while (this.#pending.length > 0) {
       await this.#commit(this.#pending.splice(0, MAX_BATCH));
-      // Files follow when nobody waits; a busy store writes the newest version only.
+      // Files follow when no change waits; a busy store writes the newest version only.
       if (this.#pending.length === 0) await this.#writeFiles();
       if (this.#journal.bytes > (this.options.maxLogBytes ?? MAX_LOG_BYTES)) await this.#tryCompact();
     }

@@ -1,4 +1,4 @@
-// One request and its response on a connection: what is to be sent, and the two windows.
+// One request and its response on a connection: the bytes that wait to be sent, and the two windows.
 // Invariant: the peer can make us hold at most STREAM_WINDOW bytes for the stream, because only bytes that the call has
 // read are given back.
 

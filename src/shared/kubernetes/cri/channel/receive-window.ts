@@ -3,7 +3,7 @@
 /** Bytes that a response may bring before they are read, on its stream. */
 export const STREAM_WINDOW = 1024 * 1024;
 
-/** Given back at once: the windows of the streams bound what is held. */
+/** Given back at once: the windows of the streams bound the bytes in memory. */
 export const CONNECTION_WINDOW = 1024 * 1024;
 
 export class ReceiveWindow {

@@ -234,7 +234,7 @@ test("a call behind a broken connection gets a new one", async (context) => {
 test("a peer that sends more than the stream's window loses the call, not the connection", async (context) => {
   const path = await newSocket(context);
   const block = frame(TYPE.DATA, 0, 1, Buffer.alloc(16_384));
-  // Messages that nobody reads: the reader takes one and stops.
+  // Unread messages: the reader takes one and stops.
   const messages = Buffer.concat([HEADERS, frame(TYPE.DATA, 0, 1, withPrefix(Buffer.from("x"))), repeat(block, 70)]);
   await startHostile(context, path, serve(stream(messages, 0)));
   const client = new TestClient(context, "own", path);

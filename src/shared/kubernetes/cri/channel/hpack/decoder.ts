@@ -7,7 +7,7 @@ import { DynamicTable, MAX_TABLE_BYTES, sizeOf } from "./dynamic-table.js";
 import { decodeHuffman } from "./huffman.js";
 import { STATIC_TABLE, type Field } from "./static-table.js";
 
-/** Bytes of the fields of one response or its trailers, by RFC 7541's count. The runtime is told. */
+/** Bytes of the fields of one response or its trailers, by RFC 7541's count. SETTINGS announce it to the runtime. */
 export const MAX_LIST_BYTES = 64 * 1024;
 
 export interface FieldList {
