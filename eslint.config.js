@@ -115,12 +115,7 @@ export default tseslint.config(
     ],
     rules: untrustedFiles,
   },
-  {
-    files: ["src/**"],
-    // Objects there are of any kind, and are written as JSON: a member that is undefined would be a change.
-    ignores: ["src/workers/apiserver/**"],
-    rules: { "nodelet/conditional-spread": "error" },
-  },
+  { files: ["src/**"], rules: { "nodelet/conditional-spread": "error" } },
   { files: ["src/shared/base/queue/**"], rules: { "no-restricted-globals": ["error", ...timeGlobals] } },
   {
     files: ["src/shared/base/clock/**"],

@@ -42,7 +42,7 @@ function entry(resource: Resource): Fields {
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs: resource.verbs,
-    ...(shortNames.length === 0 ? {} : { shortNames }),
+    shortNames: shortNames.length > 0 ? shortNames : undefined,
     subresources: subresourcesOf(resource).map((sub) => ({
       subresource: sub.name,
       responseKind: { group, version, ...sub.of, kind: sub.kind },

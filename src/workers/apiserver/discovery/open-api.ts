@@ -70,7 +70,8 @@ function schemasOf(served: readonly Resource[]): Fields {
     if (schemas[message] !== undefined) return;
     const fields = [...fieldsOf(message)];
     schemas[message] = {
-      ...{ description: "", type: "object" },
+      description: "",
+      type: "object",
       properties: { ...typed, ...Object.fromEntries(fields.map(([name, field]) => [name, propertyOf(field)])) },
       ...more,
     };

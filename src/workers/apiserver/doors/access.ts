@@ -59,7 +59,7 @@ export function review(
   const head = { kind: resource.kind, apiVersion: apiVersionOf(resource) };
   if (resource.resource === "selfsubjectreviews") {
     const { name: username, groups, extra } = caller;
-    const userInfo = { username, groups: [...groups], ...(extra && { extra }) };
+    const userInfo = { username, groups: [...groups], extra };
     return { ...head, metadata: { creationTimestamp: nowText(clock) }, status: { userInfo } };
   }
   const spec = body.spec ?? {};
@@ -74,8 +74,12 @@ export function review(
   const read = (field: string): string => (isFields(asked) ? (textAt(asked, field) ?? "") : "");
   const allowed = isAllowed(isReader, user, {
     verb: isFields(asked) ? read("verb") : (textAt(other, "verb") ?? ""),
-    ...{ group: read("group"), resource: read("resource"), subresource: read("subresource") },
-    ...{ namespace: read("namespace"), path: textAt(other, "path") ?? "", isResource: isFields(asked) },
+    group: read("group"),
+    resource: read("resource"),
+    subresource: read("subresource"),
+    namespace: read("namespace"),
+    path: textAt(other, "path") ?? "",
+    isResource: isFields(asked),
   });
   return { ...head, metadata: {}, spec, status: { allowed } };
 }

@@ -97,7 +97,7 @@ export class ApiGate implements Gate {
     if (info.isResource && STREAMS.includes(info.subresource)) info.verb = "create";
     const user = await this.#userOf(request);
     const refuse = (error: ApiError, why: string): never => {
-      const refusal = { status: error.code, why, method, path: target.path, ...(user && { user: user.name }) };
+      const refusal = { status: error.code, why, method, path: target.path, user: user?.name };
       this.#noteRefusal(request, response, refusal);
       throw error;
     };
@@ -198,7 +198,7 @@ export class ApiGate implements Gate {
   #noteRefusal(
     request: IncomingMessage,
     response: ServerResponse,
-    refusal: { status: number; why: string; method: string; path: string; user?: string },
+    refusal: { status: number; why: string; method: string; path: string; user?: string | undefined },
   ): void {
     this.port.refusals.request({ client: request.socket.remoteAddress ?? "", ...refusal });
     this.port.refused(request.socket, response);

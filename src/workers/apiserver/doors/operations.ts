@@ -153,7 +153,7 @@ async function remove(call: Call): Promise<Answer> {
   // For pods, and objects that stay with a deletion timestamp, the response is the object, otherwise a Status.
   if (resource.key === "pods" || !gone) return ok(object);
   const { name, uid } = object.metadata;
-  const details = { name, ...(resource.group !== "" && { group: resource.group }), kind: resource.resource, uid };
+  const details = { name, group: resource.group || undefined, kind: resource.resource, uid };
   return { code: 200, text: JSON.stringify(success(details)) };
 }
 
@@ -181,5 +181,5 @@ async function evict(call: Call): Promise<Answer> {
 }
 
 function success(details?: Fields): Fields {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", ...(details && { details }) };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }

@@ -36,8 +36,11 @@ export const claimStrategy: Strategy = {
         creationTimestamp: nowText(world.clock),
       },
       spec: {
-        ...{ capacity: requested(claim), accessModes: claim.spec?.["accessModes"], storageClassName: CLASS },
-        ...{ persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" },
+        capacity: requested(claim),
+        accessModes: claim.spec?.["accessModes"],
+        storageClassName: CLASS,
+        persistentVolumeReclaimPolicy: "Retain",
+        volumeMode: "Filesystem",
         claimRef: { kind: "PersistentVolumeClaim", apiVersion: "v1", namespace, name, uid },
         hostPath: { path: join(world.volumesDir, namespace, name), type: "DirectoryOrCreate" },
       },

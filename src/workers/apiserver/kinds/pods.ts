@@ -1,5 +1,6 @@
 // Pods: the rules and defaults of manifests, the only node, and which parts each subresource may change.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { fieldName } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { checkPodManifest } from "../../tasks/manifest/check-pod.js";
@@ -110,5 +111,5 @@ function withContainerDefaults(container: Fields): Fields {
   const { targetContainerName, ...common } = container;
   const pod = { metadata: { name: "pod" }, spec: { containers: [common] } } as unknown as Pod;
   const [filled] = withPodDefaults(pod).spec.containers;
-  return { ...filled, ...(targetContainerName !== undefined && { targetContainerName }) };
+  return omitUndefined<Fields>({ ...filled, targetContainerName });
 }

@@ -7,7 +7,10 @@ import { listAt, type ApiObject } from "../objects/object.js";
 export const STREAMS: readonly string[] = ["exec", "attach", "portforward"];
 
 const PATHS: Readonly<Record<string, string>> = {
-  ...{ log: "containerLogs", exec: "exec", attach: "attach", portforward: "portForward" },
+  log: "containerLogs",
+  exec: "exec",
+  attach: "attach",
+  portforward: "portForward",
 };
 
 /** With the query. @throws ApiError for a container that the pod does not have */

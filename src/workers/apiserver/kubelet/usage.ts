@@ -31,10 +31,8 @@ export async function usage(
         const object = wanted.get(`${String(podNamespace)}/${String(podName)}`);
         if (object === undefined) return [];
         const containers = listAt(pod, "containers").map((one) => ({ name: one["name"], usage: amounts(one) }));
-        const { labels } = object.metadata;
-        return [
-          entry(resource, { name: podName, namespace: podNamespace, ...(labels && { labels }) }, pod, { containers }),
-        ];
+        const metadata = { name: podName, namespace: podNamespace, labels: object.metadata.labels };
+        return [entry(resource, metadata, pod, { containers })];
       });
   const apiVersion = apiVersionOf(resource);
   if (name === "") return { kind: `${resource.kind}List`, apiVersion, metadata: {}, items };

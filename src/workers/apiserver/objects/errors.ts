@@ -1,6 +1,7 @@
 // Every refusal is an ApiError, sent as a Status object. Reasons, details and the words are the server's contract:
 // clients tell causes apart by them.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import type { Fields } from "./object.js";
 import type { Resource } from "./resource.js";
@@ -33,16 +34,16 @@ export class ApiError extends Error {
   }
 
   toStatus(): Fields {
-    return {
+    return omitUndefined<Fields>({
       kind: "Status",
       apiVersion: "v1",
       metadata: this.listMeta,
       status: "Failure",
       message: this.message,
-      ...(this.reason === "" ? {} : { reason: this.reason }),
-      ...(this.details === undefined ? {} : { details: this.details }),
+      reason: this.reason || undefined,
+      details: this.details,
       code: this.code,
-    };
+    });
   }
 }
 
@@ -52,7 +53,7 @@ const groupResource = ({ group, resource }: Of): string => (group === "" ? resou
 
 /** `kind` in details is the resource's name: the server's own habit. */
 function details({ group, resource }: Of, name: string): StatusDetails {
-  return { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind: resource };
+  return omitUndefined<StatusDetails>({ name: name || undefined, group: group || undefined, kind: resource });
 }
 
 export function notFound(of: Of, name: string): ApiError {
@@ -119,12 +120,13 @@ export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: re
   const lines = [...new Set(errors.map(({ field, text }) => `${field}: ${text}`))];
   const qualified = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
   const message = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
-  return new ApiError(422, "Invalid", `${qualified} ${quote(name)} is invalid: ${message}`, {
-    ...(name === "" ? {} : { name }),
-    ...(of.group === "" ? {} : { group: of.group }),
-    ...(of.kind === "" ? {} : { kind: of.kind }),
+  const details = omitUndefined<StatusDetails>({
+    name: name || undefined,
+    group: of.group || undefined,
+    kind: of.kind || undefined,
     causes: errors.map(({ reason, field, text }) => ({ reason, message: text, field })),
   });
+  return new ApiError(422, "Invalid", `${qualified} ${quote(name)} is invalid: ${message}`, details);
 }
 
 export function badRequest(message: string): ApiError {

@@ -106,7 +106,10 @@ function involved(event: ApiObject): string {
 }
 
 const MODES: Readonly<Record<string, string>> = {
-  ...{ ReadWriteOnce: "RWO", ReadOnlyMany: "ROX", ReadWriteMany: "RWX", ReadWriteOncePod: "RWOP" },
+  ReadWriteOnce: "RWO",
+  ReadOnlyMany: "ROX",
+  ReadWriteMany: "RWX",
+  ReadWriteOncePod: "RWOP",
 };
 
 function modes(at: Fields | undefined): string {

@@ -43,7 +43,7 @@ function tableOf(
   return {
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
-    metadata: { resourceVersion, ...(isList ? { continue: next, remainingItemCount } : {}) },
+    metadata: isList ? { resourceVersion, continue: next, remainingItemCount } : { resourceVersion },
     columnDefinitions: withColumns ? columns.map(definition) : null,
     rows: objects.map((object) => ({
       cells: columns.map(({ cell }) => cell(object, now)),

@@ -14,7 +14,7 @@ export interface Change {
   /** namespace/name, or name. */
   readonly key: string;
   readonly object: ApiObject;
-  readonly previous?: ApiObject;
+  readonly previous?: ApiObject | undefined;
 }
 
 export class History {

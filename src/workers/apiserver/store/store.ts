@@ -268,10 +268,13 @@ export class Store {
     }
     try {
       const object = objectOf(text, path, resource);
-      // Somebody edited the file after the last change: that is one more.
-      const version = isOfLog ? object.metadata.resourceVersion : String(++this.#revision);
-      const metadata = { ...object.metadata, ...(version !== undefined && { resourceVersion: version }) };
-      this.#take(resource, path, { ...object, metadata }, isOfLog ? digest : undefined);
+      if (isOfLog) {
+        this.#take(resource, path, object, digest);
+        return;
+      }
+      // An operator edited the file after the last change: that is one more.
+      const metadata = { ...object.metadata, resourceVersion: String(++this.#revision) };
+      this.#take(resource, path, { ...object, metadata });
     } catch (error) {
       this.options.log.warn({ path }, `the file of an object is left out: ${errorText(error)}`);
     }

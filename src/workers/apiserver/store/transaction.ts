@@ -45,7 +45,7 @@ export class Transaction implements Reader {
     const previous = this.get(resource, key);
     const stored = this.stamped(object);
     const type = previous === undefined ? "ADDED" : "MODIFIED";
-    this.record({ type, resource, key, object: stored, ...(previous && { previous }) });
+    this.record({ type, resource, key, object: stored, previous });
     return stored;
   }
 

@@ -1,6 +1,7 @@
 // Delete: preconditions, the grace of pods, finalizers. A pod that has time left is only marked; who deletes it again
 // may shorten that time; with none left it goes, and watches see both the mark and the end.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { isClaimUsed, unprotected } from "../kinds/claims.js";
 import { strategyOf } from "../kinds/others.js";
 import { badRequest, forbidden, notFound, preconditionConflict } from "../objects/errors.js";
@@ -31,12 +32,12 @@ export function readDeleteOptions(body: unknown, query: URLSearchParams): Delete
   if (seconds !== undefined && !Number.isSafeInteger(seconds)) throw badRequest("gracePeriodSeconds is no integer");
   const [uid, resourceVersion] = [textAt(preconditions, "uid"), textAt(preconditions, "resourceVersion")];
   const isDry = Array.isArray(fields["dryRun"]) && fields["dryRun"].includes("All");
-  return {
-    ...(seconds !== undefined && { gracePeriodSeconds: seconds }),
-    ...(uid !== undefined && { uid }),
-    ...(resourceVersion !== undefined && { resourceVersion }),
-    ...(isDry && { dryRun: true }),
-  };
+  return omitUndefined<DeleteOptions>({
+    gracePeriodSeconds: seconds,
+    uid,
+    resourceVersion,
+    dryRun: isDry ? true : undefined,
+  });
 }
 
 export function deleteObject(target: Target, options: DeleteOptions, context: WriteContext): Deleted {

@@ -128,7 +128,7 @@ export class Watch {
   }
 
   #bookmark(annotations?: Record<string, string>, revision = this.store.revision): void {
-    const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) };
+    const metadata = { resourceVersion: String(revision), annotations };
     const more = this.resource.key === "pods" ? { spec: { containers: null }, status: {} } : {};
     const { kind } = this.resource;
     this.#line("BOOKMARK", { kind, apiVersion: apiVersionOf(this.resource), metadata, ...more });
