@@ -10,6 +10,7 @@ import { openRun } from "../../tools/standalone/runs.js";
 import { Environment, type OpenLane } from "./environment.js";
 import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
+import { thisMachine, waitForRoom } from "./overload.js";
 import { recentFirst, recentPaths } from "./recent.js";
 import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
 import { plan, planLanes, retries } from "./schedule.js";
@@ -65,6 +66,8 @@ export async function main(jobs: readonly Job[]): Promise<number> {
 class TestRun {
   private readonly outcomes: Outcome[] = [];
   private readonly lanes: OpenLane[] = [];
+  private readonly machine = thisMachine(availableParallelism());
+  private running = 0;
 
   constructor(
     private readonly jobs: readonly Job[],
@@ -91,7 +94,7 @@ class TestRun {
   private async runTogether(jobs: readonly Job[]): Promise<void> {
     const waiting = new Map<LaneKind, Job[]>();
     for (const job of jobs) waiting.set(job.lane, [...(waiting.get(job.lane) ?? []), job]);
-    const { atOnce, inTurn } = planLanes(jobs, availableParallelism());
+    const { atOnce, inTurn } = planLanes(jobs, this.machine.processors);
     const start = (kind: LaneKind, index: number): Promise<void> =>
       this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? []);
     const chain = async (): Promise<void> => {
@@ -105,8 +108,11 @@ class TestRun {
     if (waiting.length === 0) return;
     const open = await this.environment.open(kind, name);
     this.lanes.push(open);
-    for (let job = waiting.shift(); job !== undefined && !this.signal.aborted; job = waiting.shift()) {
-      this.outcomes.push({ job, first: await this.runJob(open, job) });
+    while (waiting.length > 0 && !this.signal.aborted) {
+      // Emulated machines are the longest lane: they never wait for the others.
+      if (kind !== "machine") await waitForRoom(() => this.running > 0 && !this.signal.aborted, this.machine);
+      const job = waiting.shift();
+      if (job !== undefined) this.outcomes.push({ job, first: await this.runJob(open, job) });
     }
   }
 
@@ -135,7 +141,9 @@ class TestRun {
   private async runJob({ lane }: OpenLane, job: Job): Promise<FileResult> {
     const isShown = this.jobs.length <= FEW_FILES || this.jobs.every(({ suite }) => suite === "hostile");
     const file = join(ROOT, "dist", "test", `${job.name}.test.js`);
+    this.running++;
     const result = await lane.run(file, job.timeoutMs, isShown ? (text) => process.stdout.write(text) : undefined);
+    this.running--;
     if (result.failed > 0 && !this.signal.aborted) await this.keep(job, result);
     const hides = result.failed > 0 && !isShown;
     console.log(`${hides ? `${result.output}\n` : ""}${lineOf(job, result)}`);

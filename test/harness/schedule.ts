@@ -14,7 +14,8 @@ const ALONE: readonly { part: string; reason: string }[] = [
 ];
 /** Files that take minutes begin first: otherwise a lane ends long after the others, and processors are idle. */
 const LONGEST: readonly string[] = [
-  ...["vm/node", "vm/quick-start-12", "vm/quick-start-13", "vm/release"],
+  ...["vm/node", "vm/quick-start-12", "vm/quick-start-13", "vm/release", "simulation/simulation"],
+  ...["faults/churn", "cluster/own-api", "integration/why-cases", "integration/status-page-layout"],
   ...["cluster/dynamic-config", "faults/dynamic-config", "faults/threads", "integration/pod-security"],
   ...["faults/dynamic-resources", "integration/nodelet-apply", "integration/status-page", "faults/cluster-credentials"],
   ...["faults/hung-volumes-cluster", "integration/flex-volumes", "integration/pod-deadlines", "integration/tracing"],
@@ -52,8 +53,8 @@ export function planLanes(jobs: readonly Job[], processors: number): { atOnce: L
     .filter(([kind]) => !IN_TURN.includes(kind))
     .flatMap(([kind, count]) => Array.from({ length: Math.min(count, mostAtOnce(kind, processors)) }, () => kind));
   const inTurn = IN_TURN.filter((kind) => files.has(kind));
-  // For machines that still wait then: they use what the other lanes have left.
-  if ((files.get("machine") ?? 0) > 1) inTurn.push("machine");
+  // For the files of the longest lanes that still wait then.
+  if (inTurn.length > 0 && files.has("containerd")) inTurn.push("containerd");
   return { atOnce, inTurn };
 }
 

@@ -72,7 +72,7 @@ describe("the order of the files", () => {
       ["cluster/dynamic-config", "faults/threads", "integration/b", "integration/a"],
     );
   });
-  test("lanes of other runtimes and other Nodes run one after the other, and then a second one of machines", () => {
+  test("lanes of other runtimes and other Nodes run one after the other, and then a third one of containerd", () => {
     const of = (lane: Job["lane"], count: number): Job[] =>
       Array.from({ length: count }, (_, n) => ({ ...job(`${lane}/f${n}`), lane }));
     const all = [
@@ -84,7 +84,7 @@ describe("the order of the files", () => {
     ];
     assert.deepEqual(planLanes(all, 2), {
       atOnce: ["containerd", "containerd", "machine"],
-      inTurn: ["containerd2", "docker", "node22", "machine"],
+      inTurn: ["containerd2", "docker", "node22", "containerd"],
     });
     assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], 2), {
       atOnce: ["plain", "plain", "plain", "machine"],
