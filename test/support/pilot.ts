@@ -9,6 +9,7 @@ import type { Plan, Step } from "../../src/main/model/step.js";
 import type { StartFailure } from "../../src/main/model/synced-pod.js";
 import { planPod } from "../../src/main/pods/planner/plan.js";
 import { RestartMemory } from "../../src/main/pods/planner/restart-memory.js";
+import { steadyTime } from "../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import { ModelRuntime } from "./model-runtime.js";
 
@@ -40,7 +41,7 @@ export class Pilot {
     return planPod({
       pod: this.wanted,
       observed,
-      now,
+      now: steadyTime(now),
       backoff: this.backoff,
       startFailures: this.failures,
       probes: this.probes,
@@ -71,7 +72,7 @@ export class Pilot {
     this.memory.record(step);
     this.runtime.apply(step);
     if ("backoff" in step && step.backoff !== undefined)
-      this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.runtime.now);
+      this.backoff.next(step.backoff.key, step.backoff.finishedAt, steadyTime(this.runtime.now));
     return step.kind === "start-container" ? `start ${step.container.name}` : step.kind;
   }
 

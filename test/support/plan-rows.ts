@@ -8,6 +8,7 @@ import { defaultRestartGates, type RestartGates } from "../../src/main/model/res
 import type { Plan, Step } from "../../src/main/model/step.js";
 import { planPod } from "../../src/main/pods/planner/plan.js";
 import { RestartMemory } from "../../src/main/pods/planner/restart-memory.js";
+import { steadyTime } from "../../src/shared/base/clock/moments.js";
 import type { Container, Pod } from "../../src/shared/kubernetes/api/pod.js";
 import {
   ContainerState,
@@ -61,13 +62,13 @@ export function planOf(situation: Situation): Plan {
   for (const name of restarting) {
     const kill = { kind: "kill-container", containerId: idOf(name), name, reason: "" } as const;
     const forResize = resizing.includes(name) ? ({ forResize: true } as const) : {};
-    memory.record({ ...kill, graceSeconds: 2, deadline: NOW + 2000, restart: true, ...forResize });
+    memory.record({ ...kill, graceSeconds: 2, deadline: steadyTime(NOW + 2000), restart: true, ...forResize });
   }
   const result = (probe: string) => (id: string) => probes[`${probe} ${id.slice(3)}`];
   return planPod({
     pod,
     observed,
-    now: NOW,
+    now: steadyTime(NOW),
     backoff: new CrashBackoff(),
     startFailures: new Map(),
     probes: { startup: result("startup"), readiness: result("readiness"), liveness: result("liveness") },

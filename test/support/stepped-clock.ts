@@ -1,6 +1,14 @@
 // Virtual time: nothing happens until the test steps.
 
 import { sleepOn, type Clock, type Timer } from "../../src/shared/base/clock/clock.js";
+import {
+  type MonotonicTime,
+  type SteadyTime,
+  type WallTime,
+  monotonicTime,
+  steadyTime,
+  wallTime,
+} from "../../src/shared/base/clock/moments.js";
 
 interface Entry {
   due: number;
@@ -16,17 +24,17 @@ export class SteppedClock implements Clock {
   /** `startMs`: wall time at which the clock begins. */
   constructor(private readonly startMs = 0) {}
 
-  now(): number {
-    return this.startMs + this.time + this.ahead;
+  now(): WallTime {
+    return wallTime(this.startMs + this.time + this.ahead);
   }
   nowNanos(): bigint {
     return BigInt(Math.round(this.now() * 1e6));
   }
-  steady(): number {
-    return this.startMs + this.time;
+  steady(): SteadyTime {
+    return steadyTime(this.startMs + this.time);
   }
-  monotonic(): number {
-    return this.time;
+  monotonic(): MonotonicTime {
+    return monotonicTime(this.time);
   }
   after(ms: number, fn: () => void): Timer {
     return this.add({ due: this.time + ms, fn });

@@ -10,6 +10,7 @@ import type { Context } from "../../src/cli/context.js";
 import { CliError, EXIT } from "../../src/cli/errors.js";
 import { painter } from "../../src/cli/output/colour.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { wallTime } from "../../src/shared/base/clock/moments.js";
 import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
 import { waitFor, type TestNode } from "../harness/node.js";
 import { PATIENCE_MS } from "./static-pods.js";
@@ -48,7 +49,7 @@ export function why(node: TestNode, pod: string): Promise<Shown> {
 
 /** As shown at this moment. */
 export function podsAt(node: TestNode, now: number): Promise<Shown> {
-  return shown(node, (context) => podsCommand(context, {}), { clock: { ...systemClock, now: () => now } });
+  return shown(node, (context) => podsCommand(context, {}), { clock: { ...systemClock, now: () => wallTime(now) } });
 }
 
 /** Fails unless `pods` and `status` call the pod as well, or as broken, as `why` does at the same time. */

@@ -39,6 +39,7 @@ import { volumeMetrics } from "../../src/main/volumes/metrics.js";
 import { volumeStatsMetrics } from "../../src/main/volumes/persistent/metrics.js";
 import { seLinuxMountMetrics } from "../../src/main/volumes/se-linux-metrics.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
+import { wallTime } from "../../src/shared/base/clock/moments.js";
 import { probeMetrics, scheduleMetrics } from "../../src/shared/node/probes/metrics.js";
 import { criChannelMetrics } from "../../src/shared/telemetry/metrics/cri-channel.js";
 import type { Counter, Gauge, Histogram } from "../../src/shared/telemetry/metrics/prom.js";
@@ -186,7 +187,8 @@ function mainThread(registry: NotingRegistry): void {
 }
 
 function workerThreads(registry: NotingRegistry): void {
-  const times = { machineStartedAt: 0, agentStartedAt: 0, firstRegistrationAt: 0, registeredAt: 0, readyAt: 0 };
+  const at = wallTime(0);
+  const times = { machineStartedAt: at, agentStartedAt: at, firstRegistrationAt: at, registeredAt: at, readyAt: at };
   nodeStatusMetrics(registry).startedUp(times);
   serverAuthMetrics(registry, systemClock);
   boardMetrics(registry, () => []);

@@ -3,6 +3,7 @@
 // Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { WallTime } from "../../shared/base/clock/moments.js";
 import { goPlatform } from "../../shared/base/text/go-platform.js";
 import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import { createApiClient, type ConnectedClient } from "../../shared/kubernetes/api/client/client.js";
@@ -51,8 +52,8 @@ const POD_KEY_MS = 120_000;
 export interface JoinDeps {
   settings: Settings;
   nodeName: string;
-  /** Wall time at which the process started, ms. */
-  startedAtMs: number;
+  /** The moment at which the process started. */
+  startedAtMs: WallTime;
   resources: NodeResourcesHolder;
   hostIPs: HostIPs;
   /** Handlers for sockets of all plugins except CSI drivers. */

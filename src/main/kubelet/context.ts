@@ -2,6 +2,7 @@
 // process-wide objects that node-life.ts creates first.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { WallTime } from "../../shared/base/clock/moments.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
@@ -30,7 +31,6 @@ export interface AgentContext {
 interface ClusterContext {
   /** The settings of the command line and the files, unchanged. */
   settings: Settings;
-  /** Wall time, ms. */
-  startedAtMs: number;
+  startedAtMs: WallTime;
   giveUp: (reason: string) => void;
 }

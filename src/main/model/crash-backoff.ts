@@ -4,6 +4,7 @@
 // does.
 
 import { goDuration } from "../../shared/base/clock/go-duration.js";
+import { type SteadyTime, type WallTime, earliest, later, steadyTime } from "../../shared/base/clock/moments.js";
 import { CRASH_RESET_MS } from "../../shared/kubernetes/api/crash-reset.js";
 import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
 import { podDescription } from "../../shared/kubernetes/api/pod.js";
@@ -21,14 +22,14 @@ const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, r
 
 interface Entry {
   delayMs: number;
-  lastStep: number;
+  lastStep: SteadyTime;
   /** The container's finish time: as reported by the runtime, and by the clock of the back-off. */
-  finish?: { reported: number; at: number };
+  finish?: { reported: WallTime; at: SteadyTime };
 }
 
 export interface InBackoff {
   /** The earliest time of the next start. */
-  until: number;
+  until: SteadyTime;
   /** The full delay of this step, not the rest of it. */
   delayMs: number;
 }
@@ -40,7 +41,7 @@ export class CrashBackoff {
   /** `steadyOf` converts a time of the runtime to the clock of `now`, with the present offset of both clocks. */
   constructor(
     options: Partial<BackoffOptions> = {},
-    private readonly steadyOf: (finishedAtMs: number) => number = (finishedAtMs) => finishedAtMs,
+    private readonly steadyOf: (finishedAt: WallTime) => SteadyTime = (finishedAt) => steadyTime(finishedAt),
   ) {
     const { baseMs, maxMs, resetMs } = { ...crashBackoffDefaults, ...options };
     this.options = { baseMs: Math.min(baseMs, maxMs), maxMs, resetMs };
@@ -48,15 +49,15 @@ export class CrashBackoff {
 
   /**
    * Must a container that finished at `finishedAt` still wait? Undefined: it may start now; call `next` when it is
-   * started. `finishedAt` is the runtime's wall time; all others are milliseconds by the steady clock.
+   * started.
    */
-  inBackoff(key: string, finishedAt: number, now: number): InBackoff | undefined {
+  inBackoff(key: string, finishedAt: WallTime, now: SteadyTime): InBackoff | undefined {
     const entry = this.entries.get(key);
     return entry === undefined ? undefined : this.waitSince(entry, this.finished(entry, finishedAt, now), now);
   }
 
   /** As `inBackoff`, but counted from the entry's last step: the form image pulls use. */
-  inBackoffSinceStep(key: string, now: number): InBackoff | undefined {
+  inBackoffSinceStep(key: string, now: SteadyTime): InBackoff | undefined {
     const entry = this.entries.get(key);
     return entry === undefined ? undefined : this.waitSince(entry, entry.lastStep, now);
   }
@@ -65,13 +66,14 @@ export class CrashBackoff {
    * Advances the entry: the container starts after it had finished at `finishedAt`. Returns the delay of the next
    * restart.
    */
-  next(key: string, finishedAt: number, now: number): number {
+  next(key: string, finishedAt: WallTime, now: SteadyTime): number {
     const entry = this.entries.get(key);
-    const { baseMs, maxMs } = this.options;
-    const fresh = entry === undefined || this.expired(entry, this.finished(entry, finishedAt, now));
-    const delayMs = fresh ? baseMs : Math.min(entry.delayMs * 2, maxMs);
-    this.entries.set(key, { delayMs, lastStep: now });
-    return delayMs;
+    return this.advance(key, entry, entry === undefined ? now : this.finished(entry, finishedAt, now), now);
+  }
+
+  /** As `next`, counted from now: the form image pulls use. */
+  step(key: string, now: SteadyTime): number {
+    return this.advance(key, this.entries.get(key), now, now);
   }
 
   /** Drops one entry (image pulled, container removed). */
@@ -80,7 +82,7 @@ export class CrashBackoff {
   }
 
   /** Drops entries that can no longer delay anything; call now and then. */
-  collect(now: number): void {
+  collect(now: SteadyTime): void {
     const { resetMs, maxMs } = this.options;
     for (const [key, entry] of this.entries) {
       // A container may have finished just before the reset, with its delay still running.
@@ -96,14 +98,22 @@ export class CrashBackoff {
     return this.entries.size;
   }
 
-  private waitSince(entry: Entry, since: number, now: number): InBackoff | undefined {
-    const until = since + entry.delayMs;
+  private advance(key: string, entry: Entry | undefined, since: SteadyTime, now: SteadyTime): number {
+    const { baseMs, maxMs } = this.options;
+    const fresh = entry === undefined || this.expired(entry, since);
+    const delayMs = fresh ? baseMs : Math.min(entry.delayMs * 2, maxMs);
+    this.entries.set(key, { delayMs, lastStep: now });
+    return delayMs;
+  }
+
+  private waitSince(entry: Entry, since: SteadyTime, now: SteadyTime): InBackoff | undefined {
+    const until = later(since, entry.delayMs);
     return this.expired(entry, since) || until <= now ? undefined : { until, delayMs: entry.delayMs };
   }
 
   /** Kept from the first call on. Otherwise a clock that is set back would delay the container by the same time. */
-  private finished(entry: Entry, reported: number, now: number): number {
-    if (entry.finish?.reported !== reported) entry.finish = { reported, at: Math.min(this.steadyOf(reported), now) };
+  private finished(entry: Entry, reported: WallTime, now: SteadyTime): SteadyTime {
+    if (entry.finish?.reported !== reported) entry.finish = { reported, at: earliest(this.steadyOf(reported), now) };
     return entry.finish.at;
   }
 

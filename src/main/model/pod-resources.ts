@@ -1,6 +1,7 @@
 // Allocated and actuated CPU and memory of a pod: both may differ from the spec, which has the desired ones. Pure.
 // Other resources cannot be resized and are always those of the spec.
 
+import type { SteadyTime } from "../../shared/base/clock/moments.js";
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { perSpec } from "../../shared/kubernetes/api/per-spec.js";
 import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/kubernetes/api/pod.js";
@@ -20,8 +21,8 @@ export interface PodResources {
 export interface ResizeView {
   /** The resources last set in the runtime for its containers; undefined: not known. */
   actuated: PodResources | undefined;
-  /** After a failure nothing is tried before this moment of the steady clock. */
-  retryAt?: number;
+  /** After a failure nothing is tried before this moment. */
+  retryAt?: SteadyTime;
 }
 
 export function resourcesOf({ spec }: Pick<Pod, "spec">): PodResources {

@@ -1,5 +1,6 @@
 // The planner's output: typed steps that the doer executes, one verb per file in runtime/.
 
+import type { SteadyTime, WallTime } from "../../shared/base/clock/moments.js";
 import type { ContainerStateWaiting } from "../../shared/kubernetes/api/pod-status.js";
 import type { Container } from "../../shared/kubernetes/api/pod.js";
 import type { EventInput } from "./event-recorder.js";
@@ -11,8 +12,8 @@ export type ContainerKind = "init" | "app" | "ephemeral";
 export interface BackoffStep {
   /** The container's key in CrashBackoff. */
   key: string;
-  /** Finish time of the previous container, milliseconds since the epoch, as reported by the runtime. */
-  finishedAt: number;
+  /** Finish time of the previous container, as reported by the runtime. */
+  finishedAt: WallTime;
 }
 
 export interface CreateSandboxStep {
@@ -52,8 +53,8 @@ export interface KillContainerStep {
   name: string;
   /** Seconds the container gets between its stop signal and SIGKILL. */
   graceSeconds: number;
-  /** The end of the grace period, by the steady clock: the preStop hook and the stop after it share it. */
-  deadline: number;
+  /** The end of the grace period: the preStop hook and the stop after it share it. */
+  deadline: SteadyTime;
   /** Stopped for a restart, independent of its restart policy and exit code. */
   restart?: true | undefined;
   /** It gets its new resources at its next start. */
@@ -67,8 +68,7 @@ export interface PreStopStep {
   kind: "run-pre-stop";
   containerId: string;
   name: string;
-  /** By the steady clock. */
-  deadline: number;
+  deadline: SteadyTime;
   reason: string;
 }
 /** Running containers get other CPU and memory values, and the pod's cgroup with them. */
@@ -128,14 +128,14 @@ export interface RestartingAll {
 
 export interface Plan {
   steps: Step[];
-  /** The time at which the plan changes without an event (back-off expires, deadline reached): by the steady clock. */
-  wakeAt?: number;
+  /** The time at which the plan changes without an event (back-off expires, deadline reached). */
+  wakeAt?: SteadyTime;
   /** Waiting containers with the reason that the pod's status shows. */
   waiting: Map<string, ContainerStateWaiting>;
   /** The pod completed and none of its containers will start again. */
   finished: boolean;
-  /** The deadline for stopping the remaining containers of a completed pod, by the steady clock. */
-  endDeadline?: number;
+  /** The deadline for stopping the remaining containers of a completed pod. */
+  endDeadline?: SteadyTime;
   /** Names of containers that will be started again although their policy does not require it. */
   restarting?: ReadonlySet<string>;
   restartingAll?: RestartingAll;

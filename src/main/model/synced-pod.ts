@@ -1,6 +1,7 @@
 // The states of a pod worker, and the result of one pass over its pod. Pod events carry this result, and the status is
 // computed from it.
 
+import type { SteadyTime } from "../../shared/base/clock/moments.js";
 import type { ErrorFacts } from "../../shared/contracts/nodelet.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
@@ -20,8 +21,7 @@ export type WorkerOperation = "create" | "update" | "sync" | "kill" | "terminate
 
 /** A termination of a pod that no source wants: the pod is removed completely. */
 export interface TerminationRequest {
-  /** By the steady clock. */
-  deadline: number;
+  deadline: SteadyTime;
   reason: string;
 }
 
@@ -31,8 +31,7 @@ export interface PodEnd {
   cause: "completed" | "rejected" | "failed";
   /** Reason and message of its status; undefined for a pod whose containers completed. */
   failure?: PodFailure;
-  /** By the steady clock. */
-  deadline: number;
+  deadline: SteadyTime;
 }
 
 /** The last attempt to start a container failed before it ran. */
@@ -40,9 +39,8 @@ export interface StartFailure {
   /** Waiting reason, e.g. "ErrImagePull". */
   reason: string;
   message: string;
-  /** By the steady clock. */
-  failedAt: number;
-  retryAt: number;
+  failedAt: SteadyTime;
+  retryAt: SteadyTime;
   facts?: ErrorFacts | undefined;
 }
 

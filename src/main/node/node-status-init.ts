@@ -1,5 +1,6 @@
 // Makes the init data of the node-status thread from the settings.
 
+import type { WallTime } from "../../shared/base/clock/moments.js";
 import { goPlatform } from "../../shared/base/text/go-platform.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
@@ -21,7 +22,7 @@ export type NodeStatusSettings = Pick<Settings, "node" | "resources" | "eviction
 
 interface NodeStatusParts {
   nodeName: string;
-  startedAtMs: number;
+  startedAtMs: WallTime;
   clientConfig: ClientConfig;
   /** Absent: without --dynamic-config-dir. */
   configuration?: unknown;

@@ -3,6 +3,7 @@
 // Invariant: nothing here is waited for by the sync path.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { WallTime } from "../../shared/base/clock/moments.js";
 import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ClientConfig } from "../../shared/kubernetes/api/client/config.js";
@@ -21,8 +22,8 @@ import { type NodeStatusSettings, nodeStatusInit } from "./node-status-init.js";
 
 export interface NodeStatusLinkDeps {
   nodeName: string;
-  /** Wall time at which the process started, ms. */
-  startedAtMs: number;
+  /** The moment at which the process started. */
+  startedAtMs: WallTime;
   /** The kubeconfig, read. */
   clientConfig: ClientConfig;
   capacity: NodeResources;

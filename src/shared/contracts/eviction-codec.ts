@@ -1,6 +1,7 @@
 // Binary form of the eviction thread's records: protobuf wire primitives.
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { wallTime } from "../base/clock/moments.js";
 import { omitUndefined } from "../base/objects/omit-undefined.js";
 import { EVICTION_SIGNALS } from "../kubernetes/api/eviction-threshold.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";
@@ -102,7 +103,7 @@ function decodeOom(reader: BinaryReader): Of<"oom"> {
     cgroup,
     podUid: podUid !== "" ? podUid : undefined,
     containerId: containerId !== "" ? containerId : undefined,
-    at,
+    at: wallTime(at),
   });
 }
 

@@ -4,6 +4,7 @@
 // a time (of local limits: one per pod, several pods at once). The next order follows when main has reported the pods'
 // termination or sent a newer generation, or after 30 s.
 
+import type { WallTime } from "../base/clock/moments.js";
 import type { EvictionSignal, EvictionThreshold } from "../kubernetes/api/eviction-threshold.js";
 import type { QOSClass } from "../kubernetes/api/pod-status.js";
 import type { ExactQuantity } from "../kubernetes/api/quantity.js";
@@ -96,8 +97,8 @@ export interface EvictionControl {
 /** Usage of one pod on the node's own disks, from the last walk. */
 export interface PodDiskUsage {
   uid: string;
-  /** Wall time of the measurement, ms. */
-  at: number;
+  /** The moment of the measurement. */
+  at: WallTime;
   /** Local volumes, by name. */
   volumes: { name: string; bytes: number; inodes: number }[];
   /** Container logs, by container name. */
@@ -163,8 +164,7 @@ export type EvictionRecord =
       /** The pod and container of the process, if known. */
       podUid?: string;
       containerId?: string;
-      /** Wall time, ms. */
-      at: number;
+      at: WallTime;
     };
 
 export const LOCAL_LIMITS = ["emptydirfs.limit", "ephemeralpodfs.limit", "ephemeralcontainerfs.limit"] as const;

@@ -3,6 +3,7 @@
 // Invariant: the thread removes only images that were granted to its generation; no pull and no container starts to use
 // a granted image before its release; every answer that needs main's full picture is undefined until main has one.
 
+import type { MonotonicTime } from "../base/clock/moments.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
@@ -23,8 +24,8 @@ export interface ImageGcInit {
   imageMaximumGCAgeMs: number;
   /** The runtime may keep an image once for each runtime handler (gate RuntimeClassInImageCriApi). */
   imagesByHandler: boolean;
-  /** When main began to keep the images' history, by the monotonic clock. */
-  since: number;
+  /** When main began to keep the images' history. */
+  since: MonotonicTime;
   /** As of the last detection; undefined: this is the first one. */
   history: KnownImage[] | undefined;
 }

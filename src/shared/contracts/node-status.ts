@@ -2,6 +2,7 @@
 // that only main has, and receives the state of the API server (docs/adr/0024).
 // Invariant: facts are sent whole, the newest last; a fact that main does not know yet is undefined, never a guess.
 
+import type { MonotonicTime, WallTime } from "../base/clock/moments.js";
 import type { NodeConfigFiles } from "../kubernetes/api/client/kubeconfig/node-config.js";
 import type { ConfigMapReference, NodeConfigReport } from "../kubernetes/api/config-source.js";
 import type { EventReason } from "../kubernetes/api/event-reasons.js";
@@ -45,8 +46,8 @@ export interface NodeStatusInit {
   declaredFeatures: string[];
   /** The parent directory of the device plugins' checkpoint. */
   rootDir: string;
-  /** Wall time at which the kubelet started. */
-  startedAtMs: number;
+  /** The moment at which the kubelet started. */
+  startedAtMs: WallTime;
   /** ConfigMaps that the Node may assign (--dynamic-config-sources); undefined: without --dynamic-config-dir. */
   configSources: readonly string[] | undefined;
 }
@@ -56,8 +57,8 @@ export interface RuntimeFacts {
   /** "containerd" */
   name: string;
   version: string;
-  /** Monotonic time since which it does not respond; undefined: it responds. */
-  silentSinceMs: number | undefined;
+  /** Since when it does not respond; undefined: it responds. */
+  silentSinceMs: MonotonicTime | undefined;
   details: RuntimeDetails;
 }
 

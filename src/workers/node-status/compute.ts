@@ -1,6 +1,7 @@
 // Computes the wanted Node from the present one and all known facts. Pure: the same input, the same Node.
 // Invariant: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
 
+import type { MonotonicTime, WallTime } from "../../shared/base/clock/moments.js";
 import type { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
@@ -26,10 +27,8 @@ export interface StatusInput {
   machine: Machine;
   network: HostNetwork;
   health: KubeletHealth;
-  /** Wall time, ms. */
-  wallMs: number;
-  /** Monotonic time, ms. */
-  nowMs: number;
+  wallMs: WallTime;
+  nowMs: MonotonicTime;
 }
 
 interface NodeEvent {

@@ -1,6 +1,7 @@
 // The conditions of a node: message and transition time of each, and the Event that reports its change.
 // Invariant: conditions of others (NetworkUnavailable, a node problem detector's) stay as they are.
 
+import type { MonotonicTime } from "../../shared/base/clock/moments.js";
 import { PRESSURES, type Pressure, type RuntimeFacts } from "../../shared/contracts/node-status.js";
 import type { RuntimeCondition } from "../../shared/contracts/pleg.js";
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
@@ -17,8 +18,7 @@ export interface ReadyInput {
   shuttingDown: boolean;
   /** Resources that the node must have and whose capacity is not known. */
   missingCapacity: readonly string[];
-  /** Monotonic time, ms. */
-  nowMs: number;
+  nowMs: MonotonicTime;
 }
 
 /** Why the node is not ready, in upstream's order; [] when it is. */

@@ -4,6 +4,7 @@
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import { goDuration } from "../../shared/base/clock/go-duration.js";
+import { type MonotonicTime, later, latest } from "../../shared/base/clock/moments.js";
 import type { BoardReader, ThreadSnapshot } from "../../shared/base/queue/board.js";
 import { opName } from "../../shared/contracts/thread-ops.js";
 import { apiTime } from "../../shared/kubernetes/api/time.js";
@@ -48,7 +49,7 @@ export class HealthMonitor {
   private readonly threads: { name: keyof StampLimits; silence: SilenceTimer; stall: string | undefined }[];
   private readonly relists = new SilenceTimer(LOOK_MS);
   /** Monotonic time of the last relist, kept over restarts of the pleg thread. */
-  private relistAt: number | undefined;
+  private relistAt: MonotonicTime | undefined;
   private plegProblem = "";
   private timer: Timer | undefined;
 
@@ -99,7 +100,10 @@ export class HealthMonitor {
       else thread.stall ??= this.describe(seen, silentMs, limits[thread.name]);
     }
     const { workAgeMs } = board.read("pleg");
-    if (workAgeMs !== Infinity) this.relistAt = Math.max(this.relistAt ?? -Infinity, now - workAgeMs);
+    if (workAgeMs !== Infinity) {
+      const relistAt = later(now, -workAgeMs);
+      this.relistAt = latest(this.relistAt ?? relistAt, relistAt);
+    }
     const ageMs = this.relists.observe(this.relistAt === undefined ? Infinity : now - this.relistAt, now);
     this.plegProblem =
       ageMs === Infinity

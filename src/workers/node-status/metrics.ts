@@ -1,5 +1,6 @@
 // Metrics of the node-status thread: heartbeats, and how long a new node took to be ready.
 
+import type { WallTime } from "../../shared/base/clock/moments.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 export interface LeaseMetrics {
@@ -13,13 +14,12 @@ export interface StatusMetrics {
   reported(ok: boolean): void;
 }
 
-/** Wall times, ms. */
 export interface NodeStartup {
-  machineStartedAt: number;
-  agentStartedAt: number;
-  firstRegistrationAt: number;
-  registeredAt: number;
-  readyAt: number;
+  machineStartedAt: WallTime;
+  agentStartedAt: WallTime;
+  firstRegistrationAt: WallTime;
+  registeredAt: WallTime;
+  readyAt: WallTime;
 }
 
 export interface NodeStatusMetrics extends LeaseMetrics, StatusMetrics {

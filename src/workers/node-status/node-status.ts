@@ -2,6 +2,7 @@
 // Invariant: lease and status never wait for each other, nor for main.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { WallTime } from "../../shared/base/clock/moments.js";
 import type { BoardReader } from "../../shared/base/queue/board.js";
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../shared/contracts/node-status.js";
 import type { Returns } from "../../shared/kubernetes/api/client/connection/presence.js";
@@ -26,8 +27,7 @@ export interface NodeStatusDeps {
   main: NodeStatusMain;
   board: Pick<BoardReader, "read">;
   machine: Machine;
-  /** Wall time, ms. */
-  machineStartedAt: number;
+  machineStartedAt: WallTime;
   network: StatusSyncDeps["network"];
   /** No device plugin has left a checkpoint. */
   freshMachine: () => Promise<boolean>;

@@ -3,6 +3,7 @@
 import { access } from "node:fs/promises";
 import { uptime } from "node:os";
 import { join } from "node:path";
+import { later } from "../../shared/base/clock/moments.js";
 import type { NodeStatusControl, NodeStatusInit, NodeStatusUpcalls } from "../../shared/contracts/node-status.js";
 import { createApiClient } from "../../shared/kubernetes/api/client/client.js";
 import { loadNodeConfig } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
@@ -47,7 +48,7 @@ export const startNodeStatus: StartWorker<NodeStatusControl, NodeStatusInit, Nod
     main: upcalls,
     board: boardReader,
     machine,
-    machineStartedAt: clock.now() - uptime() * 1000,
+    machineStartedAt: later(clock.now(), -uptime() * 1000),
     network: new HostNetworkWatch(init, clock),
     freshMachine: async () => {
       const checkpoint = join(init.rootDir, "device-plugins", "kubelet_internal_checkpoint");

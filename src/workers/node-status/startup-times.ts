@@ -1,29 +1,29 @@
 // Time until a new node became ready, by stages: reported once, and only for a Node that this kubelet created.
 
+import type { WallTime } from "../../shared/base/clock/moments.js";
 import type { NodeStartup } from "./metrics.js";
 
 export class StartupTimes {
-  private firstRegistrationAt: number | undefined;
-  private registeredAt: number | undefined;
+  private firstRegistrationAt: WallTime | undefined;
+  private registeredAt: WallTime | undefined;
   private isPublished = false;
 
-  /** Wall times, ms. */
   constructor(
-    private readonly machineStartedAt: number,
-    private readonly agentStartedAt: number,
+    private readonly machineStartedAt: WallTime,
+    private readonly agentStartedAt: WallTime,
     private readonly publish: (times: NodeStartup) => void,
   ) {}
 
-  registering(at: number): void {
+  registering(at: WallTime): void {
     this.firstRegistrationAt ??= at;
   }
 
   /** The Node was made. */
-  registered(at: number): void {
+  registered(at: WallTime): void {
     this.registeredAt ??= at;
   }
 
-  ready(readyAt: number): void {
+  ready(readyAt: WallTime): void {
     const { machineStartedAt, agentStartedAt, firstRegistrationAt, registeredAt } = this;
     if (this.isPublished || firstRegistrationAt === undefined || registeredAt === undefined) return;
     this.isPublished = true;

@@ -3,21 +3,22 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { CrashBackoff, crashBackoffKey, crashLoopMessage } from "../../../src/main/model/crash-backoff.js";
 import { goDuration } from "../../../src/shared/base/clock/go-duration.js";
+import { steadyTime, wallTime, later } from "../../../src/shared/base/clock/moments.js";
 import { c, makePod } from "../pods/status/fixtures.js";
 
 const s = 1000;
 
 test("first restart at once, then 10 s doubling to 300 s", () => {
   const backoff = new CrashBackoff();
-  let now = 1_000_000;
+  let now = steadyTime(1_000_000);
   const delays: number[] = [];
   for (let crash = 0; crash < 8; crash++) {
-    const finishedAt = now + s;
-    const held = backoff.inBackoff("k", finishedAt, finishedAt);
+    const finishedAt = later(now, s);
+    const held = backoff.inBackoff("k", wallTime(finishedAt), finishedAt);
     delays.push((held?.until ?? finishedAt) - finishedAt);
     now = held?.until ?? finishedAt;
-    assert.equal(backoff.inBackoff("k", finishedAt, now), undefined, "over exactly at `until`");
-    backoff.next("k", finishedAt, now);
+    assert.equal(backoff.inBackoff("k", wallTime(finishedAt), now), undefined, "over exactly at `until`");
+    backoff.next("k", wallTime(finishedAt), now);
   }
   assert.deepEqual(
     delays,
@@ -27,43 +28,43 @@ test("first restart at once, then 10 s doubling to 300 s", () => {
 
 test("forgotten once the container finished more than 600 s after the last step", () => {
   const backoff = new CrashBackoff();
-  backoff.next("k", 0, 0);
-  backoff.next("k", 0, 0);
-  assert.deepEqual(backoff.inBackoff("k", 600 * s, 600 * s), { until: 620 * s, delayMs: 20 * s });
-  assert.equal(backoff.inBackoff("k", 600 * s + 1, 600 * s + 1), undefined);
-  assert.equal(backoff.next("k", 601 * s, 601 * s), 10 * s, "starts over");
+  backoff.next("k", wallTime(0), steadyTime(0));
+  backoff.next("k", wallTime(0), steadyTime(0));
+  assert.deepEqual(backoff.inBackoff("k", wallTime(600 * s), steadyTime(600 * s)), { until: 620 * s, delayMs: 20 * s });
+  assert.equal(backoff.inBackoff("k", wallTime(600 * s + 1), steadyTime(600 * s + 1)), undefined);
+  assert.equal(backoff.next("k", wallTime(601 * s), steadyTime(601 * s)), 10 * s, "starts over");
 });
 
 test("keys are independent; the base never exceeds the maximum", () => {
   const backoff = new CrashBackoff({ maxMs: 1 * s });
-  assert.equal(backoff.next("a", 0, 0), 1 * s);
-  assert.equal(backoff.inBackoff("b", 0, 0), undefined);
-  assert.deepEqual(backoff.inBackoffSinceStep("a", 999), { until: 1000, delayMs: 1000 });
-  assert.equal(backoff.inBackoffSinceStep("a", 1000), undefined);
+  assert.equal(backoff.next("a", wallTime(0), steadyTime(0)), 1 * s);
+  assert.equal(backoff.inBackoff("b", wallTime(0), steadyTime(0)), undefined);
+  assert.deepEqual(backoff.inBackoffSinceStep("a", steadyTime(999)), { until: 1000, delayMs: 1000 });
+  assert.equal(backoff.inBackoffSinceStep("a", steadyTime(1000)), undefined);
 });
 
 test("collect never frees a container that is still held", () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(700 * s), { minLength: 1, maxLength: 30 }), fc.nat(2000 * s), (runs, later) => {
+    fc.property(fc.array(fc.nat(700 * s), { minLength: 1, maxLength: 30 }), fc.nat(2000 * s), (runs, rest) => {
       const collected = new CrashBackoff();
       const plain = new CrashBackoff();
-      let now = 0;
-      let finishedAt = 0;
+      let now = steadyTime(0);
+      let finishedAt = steadyTime(0);
       for (const run of runs) {
-        for (const backoff of [collected, plain]) backoff.next("k", finishedAt, now);
-        finishedAt = now + run;
-        now = plain.inBackoff("k", finishedAt, finishedAt)?.until ?? finishedAt;
+        for (const backoff of [collected, plain]) backoff.next("k", wallTime(finishedAt), now);
+        finishedAt = later(now, run);
+        now = plain.inBackoff("k", wallTime(finishedAt), finishedAt)?.until ?? finishedAt;
       }
-      collected.collect(finishedAt + later);
+      collected.collect(later(finishedAt, rest));
       assert.deepEqual(
-        collected.inBackoff("k", finishedAt, finishedAt + later),
-        plain.inBackoff("k", finishedAt, finishedAt + later),
+        collected.inBackoff("k", wallTime(finishedAt), later(finishedAt, rest)),
+        plain.inBackoff("k", wallTime(finishedAt), later(finishedAt, rest)),
       );
     }),
   );
   const backoff = new CrashBackoff();
-  backoff.next("k", 0, 0);
-  backoff.collect(901 * s);
+  backoff.next("k", wallTime(0), steadyTime(0));
+  backoff.collect(steadyTime(901 * s));
   assert.equal(backoff.size, 0);
 });
 

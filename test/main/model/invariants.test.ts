@@ -6,6 +6,7 @@ import { IdSlots } from "../../../src/main/containers/user-namespaces/id-slots.j
 import { Components } from "../../../src/main/model/components.js";
 import { PodWorker } from "../../../src/main/pods/sync/pod-worker.js";
 import { VolumeOperations } from "../../../src/main/volumes/world/operations.js";
+import { steadyTime } from "../../../src/shared/base/clock/moments.js";
 import { pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle, SyncWorld } from "../../support/sync-kit.js";
@@ -29,9 +30,9 @@ test("a terminating pod cannot become anything but terminated, and a terminated 
 
 test("the deadline of a pod that ends cannot move later", async () => {
   const ending = worker();
-  ending.fail({ cause: "failed", deadline: 1000 });
+  ending.fail({ cause: "failed", deadline: steadyTime(1000) });
   assert.throws(
-    () => ending["ending"].startTermination({ cause: "failed", deadline: 2000 }),
+    () => ending["ending"].startTermination({ cause: "failed", deadline: steadyTime(2000) }),
     broken("a pod's deadline only moves earlier"),
   );
   await settle();

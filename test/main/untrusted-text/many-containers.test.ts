@@ -19,6 +19,7 @@ import {
   type ContainerResourceOptions,
 } from "../../../src/main/resources/container-resources.js";
 import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
+import { steadyTime } from "../../../src/shared/base/clock/moments.js";
 import { containerNamed } from "../../../src/shared/kubernetes/api/per-spec.js";
 import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import type {
@@ -126,9 +127,15 @@ test("plans of stops and the lines of steps read each status a constant number o
     const observed = observedPod(statuses);
     const stopping = nextToStop(both, statuses, true);
     nextToStop(both, statuses);
-    preStopsAhead(both, statuses, stopping, { deadline: 1, reason: "r" });
+    preStopsAhead(both, statuses, stopping, { deadline: steadyTime(1), reason: "r" });
     for (const { id, metadata } of statuses) {
-      const common = { containerId: id, name: metadata?.name ?? "", graceSeconds: 1, deadline: 1, reason: "r" };
+      const common = {
+        containerId: id,
+        name: metadata?.name ?? "",
+        graceSeconds: 1,
+        deadline: steadyTime(1),
+        reason: "r",
+      };
       stepDecision({ kind: "kill-container", ...common }, observed);
       stepDecision(startStep(app({ name: common.name }), "s"), observed);
     }

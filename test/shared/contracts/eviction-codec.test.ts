@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
+import { wallTime } from "../../../src/shared/base/clock/moments.js";
 import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import { PRESSURES } from "../../../src/shared/contracts/node-status.js";
@@ -37,7 +38,7 @@ const record: fc.Arbitrary<EvictionRecord> = fc.oneof(
       cgroup: text,
       podUid: someText,
       containerId: someText,
-      at: fc.double({ min: 0, noNaN: true }),
+      at: fc.double({ min: 0, noNaN: true }).map(wallTime),
     },
     { requiredKeys: ["kind", "pid", "process", "cgroup", "at"], ...PLAIN },
   ),

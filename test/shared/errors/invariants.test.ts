@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { monotonicTime } from "../../../src/shared/base/clock/moments.js";
 import { invariant, InvariantError } from "../../../src/shared/base/errors/invariant.js";
 import { RingWord } from "../../../src/shared/base/queue/layout.js";
 import { RingConsumer } from "../../../src/shared/base/queue/ring-consumer.js";
@@ -57,7 +58,7 @@ test("a ring whose capacity is no power of two is refused", () => {
 
 test("the timer wheel takes no time that is no number", () => {
   const wheel = new TimerWheel<string>(new SteppedClock(), () => undefined);
-  assert.throws(() => wheel.set("probe", Number.NaN), broken("an item is due at a time"));
+  assert.throws(() => wheel.set("probe", monotonicTime(Number.NaN)), broken("an item is due at a time"));
   assert.equal(wheel.size, 0);
 });
 

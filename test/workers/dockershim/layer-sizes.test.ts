@@ -8,6 +8,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { monotonicTime } from "../../../src/shared/base/clock/moments.js";
 import { LayerSizes } from "../../../src/workers/dockershim/stats/layer-sizes.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
@@ -20,7 +21,7 @@ async function layers(t: TestContext) {
   const asked: string[] = [];
   const warnings: string[] = [];
   const sizes = new LayerSizes({
-    clock: { monotonic: () => at.now, after: systemClock.after.bind(systemClock) },
+    clock: { monotonic: () => monotonicTime(at.now), after: systemClock.after.bind(systemClock) },
     log: { warn: (message: string) => void warnings.push(message) },
     directoryOf: (id: string) => {
       asked.push(id);

@@ -2,6 +2,7 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { wallTime } from "../../../src/shared/base/clock/moments.js";
 import type { EvictionPod, PodDiskUsage } from "../../../src/shared/contracts/eviction.js";
 import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
 import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/breach.js";
@@ -138,7 +139,7 @@ describe("messages", () => {
 describe("local limits", () => {
   const disk: PodDiskUsage = {
     uid: "uid-p",
-    at: 0,
+    at: wallTime(0),
     volumes: [
       { name: "cache", bytes: 101 * MIB, inodes: 3 },
       { name: "shm", bytes: 7 * MIB, inodes: 1 },

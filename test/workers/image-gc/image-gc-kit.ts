@@ -3,6 +3,7 @@
 
 import { ThreadStoppedError } from "../../../src/main/threads/errors.js";
 import { imageRounds } from "../../../src/main/threads/image-rounds.js";
+import { monotonicTime } from "../../../src/shared/base/clock/moments.js";
 import type { ImageGcEventReason, KnownImage } from "../../../src/shared/contracts/image-gc.js";
 import { ImageSpec } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ImageGc, type ImageGcDeps, type ImageGcSettings } from "../../../src/workers/image-gc/image-gc.js";
@@ -28,7 +29,7 @@ const DEFAULTS: ImageGcSettings = {
   imageMinimumGCAgeMs: 120_000,
   imageMaximumGCAgeMs: 0,
   imagesByHandler: false,
-  since: 1_000_000,
+  since: monotonicTime(1_000_000),
   history: undefined,
 };
 

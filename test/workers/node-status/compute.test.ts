@@ -2,6 +2,7 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
+import { monotonicTime, wallTime } from "../../../src/shared/base/clock/moments.js";
 import type { Node, NodeStatus } from "../../../src/shared/kubernetes/api/node.js";
 import { computeNode, type StatusInput } from "../../../src/workers/node-status/compute.js";
 import { nodeChanged } from "../../../src/workers/node-status/patch.js";
@@ -67,7 +68,10 @@ test("a new node, whole", () => {
     ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"],
   );
   equal(addressError, undefined);
-  equal(nodeChanged(node, computeNode(node, { ...input, wallMs: 60_000, nowMs: 60_000 }).node), false);
+  equal(
+    nodeChanged(node, computeNode(node, { ...input, wallMs: wallTime(60_000), nowMs: monotonicTime(60_000) }).node),
+    false,
+  );
 });
 
 test("extended resources stay; huge pages of a size that the kernel no longer has are removed", () => {

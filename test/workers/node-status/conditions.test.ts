@@ -2,6 +2,7 @@
 
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
+import { monotonicTime } from "../../../src/shared/base/clock/moments.js";
 import type { RuntimeFacts } from "../../../src/shared/contracts/node-status.js";
 import type { NodeCondition } from "../../../src/shared/kubernetes/api/node.js";
 import { nextConditions, notReadyReasons, type ReadyInput } from "../../../src/workers/node-status/conditions.js";
@@ -14,7 +15,7 @@ const READY: ReadyInput = {
   storageProblem: "",
   shuttingDown: false,
   missingCapacity: [],
-  nowMs: 100_000,
+  nowMs: monotonicTime(100_000),
 };
 const details = (part: Partial<RuntimeFacts["details"]>): RuntimeFacts => ({
   ...runtime,
@@ -29,10 +30,14 @@ const reasons: [string, Partial<ReadyInput>, string[]][] = [
     { runtime: undefined },
     ["container runtime status check may not have completed yet", "network state unknown"],
   ],
-  ["a runtime that is silent for less than 30 s", { runtime: { ...runtime, silentSinceMs: 70_001 } }, []],
+  [
+    "a runtime that is silent for less than 30 s",
+    { runtime: { ...runtime, silentSinceMs: monotonicTime(70_001) } },
+    [],
+  ],
   [
     "a runtime that is silent for 30 s",
-    { runtime: { ...runtime, silentSinceMs: 70_000 } },
+    { runtime: { ...runtime, silentSinceMs: monotonicTime(70_000) } },
     ["container runtime is down"],
   ],
   [
@@ -50,7 +55,7 @@ const reasons: [string, Partial<ReadyInput>, string[]][] = [
   [
     "all at once, in upstream's order",
     {
-      runtime: { ...details({ networkReady: CNI }), silentSinceMs: 0 },
+      runtime: { ...details({ networkReady: CNI }), silentSinceMs: monotonicTime(0) },
       health: {
         stalls: ["main is not healthy: …"],
         plegProblem: "pleg was last seen active 3m1s ago; threshold is 3m0s",

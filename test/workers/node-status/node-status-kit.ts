@@ -1,6 +1,7 @@
 // The logic of the node-status thread, without a thread: virtual time, an API server in memory, a board, a listening
 // main.
 
+import { wallTime, monotonicTime } from "../../../src/shared/base/clock/moments.js";
 import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/base/queue/board.js";
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
@@ -59,7 +60,7 @@ export const INIT: NodeStatusInit = {
   architecture: "amd64",
   declaredFeatures: [],
   rootDir: "/nowhere",
-  startedAtMs: 0,
+  startedAtMs: wallTime(0),
   configSources: undefined,
 };
 
@@ -93,8 +94,8 @@ export function statusInput(changes: Partial<StatusInput> = {}): StatusInput {
     machine: MACHINE,
     network: NETWORK,
     health: HEALTHY,
-    wallMs: 0,
-    nowMs: 0,
+    wallMs: wallTime(0),
+    nowMs: monotonicTime(0),
     ...changes,
   };
 }
@@ -159,7 +160,7 @@ export class KeeperWorld {
         },
         board: new BoardReader(this.board, this.clock),
         machine: this.machine,
-        machineStartedAt: -60_000,
+        machineStartedAt: wallTime(-60_000),
         network: { current: () => Promise.resolve(NETWORK), expire: () => undefined },
         freshMachine: () => Promise.resolve(this.fresh),
         generation,

@@ -4,6 +4,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { wallTime } from "../../../src/shared/base/clock/moments.js";
 import type { ServedRuntime } from "../../../src/workers/server/pods/runtime.js";
 import { showPods } from "../../support/pod-list.js";
 import { pod } from "../../support/pods.js";
@@ -98,7 +99,7 @@ describe("checkpoint", () => {
     const asked: unknown[] = [];
     const checkpointContainer = (request: object) => Promise.resolve(void asked.push(request));
     // The time of the archive's name stands still; timers run.
-    const clock = { ...systemClock, now: () => 0, nowNanos: () => 0n };
+    const clock = { ...systemClock, now: () => wallTime(0), nowNanos: () => 0n };
     await open({ clock, runtime: runtime({ checkpointContainer }) });
     const location = "/checkpoints/checkpoint-web_default-app-1970-01-01T00:00:00Z.tar";
     deepEqual(await ask("/checkpoint/default/web/app?timeout=1&timeout=7", "POST"), [200, `{"items":["${location}"]}`]);

@@ -4,6 +4,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { goDuration } from "../../../shared/base/clock/go-duration.js";
+import { later } from "../../../shared/base/clock/moments.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
@@ -146,7 +147,7 @@ export class ImagePuller {
   private neverPulled(need: ImageNeed): StartContainerError {
     const message = `Container image ${quote(need.spec)} is not present with pull policy of Never`;
     this.emit(need, "Warning", "ErrImageNeverPull", message);
-    return new StartContainerError("ErrImageNeverPull", message, this.deps.clock.steady() + RETRY_INSPECT_MS);
+    return new StartContainerError("ErrImageNeverPull", message, later(this.deps.clock.steady(), RETRY_INSPECT_MS));
   }
 
   private async status(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {

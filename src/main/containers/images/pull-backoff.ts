@@ -2,6 +2,7 @@
 // beside it, for the message that stands in for the next try.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { type SteadyTime, later } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CrashBackoff } from "../../model/crash-backoff.js";
 
@@ -23,21 +24,21 @@ export class PullBackoff {
   constructor(private readonly clock: Pick<Clock, "steady">) {}
 
   /** The wait that a pull is in, with what led to it; undefined: it may begin. */
-  of(pod: Pod, image: string): (LastFailure & { until: number }) | undefined {
+  of(pod: Pod, image: string): (LastFailure & { until: SteadyTime }) | undefined {
     const key = keyOf(pod, image);
     const waiting = this.steps.inBackoffSinceStep(key, this.clock.steady());
     const failure = this.failures.get(key);
     return waiting === undefined || failure === undefined ? undefined : { ...failure, until: waiting.until };
   }
 
-  /** Returns when the next pull may begin, by the steady clock. */
-  failed(pod: Pod, image: string, failure: LastFailure): number {
+  /** Returns when the next pull may begin. */
+  failed(pod: Pod, image: string, failure: LastFailure): SteadyTime {
     const key = keyOf(pod, image);
     const now = this.clock.steady();
     this.failures.set(key, failure);
-    const delayMs = this.steps.next(key, now, now);
+    const delayMs = this.steps.step(key, now);
     if (this.failures.size > COLLECT_ABOVE) this.collect(now);
-    return now + delayMs;
+    return later(now, delayMs);
   }
 
   succeeded(pod: Pod, image: string): void {
@@ -46,7 +47,7 @@ export class PullBackoff {
     this.failures.delete(key);
   }
 
-  private collect(now: number): void {
+  private collect(now: SteadyTime): void {
     this.steps.collect(now);
     for (const key of this.failures.keys()) if (!this.steps.has(key)) this.failures.delete(key);
   }

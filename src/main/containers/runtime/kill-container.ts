@@ -1,6 +1,7 @@
 // StopContainer, preceded by the Killing event and the preStop hook, both once per container; hook and stop
 // share one deadline.
 
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
@@ -47,8 +48,8 @@ export interface Kill {
   containerId: string;
   name: string;
   graceSeconds: number;
-  /** The end of the grace period, by the steady clock. */
-  deadline: number;
+  /** The end of the grace period. */
+  deadline: SteadyTime;
   /** Text of the Killing event. */
   message: string;
   withoutPreStop?: true | undefined;

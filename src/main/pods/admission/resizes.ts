@@ -12,6 +12,7 @@
 // the resources of these pods.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { type SteadyTime, later } from "../../../shared/base/clock/moments.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -68,7 +69,7 @@ interface Progress {
   since: number | undefined;
   error?: string;
   failures: number;
-  retryAt?: number;
+  retryAt?: SteadyTime;
 }
 
 interface Entry {
@@ -210,7 +211,7 @@ export class Resizes {
     const progress = (entry.progress ??= { since: undefined, failures: 0 });
     const message = errorText(error);
     const waitMs = backoffMs(FAILED, ++progress.failures);
-    progress.retryAt = clock.steady() + waitMs;
+    progress.retryAt = later(clock.steady(), waitMs);
     log.error(
       { pod: pod.metadata.uid, err: error, retryMs: waitMs },
       `${podDescription(pod)}: resize failed, next try in ${waitMs / 1000}s: ${message}`,

@@ -1,5 +1,6 @@
 // Collects a plan: stops, starts or the waits that come before them, and the earliest moment to plan again.
 
+import { type SteadyTime, earliest, later, wallTime } from "../../../shared/base/clock/moments.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import type { ContainerStateWaiting } from "../../../shared/kubernetes/api/pod-status.js";
@@ -55,8 +56,8 @@ export class PlanBuilder {
 
   constructor(readonly input: PlanInput) {}
 
-  wakeAt(at: number): void {
-    this.plan.wakeAt = Math.min(this.plan.wakeAt ?? at, at);
+  wakeAt(at: SteadyTime): void {
+    this.plan.wakeAt = earliest(this.plan.wakeAt ?? at, at);
   }
 
   /** True by the restart rules, and for a container that was stopped for a restart. */
@@ -80,7 +81,7 @@ export class PlanBuilder {
       name: status.metadata?.name ?? "",
       ...rest,
       graceSeconds: grace,
-      deadline: rest.deadline ?? this.input.now + grace * 1000,
+      deadline: rest.deadline ?? later(this.input.now, grace * 1000),
       reason,
     });
   }
@@ -138,7 +139,7 @@ export class PlanBuilder {
 
   backoffStep(container: Container, crashed: ContainerStatus | undefined): BackoffStep | undefined {
     if (crashed === undefined || crashed.finishedAt === 0n) return undefined;
-    return { key: crashBackoffKey(this.input.pod, container), finishedAt: nanosToMs(crashed.finishedAt) };
+    return { key: crashBackoffKey(this.input.pod, container), finishedAt: wallTime(nanosToMs(crashed.finishedAt)) };
   }
 
   private failedLately(container: Container): boolean {
@@ -146,7 +147,7 @@ export class PlanBuilder {
     const failure = startFailures.get(container.name);
     if (failure === undefined || failure.retryAt <= now) return false;
     this.plan.waiting.set(container.name, waitingAfter(container, failure, now));
-    const shownAt = failure.failedAt + PULL_ERROR_SHOWN_MS;
+    const shownAt = later(failure.failedAt, PULL_ERROR_SHOWN_MS);
     const isPull = PULL_FAILURES.has(failure.reason);
     if (isPull && now >= shownAt) this.planPullBackoffEvents(container, failure);
     this.wakeAt(isPull && now < shownAt ? shownAt : failure.retryAt);

@@ -1,5 +1,6 @@
 // The input of the planner, with its memory of completed steps, and small queries that several plan functions use.
 
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
@@ -15,8 +16,7 @@ import type { RestartMemory } from "./restart-memory.js";
 export interface PlanInput {
   pod: Pod;
   observed: ObservedPod;
-  /** By the steady clock. */
-  now: number;
+  now: SteadyTime;
   backoff: CrashBackoff;
   startFailures: ReadonlyMap<string, StartFailure>;
   probes: ProbeResults;
@@ -26,8 +26,8 @@ export interface PlanInput {
   cgroupLost?: boolean;
   /** Absent: running containers are never resized. */
   resize?: ResizeView;
-  /** From the previous plan: the end of the grace period of a completed pod, by the steady clock. */
-  endDeadline?: number | undefined;
+  /** From the previous plan: the end of the grace period of a completed pod. */
+  endDeadline?: SteadyTime | undefined;
   /** Number of exited containers of a name that stay; negative: all. Default 1. */
   deadContainersKept?: number;
 }

@@ -2,6 +2,7 @@
 // released (volumes, cgroup); a removed pod is removed completely. Pure; converges to an empty plan.
 
 import { boundedSeconds } from "../../../shared/base/clock/durations.js";
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
@@ -17,10 +18,9 @@ interface StopInput {
   /** undefined for a pod that only the runtime still lists. */
   pod: Pod | undefined;
   observed: ObservedPod;
-  /** By the steady clock. */
-  now: number;
-  /** The end of the grace period, by the steady clock. */
-  deadline: number;
+  now: SteadyTime;
+  /** The end of the grace period. */
+  deadline: SteadyTime;
   reason: string;
   /** The runtime refuses to remove containers and sandboxes: the pod ends without it. */
   removalsRefused?: boolean;

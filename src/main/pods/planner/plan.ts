@@ -2,6 +2,7 @@
 // Pure. It converges: after its steps succeeded, the next plan has fewer steps, and none once the pod matches its
 // definition.
 
+import { later } from "../../../shared/base/clock/moments.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container } from "../../../shared/kubernetes/api/pod.js";
@@ -100,7 +101,7 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
   builder.drop();
   const running = observed.containers.filter(isAlive);
   // All containers share one grace period, which began with the first plan that terminated the pod.
-  const deadline = builder.input.endDeadline ?? now + graceSeconds(pod) * 1000;
+  const deadline = builder.input.endDeadline ?? later(now, graceSeconds(pod) * 1000);
   const left = Math.max(Math.ceil((deadline - now) / 1000), MIN_STOP_SECONDS);
   const stopping = nextToStop(pod, running, now >= deadline);
   for (const status of stopping) builder.kill(status, reason, { graceSeconds: left, deadline });

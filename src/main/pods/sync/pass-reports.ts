@@ -1,6 +1,7 @@
 // The results of a pod worker's passes: records, resizes and statuses take them, and the pod events follow from them.
 // The metrics count each pass under its operation.
 
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodEnd, SyncedPod, WorkerOperation } from "../../model/synced-pod.js";
@@ -59,7 +60,7 @@ export class PassReports {
   }
 
   /** Settles when the deadline is persisted, or cannot be: no stop is sent before. */
-  onTerminating(uid: string, deadline: number, reason: string): Promise<void> {
+  onTerminating(uid: string, deadline: SteadyTime, reason: string): Promise<void> {
     // From here on every exit is the kubelet's own request, and main inspects the pod itself.
     this.deps.cgroupWatches.set(uid, []);
     this.deps.events.emit("stopping", { uid });

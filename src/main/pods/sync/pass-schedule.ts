@@ -3,6 +3,7 @@
 // Invariant: after stop() and end() no pass is due.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { PassRetry } from "./pass-retry.js";
 
 interface PassScheduleDeps {
@@ -76,8 +77,8 @@ export class PassSchedule {
     this.wakeIn(this.deps.retry.rest);
   }
 
-  /** `at`: by the steady clock; undefined: at the next resync. */
-  wakeAt(at: number | undefined): void {
+  /** `at` undefined: at the next resync. */
+  wakeAt(at: SteadyTime | undefined): void {
     this.wakeIn(at === undefined ? this.deps.resyncMs : at - this.deps.clock.steady());
   }
 

@@ -2,6 +2,7 @@
 // more. Invariant: the first cause stays; deadlines only move earlier; no stop is sent before its deadline is
 // persisted; and the final status of the pod is reported once.
 
+import { type SteadyTime, earliest } from "../../../shared/base/clock/moments.js";
 import { invariant } from "../../../shared/base/errors/invariant.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
@@ -109,7 +110,7 @@ export class PodEnding {
   }
 
   /** Shortens a pending termination. @returns as fail does */
-  shorten(deadline: number): string | undefined {
+  shorten(deadline: SteadyTime): string | undefined {
     const { end, termination } = this;
     if (termination !== undefined) return this.terminate({ ...termination, deadline });
     return end?.cause === "failed" && deadline < end.deadline ? this.startTermination({ ...end, deadline }) : undefined;
@@ -120,7 +121,7 @@ export class PodEnding {
     const { worker } = this;
     if (worker.state === "terminated") return undefined;
     if (this.termination !== undefined && this.termination.deadline <= request.deadline) return undefined;
-    const deadline = Math.min(request.deadline, this.end?.deadline ?? Infinity);
+    const deadline = earliest(request.deadline, this.end?.deadline ?? request.deadline);
     this.termination = { deadline, reason: request.reason };
     worker.become("terminating", request.reason);
     this.deadlineKept = this.deps.reports.onTerminating(worker.uid, deadline, request.reason);
@@ -224,7 +225,7 @@ export class PodEnding {
     this.stopped.resolve();
   }
 
-  private async stopAll({ steps }: Plan, observed: ObservedPod, deadline: number): Promise<void> {
+  private async stopAll({ steps }: Plan, observed: ObservedPod, deadline: SteadyTime): Promise<void> {
     const { desired: pod, passes } = this.worker;
     const { signal } = passes;
     if (steps.length === 0) return;

@@ -1,6 +1,7 @@
 // The record of a pod on disk, its decoding, and a termination that an earlier kubelet process began. Only the fields
 // that the kubelet relies on are checked.
 
+import { type SteadyTime, later } from "../../../shared/base/clock/moments.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { safePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
@@ -23,7 +24,7 @@ export interface PodRecord {
   admitted?: number;
   termination?: TerminationRequest;
   /** The kubelet ends the pod, or has ended it: it never runs again. */
-  failure?: PodFailure & { deadline: number };
+  failure?: PodFailure & { deadline: SteadyTime };
   /**
    * For the deadlines: the steady clock minus the monotonic clock, in ms, in the kubelet process that set them. It
    * differs in the next process if the system clock was set meanwhile.
@@ -32,7 +33,7 @@ export interface PodRecord {
   /** The final status of a terminated pod, as the API server shows it. */
   finalStatus?: PodStatus;
   /** Deadline for the sidecars of a pod whose other containers completed. */
-  endDeadline?: number;
+  endDeadline?: SteadyTime;
   /** Containers whose preStop hook has run, by id. */
   preStopsDone?: string[];
 }
@@ -45,9 +46,10 @@ export function onClock(record: PodRecord, clockOffset: number): PodRecord {
   return omitUndefined({
     ...record,
     clockOffset,
-    termination: termination !== undefined ? { ...termination, deadline: termination.deadline + shift } : undefined,
-    failure: failure !== undefined ? { ...failure, deadline: failure.deadline + shift } : undefined,
-    endDeadline: endDeadline !== undefined ? endDeadline + shift : undefined,
+    termination:
+      termination !== undefined ? { ...termination, deadline: later(termination.deadline, shift) } : undefined,
+    failure: failure !== undefined ? { ...failure, deadline: later(failure.deadline, shift) } : undefined,
+    endDeadline: endDeadline !== undefined ? later(endDeadline, shift) : undefined,
   });
 }
 

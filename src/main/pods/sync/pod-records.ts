@@ -8,6 +8,7 @@ import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { unlessGone } from "../../../shared/base/errors/unless-gone.js";
@@ -156,7 +157,7 @@ export class PodRecords {
   }
 
   /** Settles as terminating does. */
-  async failing(uid: string, failure: PodFailure, deadline: number): Promise<void> {
+  async failing(uid: string, failure: PodFailure, deadline: SteadyTime): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined) return;
     this.put({ ...known, failure: { ...failure, deadline }, clockOffset: this.clockOffset() });
@@ -164,12 +165,12 @@ export class PodRecords {
   }
 
   /** Deadline for the rest of a completed pod; undefined: no container is left. */
-  endDeadline(uid: string): number | undefined {
+  endDeadline(uid: string): SteadyTime | undefined {
     return this.records.get(uid)?.endDeadline;
   }
 
   /** Settles as terminating does. */
-  async keepEndDeadline(uid: string, endDeadline: number | undefined): Promise<void> {
+  async keepEndDeadline(uid: string, endDeadline: SteadyTime | undefined): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined || known.endDeadline === endDeadline) return;
     const record = { ...known, clockOffset: this.clockOffset() };

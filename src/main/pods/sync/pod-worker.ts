@@ -12,6 +12,7 @@
 // for terminated; deadlines only move earlier; no stop is sent before its deadline is kept; every failure is either
 // retried by a timer or woken by the runtime's return.
 
+import { type SteadyTime, later } from "../../../shared/base/clock/moments.js";
 import { invariant } from "../../../shared/base/errors/invariant.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
@@ -119,7 +120,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
   }
 
   /** Shortens a pending termination. */
-  shorten(deadline: number): void {
+  shorten(deadline: SteadyTime): void {
     this.interruptFor(this.ending.shorten(deadline));
   }
 
@@ -348,7 +349,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     if (why !== undefined) this.interrupt(why);
   }
 
-  private deadlineOf(pod: Pod): number {
-    return this.deps.clock.steady() + effectiveGraceSeconds(pod) * 1000;
+  private deadlineOf(pod: Pod): SteadyTime {
+    return later(this.deps.clock.steady(), effectiveGraceSeconds(pod) * 1000);
   }
 }

@@ -3,6 +3,7 @@
 // while it is terminating starts again after its removal. An error of one pod does not keep waiting pods from starting.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { type SteadyTime, earliest, later } from "../../../shared/base/clock/moments.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import { isStaticPod, type Pod, podFullName } from "../../../shared/kubernetes/api/pod.js";
@@ -73,14 +74,14 @@ export class PodWorkers {
 
   /**
    * The API server is deleting the pod: it terminates within the requested grace period, whether it ever ran or not. A
-   * later call may only shorten the grace period. `deadline`: the deadline of an earlier kubelet process, by the steady
-   * clock.
+   * later call may only shorten the grace period. `kept`: the deadline of an earlier kubelet process.
    */
-  delete(pod: Pod, deadline = Infinity): void {
+  delete(pod: Pod, kept?: SteadyTime): void {
     const { uid } = pod.metadata;
     this.deps.pods.stopWaiting(uid);
     this.failures.delete(uid);
-    const request = { deadline: Math.min(deadline, this.deadline(pod)), reason: "the API server is deleting the pod" };
+    const own = this.deadline(pod);
+    const request = { deadline: earliest(kept ?? own, own), reason: "the API server is deleting the pod" };
     let worker = this.deps.pods.get(uid);
     if (worker?.state === "terminating") {
       worker.shorten(request.deadline);
@@ -181,7 +182,7 @@ export class PodWorkers {
     return intake.allocated(pod);
   }
 
-  private deadline(pod: Pod | undefined, graceSeconds?: number): number {
-    return this.deps.clock.steady() + effectiveGraceSeconds(pod, graceSeconds) * 1000;
+  private deadline(pod: Pod | undefined, graceSeconds?: number): SteadyTime {
+    return later(this.deps.clock.steady(), effectiveGraceSeconds(pod, graceSeconds) * 1000);
   }
 }

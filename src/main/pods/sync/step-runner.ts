@@ -4,6 +4,7 @@
 // continue. After a step with an unknown outcome the pod is relisted before the next plan.
 
 import { AbortBranches } from "../../../shared/base/abort/branches.js";
+import { type WallTime, later } from "../../../shared/base/clock/moments.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
@@ -56,7 +57,7 @@ export class StepRunner {
     private readonly deps: PodWorkerDeps,
   ) {
     const { backoff, clock } = deps;
-    this.backoff = new CrashBackoff(backoff, (wallMs) => wallMs + clock.steady() - clock.now());
+    this.backoff = new CrashBackoff(backoff, (at) => later(clock.steady(), at - clock.now()));
   }
 
   /** A new definition does not inherit the failures of the old one. */
@@ -145,7 +146,7 @@ export class StepRunner {
    * Another image or other resources yield another key: the keys of earlier definitions are dropped when their time has
    * expired.
    */
-  private noteRestart({ key, finishedAt }: { key: string; finishedAt: number }): void {
+  private noteRestart({ key, finishedAt }: { key: string; finishedAt: WallTime }): void {
     const now = this.deps.clock.steady();
     this.backoff.next(key, finishedAt, now);
     if (this.backoff.size > COLLECT_ABOVE) this.backoff.collect(now);
@@ -177,7 +178,7 @@ export class StepRunner {
   private noteStartFailure(container: string, error: StartContainerError, name: string): void {
     const now = this.deps.clock.steady();
     const count = (this.failures.get(container)?.count ?? 0) + 1;
-    const retryAt = error.retryAt ?? now + backoffMs(RETRY, count);
+    const retryAt = error.retryAt ?? later(now, backoffMs(RETRY, count));
     const { reason, message } = error;
     this.failures.set(container, { reason, message, failedAt: now, retryAt, count, facts: factsOf(error) });
     this.deps.log.error(

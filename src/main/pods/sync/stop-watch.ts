@@ -1,6 +1,7 @@
 // Bounds a stop. A stop call that does not return after the grace period must not block the pod for ever.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { Alarm } from "./alarm.js";
 
@@ -18,9 +19,9 @@ export class StopWatch {
     private readonly onOverdue: () => void,
   ) {}
 
-  /** Settles as `stop` does. `deadline`: by the steady clock. */
-  async during(deadline: number, stop: () => Promise<void>): Promise<void> {
-    const steady = (): number => this.clock.steady();
+  /** Settles as `stop` does. */
+  async during(deadline: SteadyTime, stop: () => Promise<void>): Promise<void> {
+    const steady = (): SteadyTime => this.clock.steady();
     const onOverdue = (): void => {
       this.overdue++;
       this.onOverdue();

@@ -5,6 +5,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { boundedSeconds } from "../../../shared/base/clock/durations.js";
+import { later } from "../../../shared/base/clock/moments.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { PlegRecord, RuntimeState } from "../../../shared/contracts/pleg.js";
@@ -317,7 +318,7 @@ export class SyncLoop implements PodChangeLoop {
     const record = this.deps.records.get(uid);
     const grace = record?.pod.spec.terminationGracePeriodSeconds ?? graceSeconds;
     const seconds = boundedSeconds(grace, { least: 1, fallback: DEFAULT_GRACE_SECONDS });
-    const deadline = record?.termination?.deadline ?? this.deps.clock.steady() + seconds * 1000;
+    const deadline = record?.termination?.deadline ?? later(this.deps.clock.steady(), seconds * 1000);
     this.deps.onOrphan();
     this.deps.log.info({ uid }, `pod ${uid} is on this node but in no source; terminating and removing it`);
     const request = { deadline, reason: "the pod is no longer in any source" };

@@ -1,6 +1,7 @@
 // One pass over a pod that may run: observe it, plan, report its state, run the steps of the plan.
 // Invariant: no sidecar is stopped before the deadline of its termination is persisted.
 
+import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { isAlive } from "../../model/observed-containers.js";
@@ -26,14 +27,14 @@ interface SyncResult {
    * fail.
    */
   kind: "changed" | "completed" | "expired" | "idle";
-  /** Only for an idle pod: time of the next pass, by the steady clock; undefined: at the next resync. */
-  wakeAt?: number | undefined;
+  /** Only for an idle pod: time of the next pass; undefined: at the next resync. */
+  wakeAt?: SteadyTime | undefined;
 }
 
 export class SyncPass {
   private readonly cgroupWatch: CgroupWatch;
   /** From the last plan: the next plan continues with the same grace period. */
-  private endDeadline: number | undefined;
+  private endDeadline: SteadyTime | undefined;
 
   constructor(
     private readonly worker: SyncingWorker,
@@ -86,7 +87,7 @@ export class SyncPass {
     return plan;
   }
 
-  private async keepEndDeadline(deadline: number | undefined, signal: AbortSignal): Promise<void> {
+  private async keepEndDeadline(deadline: SteadyTime | undefined, signal: AbortSignal): Promise<void> {
     if (deadline === this.endDeadline) return;
     this.endDeadline = deadline;
     await this.deps.keptEnd.keepEndDeadline(this.worker.uid, deadline);

@@ -5,6 +5,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { WallTime } from "../../../shared/base/clock/moments.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { readState, removeLeftovers, writeState } from "../../../shared/io/fs/state-file.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
@@ -46,7 +47,7 @@ export interface Meta {
   trial: Trial;
   bad: { marks: readonly BadMark[] };
   /** Wall times, ms, of the last restarts for a changed configuration. */
-  restarts: { times: readonly number[] };
+  restarts: { times: readonly WallTime[] };
   /** The event of the last change to a configuration, for the process that follows a killed one. */
   announcement: Announcement;
 }
@@ -216,7 +217,7 @@ function restarts(value: unknown): Meta["restarts"] {
   const { times } = versioned(value);
   const isTimes = Array.isArray(times) && times.every((time) => typeof time === "number" && Number.isFinite(time));
   if (!isTimes) throw new Error("times is not a list of times");
-  return { times: times as number[] };
+  return { times: times as WallTime[] };
 }
 
 function announcement(value: unknown): Meta["announcement"] {

@@ -2,13 +2,15 @@
 // waits twice as long. So a flood of changes cannot keep the kubelet restarting. Pure; the times are kept on disk,
 // because every restart is a new process.
 
+import type { WallTime } from "../../../shared/base/clock/moments.js";
+
 const WINDOW_MS = 60 * 60_000;
 const FREE_RESTARTS = 3;
 const FIRST_WAIT_MS = 20_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-/** `times`: of earlier restarts, wall time, ms. @returns ms from now */
-export function restartWait(times: readonly number[], now: number): number {
+/** `times`: of earlier restarts. @returns ms from now */
+export function restartWait(times: readonly WallTime[], now: WallTime): number {
   const recent = recentRestarts(times, now);
   const last = recent.at(-1);
   if (last === undefined || recent.length < FREE_RESTARTS) return 0;
@@ -17,6 +19,6 @@ export function restartWait(times: readonly number[], now: number): number {
 }
 
 /** Those that still count. A time in the future is of a clock that was set back: it does not. */
-export function recentRestarts(times: readonly number[], now: number): number[] {
+export function recentRestarts(times: readonly WallTime[], now: WallTime): WallTime[] {
   return times.filter((time) => time <= now && now - time < WINDOW_MS).sort((a, b) => a - b);
 }

@@ -4,10 +4,13 @@
 
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { type MonotonicTime, later, monotonicTime } from "../../../shared/base/clock/moments.js";
 import { invariant } from "../../../shared/base/errors/invariant.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { volumeOperationPendingError } from "../errors.js";
 
+/** Before every moment. */
+const AT_ONCE = monotonicTime(0);
 /** Back-off of a volume whose operation failed; upstream's values. */
 const RETRY = { initialMs: 500, maxMs: 122_000 };
 
@@ -18,10 +21,10 @@ interface Entry {
   operation: VolumeOperation;
   /** Settles, never rejects, when the pending operation has ended. */
   running: Promise<void> | undefined;
-  /** Start of the pending operation, or of the last one; by the monotonic clock. */
-  startedAt: number;
+  /** Start of the pending operation, or of the last one. */
+  startedAt: MonotonicTime;
   backoff: Backoff;
-  notBefore: number;
+  notBefore: MonotonicTime;
   lastError: unknown;
   /** The pod is removed: its entry is dropped after the pending operation. */
   forgotten: boolean;
@@ -79,7 +82,7 @@ export class VolumeOperations {
   /** The cause of failed set-ups of the pod may be resolved: retry at once. */
   retryNow(uid: string): void {
     for (const [key, entry] of this.entries) {
-      if (key.startsWith(`${uid}/`) && entry.operation === "set-up") entry.notBefore = 0;
+      if (key.startsWith(`${uid}/`) && entry.operation === "set-up") entry.notBefore = AT_ONCE;
     }
     for (const [key, resting] of this.resting) {
       if (key.startsWith(`${uid}/`)) resting.abort(new Error("tried again sooner"));
@@ -144,7 +147,7 @@ export class VolumeOperations {
         entry.running = undefined;
         if (entry.forgotten) this.entries.delete(key);
         entry.lastError = error;
-        entry.notBefore = this.clock.monotonic() + entry.backoff.next();
+        entry.notBefore = later(this.clock.monotonic(), entry.backoff.next());
       },
     );
     return result;
@@ -155,9 +158,9 @@ function newEntry(operation: VolumeOperation): Entry {
   return {
     operation,
     running: undefined,
-    startedAt: 0,
+    startedAt: AT_ONCE,
     backoff: new Backoff(RETRY),
-    notBefore: 0,
+    notBefore: AT_ONCE,
     lastError: undefined,
     forgotten: false,
   };

@@ -4,6 +4,7 @@
 
 import { abortReason } from "../errors/thrown.js";
 import { InvalidDurationError } from "./durations.js";
+import { monotonicTime, steadyTime, wallTime, type MonotonicTime, type SteadyTime, type WallTime } from "./moments.js";
 
 /** A pending timer. `cancel` is idempotent. */
 export interface Timer {
@@ -15,19 +16,19 @@ export interface Timer {
 /** The kubelet's clock. All durations are milliseconds. */
 export interface Clock {
   /** Wall time, milliseconds since the epoch. */
-  now(): number;
+  now(): WallTime;
   /** Wall time, nanoseconds since the epoch (CRI time stamps use this unit). */
   nowNanos(): bigint;
   /**
    * Milliseconds since the epoch by a clock that is never set: the thread's start time, continued with the monotonic
    * clock. For deadlines and back-offs; use `now` for moments that come from or go to other programs.
    */
-  steady(): number;
+  steady(): SteadyTime;
   /**
    * Monotonic time, milliseconds since an arbitrary origin, with sub-millisecond fractions.
    * The origin is the same in every thread of the process: the thread board compares stamps across threads.
    */
-  monotonic(): number;
+  monotonic(): MonotonicTime;
   /**
    * Runs `fn` once after `ms`; at the next turn when `ms` is negative.
    * @throws InvalidDurationError for NaN
@@ -112,9 +113,9 @@ class NodeTimer implements Timer {
 }
 
 /** Not performance.now(): whether a worker shares its origin with main is the Node version's choice. */
-function processMonotonic(): number {
+function processMonotonic(): MonotonicTime {
   const [seconds, nanos] = process.hrtime();
-  return seconds * 1000 + nanos / 1e6;
+  return monotonicTime(seconds * 1000 + nanos / 1e6);
 }
 
 /** From the monotonic clock's origin to the epoch, as this thread found it. */
@@ -122,10 +123,10 @@ const STEADY_OFFSET = Date.now() - processMonotonic();
 
 /** The real clock. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: () => wallTime(Date.now()),
   // Not from performance.timeOrigin, which does not follow when the system clock is set.
   nowNanos: () => BigInt(Date.now()) * 1_000_000n,
-  steady: () => Math.round(processMonotonic() + STEADY_OFFSET),
+  steady: () => steadyTime(Math.round(processMonotonic() + STEADY_OFFSET)),
   monotonic: processMonotonic,
   after: (ms, fn) => {
     if (Number.isNaN(ms)) throw new InvalidDurationError("a timer's delay", ms);

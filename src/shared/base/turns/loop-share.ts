@@ -3,6 +3,7 @@
 // Invariant: in each round at least one piece of work begins, and none begins once the share is used up.
 
 import type { Clock } from "../clock/clock.js";
+import { type MonotonicTime, later } from "../clock/moments.js";
 import { LoopYield } from "../queue/loop-yield.js";
 
 /** Time for pieces of work in one round of the loop, ms; the piece that exceeds it is completed. */
@@ -10,8 +11,8 @@ const SHARE_MS = 5;
 
 export class LoopShare {
   private readonly loop = new LoopYield();
-  /** End of this round's share, by the monotonic clock; undefined: nothing has begun in this round. */
-  private end: number | undefined;
+  /** End of this round's share; undefined: nothing has begun in this round. */
+  private end: MonotonicTime | undefined;
   private last: Promise<void> = Promise.resolve();
 
   constructor(private readonly clock: Pick<Clock, "monotonic">) {}
@@ -37,12 +38,12 @@ export class LoopShare {
     } finally {
       const now = this.clock.monotonic();
       if (this.end === undefined) this.startRound(now);
-      this.end = (this.end ?? now) - (now - begun);
+      this.end = later(this.end ?? now, begun - now);
     }
   }
 
-  private startRound(now: number): void {
-    this.end = now + SHARE_MS;
+  private startRound(now: MonotonicTime): void {
+    this.end = later(now, SHARE_MS);
     this.loop.next(() => {
       this.end = undefined;
     });

@@ -2,6 +2,7 @@
 // waits in a socket for this thread is not late.
 
 import type { Clock, Timer } from "../../base/clock/clock.js";
+import type { MonotonicTime } from "../../base/clock/moments.js";
 import type { StallMeter } from "./stall-meter.js";
 
 /** The reason of the signal when time ran out. */
@@ -12,9 +13,9 @@ class ProbeTimeoutError extends Error {
   }
 }
 
-/** A moment of the monotonic clock within a run, and what happens then. */
+/** A moment within a run, and what happens then. */
 export interface Milestone {
-  at: number;
+  at: MonotonicTime;
   /** Called at most once for each deadline. */
   reached: () => void;
 }

@@ -9,6 +9,7 @@
 
 import type { Clock } from "../../base/clock/clock.js";
 import { goDuration } from "../../base/clock/go-duration.js";
+import { type MonotonicTime, later } from "../../base/clock/moments.js";
 import { messageOf } from "../../base/errors/thrown.js";
 import { omitUndefined } from "../../base/objects/omit-undefined.js";
 import type { QueueWriter } from "../../base/queue/queue-writer.js";
@@ -151,19 +152,19 @@ export class Prober {
   }
 
   /** After a restart, all probes with a verdict may continue at once. So their first runs spread over a period. */
-  private firstDue({ startedAt, initialDelayMs, periodMs, verdict }: ProbeSpec): number {
+  private firstDue({ startedAt, initialDelayMs, periodMs, verdict }: ProbeSpec): MonotonicTime {
     const { clock } = this.deps;
     const ranForMs = Math.max(0, clock.now() - startedAt);
     const spreadMs = verdict === undefined ? Math.min(JITTER_MS, periodMs / 10) : periodMs;
-    return clock.monotonic() + Math.max(0, initialDelayMs - ranForMs) + this.deps.random() * spreadMs;
+    return later(clock.monotonic(), Math.max(0, initialDelayMs - ranForMs) + this.deps.random() * spreadMs);
   }
 
-  private onDue(probe: Probe, due: number): void {
+  private onDue(probe: Probe, due: MonotonicTime): void {
     const { clock, schedule } = this.deps;
     const { periodMs } = probe.spec;
     const missed = Math.max(0, Math.floor((clock.monotonic() - due) / periodMs));
     schedule.skipped("held-up", missed);
-    this.wheel.set(probe, due + (missed + 1) * periodMs);
+    this.wheel.set(probe, later(due, (missed + 1) * periodMs));
     if (probe.running) {
       schedule.skipped("overrun", 1);
       return;
@@ -182,7 +183,7 @@ export class Prober {
     });
   }
 
-  private async run(probe: Probe, due: number): Promise<void> {
+  private async run(probe: Probe, due: MonotonicTime): Promise<void> {
     const { clock, schedule } = this.deps;
     const { signal } = probe.calledOff;
     let turn = this.turnsOf(probe).tryAcquire(probe.pod.uid);
@@ -209,7 +210,7 @@ export class Prober {
   }
 
   /** A probe that waits long reports it, and waits on. Rejects when it is stopped. */
-  private async turnOf(probe: Probe, due: number): Promise<Turn> {
+  private async turnOf(probe: Probe, due: MonotonicTime): Promise<Turn> {
     const { clock } = this.deps;
     const turns = this.turnsOf(probe);
     const owner = probe.pod.uid;
@@ -241,7 +242,7 @@ export class Prober {
   }
 
   private async attempts(probe: Probe, turn: Turn): Promise<RunResult> {
-    const longAt = this.deps.clock.monotonic() + LONG_RUN_MS;
+    const longAt = later(this.deps.clock.monotonic(), LONG_RUN_MS);
     for (let tries = 1; ; tries++) {
       try {
         return await this.attempt(probe, { at: longAt, reached: () => turn.becomeLong() });

@@ -2,6 +2,7 @@
 // once per due time, within WAKE_MS after it. Items of different slots are called in the order of their times.
 
 import type { Clock, Timer } from "../../base/clock/clock.js";
+import type { MonotonicTime } from "../../base/clock/moments.js";
 import { invariant } from "../../base/errors/invariant.js";
 
 const SLOT_MS = 16;
@@ -13,7 +14,7 @@ const SLOTS = 256;
 export const WAKE_MS = 4;
 
 interface Place {
-  due: number;
+  due: MonotonicTime;
   slot: Map<unknown, Place>;
 }
 
@@ -28,7 +29,7 @@ export class TimerWheel<T> {
 
   constructor(
     private readonly clock: Pick<Clock, "monotonic" | "after">,
-    private readonly onDue: (item: T, dueMs: number) => void,
+    private readonly onDue: (item: T, due: MonotonicTime) => void,
   ) {
     this.cursor = Math.floor(clock.monotonic() / SLOT_MS);
   }
@@ -37,8 +38,8 @@ export class TimerWheel<T> {
     return this.places.size;
   }
 
-  /** Schedules an item for a time of the monotonic clock and replaces its earlier time. */
-  set(item: T, dueMs: number): void {
+  /** Schedules an item and replaces its earlier time. */
+  set(item: T, dueMs: MonotonicTime): void {
     invariant(!Number.isNaN(dueMs), "an item is due at a time");
     this.remove(item);
     const slot = this.slotAt(Math.max(Math.floor(dueMs / SLOT_MS), this.cursor));
@@ -70,7 +71,7 @@ export class TimerWheel<T> {
     this.disarm();
     const now = this.clock.monotonic();
     const upTo = Math.floor(now / SLOT_MS);
-    const due: [T, number][] = [];
+    const due: [T, MonotonicTime][] = [];
     // After a long stop every slot is visited once.
     for (let number = Math.max(this.cursor, upTo - SLOTS + 1); number <= upTo; number++) {
       for (const [item, place] of this.slotAt(number)) if (place.due <= now) due.push([item, place.due]);

@@ -1,5 +1,6 @@
 // Errors of filesystem calls on volumes.
 
+import type { WallTime } from "../../base/clock/moments.js";
 import type { HangableMount } from "./may-hang.js";
 
 /** A mount gave no response in time, or gave none the last time and rests. Worth another try later. */
@@ -8,7 +9,7 @@ export class VolumeNotAnsweringError extends Error {
   constructor(
     readonly mount: HangableMount,
     /** Wall time, milliseconds. */
-    readonly since: number,
+    readonly since: WallTime,
     readonly path: string,
   ) {
     const { source, fsType, mountPoint } = mount;

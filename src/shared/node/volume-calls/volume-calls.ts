@@ -5,6 +5,7 @@
 
 import { unlessAborted } from "../../base/abort/unless-aborted.js";
 import type { Clock, Timer } from "../../base/clock/clock.js";
+import { type WallTime, later } from "../../base/clock/moments.js";
 import type { HungMount } from "../../contracts/nodelet.js";
 import type { Logger } from "../../telemetry/log/logger.js";
 import { SubPathError, VolumeHelperError, VolumeNotAnsweringError } from "./errors.js";
@@ -61,8 +62,8 @@ export class VolumeCalls {
   private readonly schedule: CallSchedule;
   private readonly pending = new Map<number, Pending>();
   private readonly workers = new Set<Worker>();
-  /** Mounts that were reported, by device; `since`: milliseconds since the epoch. */
-  private readonly reported = new Map<string, { mount: HangableMount; since: number }>();
+  /** Mounts that were reported, by device. */
+  private readonly reported = new Map<string, { mount: HangableMount; since: WallTime }>();
   private lastMounts: HangableMounts | undefined;
   private timer: Timer | undefined;
   private lastId = 0;
@@ -179,7 +180,7 @@ export class VolumeCalls {
     }
     this.pending.delete(step.id);
     const { clock } = this.deps;
-    const since = clock.now() - (clock.monotonic() - step.since);
+    const since = later(clock.now(), step.since - clock.monotonic());
     if (step.do === "give up") {
       this.report(call, since);
       if (call.helper !== undefined) this.end(call.helper);
@@ -247,7 +248,7 @@ export class VolumeCalls {
     worker.helper.kill();
   }
 
-  private report({ mount, path }: Pending, since: number): void {
+  private report({ mount, path }: Pending, since: WallTime): void {
     if (this.reported.has(mount.device)) return;
     this.reported.set(mount.device, { mount, since });
     const error = new VolumeNotAnsweringError(mount, since, path);

@@ -1,6 +1,7 @@
 // The logs of all containers. Invariant: one follower per container; a container that is removed has none.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { type MonotonicTime, later } from "../../../shared/base/clock/moments.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { Engine } from "../engine/engine.js";
 import { ContainerLog, type LoggedContainer } from "./container-log.js";
@@ -14,8 +15,8 @@ const SETTLE_MS = 10_000;
 
 interface Followed {
   log: ContainerLog;
-  /** When {@link ContainerLogs.settled} stops waiting, by the monotonic clock. */
-  settlesBy?: number;
+  /** When {@link ContainerLogs.settled} stops waiting. */
+  settlesBy?: MonotonicTime;
 }
 
 export class ContainerLogs {
@@ -42,7 +43,7 @@ export class ContainerLogs {
     const followed = this.logs.get(id);
     if (followed === undefined) return;
     const { clock } = this.deps;
-    followed.settlesBy ??= clock.monotonic() + SETTLE_MS;
+    followed.settlesBy ??= later(clock.monotonic(), SETTLE_MS);
     const late = new AbortController();
     const done = followed.log.done.then(() => late.abort());
     const left = Math.max(0, followed.settlesBy - clock.monotonic());

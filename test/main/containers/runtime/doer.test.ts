@@ -9,6 +9,7 @@ import { PodCgroupError, PodDirectoriesError } from "../../../../src/main/model/
 import { DynamicResourcesError } from "../../../../src/main/model/pod-claims.js";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import {
@@ -489,7 +490,10 @@ test("stops and removals hint the changed objects, and NotFound is no error", as
   const world = await build(t);
   const { sandboxId, containerId } = await world.start(podOf(app()), app());
   const steps: [Step, string][] = [
-    [{ kind: "kill-container", containerId, name: "app", graceSeconds: 7, deadline: 7000, reason: "" }, "container"],
+    [
+      { kind: "kill-container", containerId, name: "app", graceSeconds: 7, deadline: steadyTime(7000), reason: "" },
+      "container",
+    ],
     [{ kind: "stop-sandbox", sandboxId, reason: "" }, "sandbox"],
     [{ kind: "remove-container", containerId, name: "app" }, "container-removed"],
     [{ kind: "remove-sandbox", sandboxId }, "sandbox-removed"],

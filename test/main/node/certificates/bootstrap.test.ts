@@ -1,8 +1,8 @@
 // A node without credentials gets them: key, request, wait, certificate, kubeconfig.
 
 import assert from "node:assert/strict";
-import "reflect-metadata";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import "reflect-metadata";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -11,6 +11,7 @@ import { bootstrap, type BootstrapDeps } from "../../../../src/main/node/certifi
 import { CertificateStore } from "../../../../src/main/node/certificates/certificate-store.js";
 import type { CertificateTasks } from "../../../../src/main/node/certificates/certificate-tasks.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { later } from "../../../../src/shared/base/clock/moments.js";
 import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import { loadClientConfig } from "../../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
@@ -200,10 +201,10 @@ describe("bootstrap", () => {
     const deps = await kit("expired", signer);
     await bootstrap(deps);
     signer.requests.clear();
-    const later = { ...deps.clock, now: () => systemClock.now() + 2 * HOUR };
-    await bootstrap({ ...deps, clock: later, bootstrapKubeconfig: "" });
+    const inTwoHours = { ...deps.clock, now: () => later(systemClock.now(), 2 * HOUR) };
+    await bootstrap({ ...deps, clock: inTwoHours, bootstrapKubeconfig: "" });
     assert.equal(signer.requests.size, 0);
-    await bootstrap({ ...deps, clock: later });
+    await bootstrap({ ...deps, clock: inTwoHours });
     assert.equal(signer.requests.size, 1);
   });
 });

@@ -10,6 +10,7 @@ import { serialize } from "node:v8";
 import { DiskUsage } from "../../../../src/main/pods/disk-usage/disk-usage.js";
 import { setOwnership } from "../../../../src/main/volumes/fs-group/set-ownership.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { monotonicTime, wallTime } from "../../../../src/shared/base/clock/moments.js";
 import { changeOwnership } from "../../../../src/workers/tasks/ownership/change-ownership.js";
 import { directoryUsage } from "../../../../src/workers/tasks/usage/directory-usage.js";
 import { pod } from "../../../support/pods.js";
@@ -52,8 +53,8 @@ test("a walk for disk usage sends small messages, however wide the tree", async 
     walk: through,
     quota: () => Promise.resolve(undefined),
     clock: {
-      now: () => 0,
-      monotonic: () => 0,
+      now: () => wallTime(0),
+      monotonic: () => monotonicTime(0),
       after: (ms: number, run: () => void) => systemClock.after(ms, run),
       sleep: () => Promise.resolve(),
     },

@@ -6,6 +6,7 @@ import { noProbeResults, type ProbeResult } from "../../../../src/main/model/pro
 import { RestartMemory } from "../../../../src/main/pods/planner/restart-memory.js";
 import type { PodWorkerDeps } from "../../../../src/main/pods/sync/pod-worker-port.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -26,7 +27,7 @@ async function started(spec: Partial<PodSpec>, deps: Partial<PodWorkerDeps> = {}
 
 test("ids and names are forgotten with the containers, names when they are there again", () => {
   const memory = new RestartMemory();
-  const kill = { kind: "kill-container" as const, name: "a", graceSeconds: 2, deadline: 0, reason: "" };
+  const kill = { kind: "kill-container" as const, name: "a", graceSeconds: 2, deadline: steadyTime(0), reason: "" };
   memory.record({ ...kill, containerId: "kept", restart: true });
   memory.record({ ...kill, containerId: "gone", restart: true });
   memory.record({ ...kill, containerId: "ended" });

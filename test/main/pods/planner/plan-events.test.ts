@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventInput } from "../../../../src/main/model/event-recorder.js";
 import { PlanEvents } from "../../../../src/main/pods/planner/plan-events.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import { Pilot } from "../../../support/pilot.js";
 import { pod } from "../../../support/pods.js";
 
@@ -39,7 +40,12 @@ test("the back-off of a pull is recorded once per wait, after the error was show
   const pilot = new Pilot(pod());
   pilot.plan().steps.forEach((step) => pilot.do(step));
   const { now } = pilot.runtime;
-  pilot.failures.set("app", { reason: "ErrImagePull", message: "not found", failedAt: now, retryAt: now + 10_000 });
+  pilot.failures.set("app", {
+    reason: "ErrImagePull",
+    message: "not found",
+    failedAt: steadyTime(now),
+    retryAt: steadyTime(now + 10_000),
+  });
   const look = (): void => events.emit(pilot.wanted, pilot.plan().events ?? []);
   look();
   assert.deepEqual(emitted, []);

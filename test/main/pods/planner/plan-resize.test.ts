@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Container, ResourceRequirements } from "../../../../src/shared/kubernetes/api/pod.js";
 import { lines, NOW, planOf, type Situation } from "../../../support/plan-rows.js";
 import { container, pod } from "../../../support/pods.js";
@@ -162,7 +163,7 @@ const table: [name: string, situation: Situation, expected: string[], resizing: 
     {
       pod: pod({ containers: [container("a", forMemory)], resources: MORE_MEMORY }),
       seen,
-      resize: { actuated: { containers: { a: {} }, pod: SMALL }, retryAt: NOW - 1 },
+      resize: { actuated: { containers: { a: {} }, pod: SMALL }, retryAt: steadyTime(NOW - 1) },
     },
     ["resize a"],
     true,
@@ -202,7 +203,7 @@ for (const [name, situation, expected, resizing] of table) {
 test("after a failure nothing is tried until its time, and the plan wakes then", () => {
   const situation = { pod: pod({ containers: [one(MORE_CPU)] }), seen };
   const { resize } = given({ a: SMALL });
-  const waits = planOf({ ...situation, resize: { ...resize, retryAt: NOW + 500 } });
+  const waits = planOf({ ...situation, resize: { ...resize, retryAt: steadyTime(NOW + 500) } });
   assert.deepEqual([lines(waits), waits.wakeAt, waits.resizing], [[], NOW + 500, true]);
-  assert.deepEqual(lines(planOf({ ...situation, resize: { ...resize, retryAt: NOW } })), ["resize a"]);
+  assert.deepEqual(lines(planOf({ ...situation, resize: { ...resize, retryAt: steadyTime(NOW) } })), ["resize a"]);
 });

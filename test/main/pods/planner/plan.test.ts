@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { graceSeconds } from "../../../../src/main/model/container-stop.js";
 import { effectiveGraceSeconds, planTermination } from "../../../../src/main/pods/planner/plan-termination.js";
 import { LONGEST_SECONDS } from "../../../../src/shared/base/clock/durations.js";
+import { steadyTime, later } from "../../../../src/shared/base/clock/moments.js";
 import type { Container, RestartPolicy } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState, PodSandboxState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { Pilot } from "../../../support/pilot.js";
@@ -94,7 +95,12 @@ describe("planPod", () => {
     const pilot = new Pilot(pod());
     pilot.runtime.apply({ kind: "create-sandbox", attempt: 0, reason: "" });
     const retryAt = pilot.runtime.now + 5000;
-    pilot.failures.set("app", { reason: "ErrImagePull", message: "no", failedAt: pilot.runtime.now, retryAt });
+    pilot.failures.set("app", {
+      reason: "ErrImagePull",
+      message: "no",
+      failedAt: steadyTime(pilot.runtime.now),
+      retryAt: steadyTime(retryAt),
+    });
     const image = pod().spec.containers[0]?.image ?? "";
     // The error is shown for a second, then its back-off. So the plan has to come back for that.
     assert.equal(pilot.plan().wakeAt, pilot.runtime.now + 1000);
@@ -240,7 +246,14 @@ describe("planTermination", () => {
     const order: string[] = [];
     for (;;) {
       const { observed, now, cleaned } = runtime;
-      const plan = planTermination({ pod: wanted, observed, now, deadline, reason: "removed", cleaned });
+      const plan = planTermination({
+        pod: wanted,
+        observed,
+        now: steadyTime(now),
+        deadline: steadyTime(deadline),
+        reason: "removed",
+        cleaned,
+      });
       if (plan.finished) break;
       order.push(plan.steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind)).join(" + "));
       for (const step of plan.steps) runtime.apply(step);
@@ -268,7 +281,12 @@ describe("planTermination", () => {
     const { runtime } = pilot;
     const planned = (): string[] => {
       const { observed, now, cleaned } = runtime;
-      const input = { pod: pilot.wanted, observed, now, deadline: now + 30_000, reason: "removed", cleaned };
+      const begun = steadyTime(now);
+      const input = {
+        ...{ pod: pilot.wanted, observed, now: begun, cleaned },
+        deadline: later(begun, 30_000),
+        reason: "removed",
+      };
       return planTermination(input).steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
     };
     assert.deepEqual(planned(), ["kill-container a", "run-pre-stop s3", "run-pre-stop s1"]);
@@ -285,7 +303,14 @@ describe("planTermination", () => {
     const pilot = new Pilot(pod({ initContainers: sidecars }));
     pilot.settle();
     const { observed, now, cleaned } = pilot.runtime;
-    const plan = planTermination({ pod: pilot.wanted, observed, now, deadline: now, reason: "removed", cleaned });
+    const plan = planTermination({
+      pod: pilot.wanted,
+      observed,
+      now: steadyTime(now),
+      deadline: steadyTime(now),
+      reason: "removed",
+      cleaned,
+    });
     const stopped = plan.steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
     assert.deepEqual(stopped.sort(), ["kill-container app", "kill-container s1", "kill-container s2"]);
   });
@@ -316,7 +341,14 @@ describe("planTermination", () => {
     pilot.settle();
     const { observed, now } = pilot.runtime;
     const grace = (deadline: number): number => {
-      const plan = planTermination({ pod: pilot.wanted, observed, now, deadline, reason: "", cleaned: false });
+      const plan = planTermination({
+        pod: pilot.wanted,
+        observed,
+        now: steadyTime(now),
+        deadline: steadyTime(deadline),
+        reason: "",
+        cleaned: false,
+      });
       const [step] = plan.steps;
       assert.equal(step?.kind, "kill-container");
       return step.graceSeconds;

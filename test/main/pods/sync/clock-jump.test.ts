@@ -9,6 +9,7 @@ import { CrashBackoff } from "../../../../src/main/model/crash-backoff.js";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
+import { wallTime, later, steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -56,7 +57,7 @@ for (const jump of JUMPS) {
         return [];
       });
     };
-    worker.terminate({ deadline: world.clock.steady() + 30_000, reason: "removed" });
+    worker.terminate({ deadline: later(world.clock.steady(), 30_000), reason: "removed" });
     await settle();
     world.clock.jump(jump);
     await step(12_000);
@@ -66,7 +67,7 @@ for (const jump of JUMPS) {
   test(`set ${way} during a stop that hangs: the call is repeated 10 s after the grace period`, async () => {
     const { world, worker, step } = await started();
     world.script = (what, signal) => (what.kind === "kill-container" ? hang(signal) : undefined);
-    worker.terminate({ deadline: world.clock.steady() + 30_000, reason: "removed" });
+    worker.terminate({ deadline: later(world.clock.steady(), 30_000), reason: "removed" });
     await settle();
     world.clock.jump(jump);
     await step(39_999);
@@ -108,9 +109,9 @@ for (const jump of JUMPS) {
 }
 
 test("a container that finished in the future, before the clock was set back, waits its time once", () => {
-  const backoff = new CrashBackoff({}, (finishedAt) => finishedAt);
-  backoff.next("k", 0, 0);
-  assert.deepEqual(backoff.inBackoff("k", HOURS_MS, 5000), { until: 15_000, delayMs: 10_000 });
-  assert.deepEqual(backoff.inBackoff("k", HOURS_MS, 9000), { until: 15_000, delayMs: 10_000 });
-  assert.equal(backoff.inBackoff("k", HOURS_MS, 15_000), undefined);
+  const backoff = new CrashBackoff({}, (finishedAt) => steadyTime(finishedAt));
+  backoff.next("k", wallTime(0), steadyTime(0));
+  assert.deepEqual(backoff.inBackoff("k", wallTime(HOURS_MS), steadyTime(5000)), { until: 15_000, delayMs: 10_000 });
+  assert.deepEqual(backoff.inBackoff("k", wallTime(HOURS_MS), steadyTime(9000)), { until: 15_000, delayMs: 10_000 });
+  assert.equal(backoff.inBackoff("k", wallTime(HOURS_MS), steadyTime(15_000)), undefined);
 });

@@ -5,11 +5,12 @@ import { test } from "node:test";
 import type { PodWorkerState } from "../../../../src/main/model/synced-pod.js";
 import { earlierEnd } from "../../../../src/main/pods/sync/earlier-end.js";
 import { podsUsingNode } from "../../../../src/main/pods/sync/pods-using-node.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import { pod } from "../../../support/pods.js";
 
-const NOW = 1_000_000;
-const failure = { reason: "Evicted", message: "m", deadline: 5 };
+const NOW = steadyTime(1_000_000);
+const failure = { reason: "Evicted", message: "m", deadline: steadyTime(5) };
 const finalStatus: PodStatus = { phase: "Failed" };
 const failed = { cause: "failed", failure: { reason: "Evicted", message: "m" }, deadline: 5 };
 

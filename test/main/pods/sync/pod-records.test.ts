@@ -7,6 +7,7 @@ import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { PodRecords } from "../../../../src/main/pods/sync/pod-records.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
@@ -39,7 +40,7 @@ test("definition, start time and termination are read back by the next kubelet",
   const first = make();
   await first.load();
   first.accept(pod(), at("2026-01-02T03:04:05.678Z"));
-  await first.terminating("uid-web", { deadline: 42, reason: "removed" });
+  await first.terminating("uid-web", { deadline: steadyTime(42), reason: "removed" });
   const second = make();
   await second.load();
   assert.deepEqual(second.uids(), ["uid-web"]);
@@ -59,14 +60,14 @@ test("deadlines go on by the clock of the next kubelet, even if the wall clock w
   const by = (lead: number, monotonicMs: number): PodRecords => {
     const clock = new SteppedClock();
     clock.step(monotonicMs);
-    clock.steady = () => clock.monotonic() + lead;
+    clock.steady = () => steadyTime(clock.monotonic() + lead);
     return new PodRecords(folder, clock, kept.log);
   };
   const first = by(1_000_000, 500);
   await first.load();
   first.accept(pod(), at("2026-01-01T00:00:00Z"));
-  await first.failing("uid-web", { reason: "Evicted", message: "m" }, 1_060_500);
-  await first.terminating("uid-web", { deadline: 1_030_500, reason: "removed" });
+  await first.failing("uid-web", { reason: "Evicted", message: "m" }, steadyTime(1_060_500));
+  await first.terminating("uid-web", { deadline: steadyTime(1_030_500), reason: "removed" });
   for (const lead of [1_000_000, 1_000_000 - 7_200_000, 1_000_000 + 7_200_000]) {
     const next = by(lead, 10_500);
     await next.load();
@@ -74,12 +75,12 @@ test("deadlines go on by the clock of the next kubelet, even if the wall clock w
     // 30 and 60 s after what was 500 by the monotonic clock.
     assert.deepEqual([termination?.deadline, failure?.deadline], [lead + 30_500, lead + 60_500]);
     // All its times are by its own clock.
-    await next.terminating("uid-web", { deadline: lead + 20_500, reason: "sooner" });
+    await next.terminating("uid-web", { deadline: steadyTime(lead + 20_500), reason: "sooner" });
     const last = by(1_000_000, 11_000);
     await last.load();
     assert.equal(last.get("uid-web")?.failure?.deadline, 1_060_500);
     assert.equal(last.get("uid-web")?.termination?.deadline, 1_020_500);
-    await last.terminating("uid-web", { deadline: 1_030_500, reason: "removed" });
+    await last.terminating("uid-web", { deadline: steadyTime(1_030_500), reason: "removed" });
   }
 });
 
@@ -88,7 +89,7 @@ test("a pod accepted again keeps its start time and loses the old termination", 
   const records = make();
   await records.load();
   records.accept(pod(), at("2026-01-01T00:00:00Z"));
-  await records.terminating("uid-web", { deadline: 1, reason: "removed" });
+  await records.terminating("uid-web", { deadline: steadyTime(1), reason: "removed" });
   const changed = pod({ hostNetwork: true });
   records.accept(changed, at("2026-02-02T00:00:00Z"));
   const { pod: kept, startTime, termination } = records.get("uid-web") ?? {};
@@ -105,7 +106,7 @@ test("changes that come together are written once", async (t) => {
   t.after(() => watcher.close());
   records.accept(pod(), at("2026-01-01T00:00:00Z"));
   records.admitted("uid-web");
-  await records.terminating("uid-web", { deadline: 1, reason: "removed" });
+  await records.terminating("uid-web", { deadline: steadyTime(1), reason: "removed" });
   await writeFile(join(folder, "last"), "");
   while (!written.includes("last")) await once(watcher, "change");
   const temporary = new Set(written.filter((name) => name.startsWith(".tmp-")));
@@ -205,7 +206,7 @@ test("the termination of an unknown pod, and forgetting one, write nothing", asy
   const { folder, make } = await build(t);
   const records = make();
   await records.load();
-  void records.terminating("uid-web", { deadline: 1, reason: "removed" });
+  void records.terminating("uid-web", { deadline: steadyTime(1), reason: "removed" });
   records.forget("uid-web");
   await records.flush();
   assert.deepEqual(await readdir(folder), []);
@@ -256,7 +257,7 @@ test("unwritable records are reported once until a write works again, and cost n
   await writeFile(folder, "a file where the folder was");
   for (const name of ["a", "b", "c"]) {
     records.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
-    void records.terminating(`uid-${name}`, { deadline: 1, reason: "removed" });
+    void records.terminating(`uid-${name}`, { deadline: steadyTime(1), reason: "removed" });
   }
   await records.flush();
   assert.equal(kept.errors().length, 1);
@@ -303,12 +304,12 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   await first.load();
   for (const name of ["b", "a", "c", "late"]) first.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
   for (const name of ["b", "a", "c"]) first.admitted(`uid-${name}`);
-  await first.failing("uid-a", { reason: "Evicted", message: "too much" }, 77);
+  await first.failing("uid-a", { reason: "Evicted", message: "too much" }, steadyTime(77));
   first.ended("uid-a", { phase: "Failed", reason: "Evicted" });
   first.preStopDone("uid-b", "id-1");
   first.preStopDone("uid-b", "id-1");
-  await first.keepEndDeadline("uid-b", 30_000);
-  await first.keepEndDeadline("uid-c", 30_000);
+  await first.keepEndDeadline("uid-b", steadyTime(30_000));
+  await first.keepEndDeadline("uid-c", steadyTime(30_000));
   await first.keepEndDeadline("uid-c", undefined);
   await first.flush();
   const second = make();
@@ -336,13 +337,13 @@ test("a completed pod stays terminated until its definition changes; a failed on
   const now = at("2026-01-01T00:00:00Z");
   for (const name of ["done", "failed"]) {
     records.accept(pod({}, name), now);
-    if (name === "failed") void records.failing(`uid-${name}`, { reason: "Evicted", message: "" }, 1);
+    if (name === "failed") void records.failing(`uid-${name}`, { reason: "Evicted", message: "" }, steadyTime(1));
     records.ended(`uid-${name}`, { phase: "Failed" });
     const seen = pod({}, name);
     seen.metadata.annotations = { "kubernetes.io/config.seen": "later" };
     records.accept(seen, now);
     assert.ok(records.get(`uid-${name}`)?.finalStatus, "the same definition, reported again");
-    await records.keepEndDeadline(`uid-${name}`, 30_000);
+    await records.keepEndDeadline(`uid-${name}`, steadyTime(30_000));
     records.accept(pod({ hostNetwork: true }, name), now);
   }
   assert.deepEqual([records.endDeadline("uid-done"), records.endDeadline("uid-failed")], [undefined, 30_000]);

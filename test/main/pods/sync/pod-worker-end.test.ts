@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodEnd } from "../../../../src/main/model/synced-pod.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -25,7 +26,7 @@ async function started(spec: Partial<PodSpec> = {}) {
 }
 
 const evicted = { reason: "Evicted", message: "the node was low on memory" };
-const failedBy = (deadline: number): PodEnd => ({ cause: "failed", failure: evicted, deadline });
+const failedBy = (deadline: number): PodEnd => ({ cause: "failed", failure: evicted, deadline: steadyTime(deadline) });
 
 test("fail: containers, then the sandbox, then volumes and cgroup; the remaining status shows the reason", async () => {
   const { world, worker, web } = await started({ containers: [container("a"), container("b")] });
@@ -105,7 +106,7 @@ test("a termination during a failure keeps the shorter deadline and takes everyt
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   worker.fail(failedBy(4000));
   await settle();
-  worker.terminate({ deadline: 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   world.script = () => undefined;
   await settle();
   assert.equal(world.terminating[0]?.deadline, 4000);
@@ -117,7 +118,7 @@ test("a termination during a failure keeps the shorter deadline and takes everyt
 test("a failure of a pod that is being terminated only shortens that", async () => {
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
-  worker.terminate({ deadline: 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   await settle();
   worker.fail(failedBy(9000));
   world.script = () => undefined;
@@ -250,7 +251,7 @@ test("while admission waits nothing is made, and a pod that is removed meanwhile
   await settle();
   assert.equal(worker.state, "admitting");
   assert.deepEqual(world.begun, []);
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
   assert.deepEqual(world.kept.errors(), []);

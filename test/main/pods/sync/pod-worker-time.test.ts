@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { PodCgroupError, PodDirectoriesError } from "../../../../src/main/model/environment-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
+import { steadyTime, type SteadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
@@ -73,7 +74,7 @@ test("a pod that completed in time is not late afterwards; one that goes leaves 
   await settle();
   assert.equal(world.synced.at(-1)?.end?.cause, "completed");
   assert.deepEqual(world.recorded, []);
-  worker.terminate({ deadline: 1, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1), reason: "removed" });
   await settle();
   assert.equal(world.clock.pending, 0);
 });
@@ -96,7 +97,7 @@ test("a changed deadline counts from then on, and one that is weeks away does no
 test("a stop that neither completes nor fails is repeated 10 s after the grace period, with 2 s and growing deadlines", async () => {
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
-  worker.terminate({ deadline: 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   await settle();
   const event = "Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.";
   const wait = async (ms: number): Promise<void> => {
@@ -131,7 +132,7 @@ test("sidecars get the rest of the grace period that the app containers left", a
       return [];
     });
   };
-  worker.terminate({ deadline: 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   await settle();
   world.clock.step(12_000);
   await settle();
@@ -175,11 +176,11 @@ test("the next kubelet gives the sidecars of a completed pod the rest of their g
   const sidecar = container("proxy", { restartPolicy: "Always" });
   const { world, worker, web } = await started({ initContainers: [sidecar], restartPolicy: "Never" });
   await worker.stop();
-  const kept: { deadline?: number | undefined } = {};
+  const kept: { deadline?: SteadyTime | undefined } = {};
   let written: () => void = () => undefined;
   const keptEnd = {
     endDeadline: () => kept.deadline,
-    keepEndDeadline: (_uid: string, deadline: number | undefined) => {
+    keepEndDeadline: (_uid: string, deadline: SteadyTime | undefined) => {
       kept.deadline = deadline;
       return new Promise<void>((resolve) => (written = resolve));
     },
@@ -236,7 +237,7 @@ test("without a network only pods of the host's network start; the others wait, 
 test("a pod that must go is ended without a network too", async () => {
   const { world, worker } = await started();
   world.runtimeState = noNetwork;
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
 });
@@ -266,7 +267,7 @@ for (const [what, fails, error, events] of failures) {
     const { world, worker } = await started({}, (world) => {
       world.script = (step) => (fails(step) ? Promise.reject(error) : undefined);
     });
-    if (fails === kill) worker.terminate({ deadline: 1000, reason: "removed" });
+    if (fails === kill) worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
     await settle();
     assert.deepEqual(world.recorded, events);
     world.script = () => undefined;
@@ -324,7 +325,7 @@ test("each step is a log line with pod, container, reason, and the states before
   world.exit(web, "app", 3);
   worker.poke();
   await settle();
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   await settle();
   const lines = world.kept.lines
     .filter((line) => line["step"] !== undefined)

@@ -7,6 +7,7 @@ import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
 import { StepRunner } from "../../../../src/main/pods/sync/step-runner.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError, criError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { container, pod } from "../../../support/pods.js";
@@ -107,7 +108,7 @@ test("terminate during a long step aborts it, stops running containers and clean
   worker.poke();
   await settle();
   assert.deepEqual(world.model(web).running(), ["a"]);
-  worker.terminate({ deadline: world.clock.now() + 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(world.clock.now() + 30_000), reason: "removed" });
   assert.equal(worker.state, "terminating");
   await settle();
   assert.equal(worker.state, "terminated");
@@ -123,7 +124,7 @@ test("terminate during a long step aborts it, stops running containers and clean
 test("terminate in the moment a pass begins is not forgotten", async () => {
   const { world, worker } = build();
   worker.poke();
-  worker.terminate({ deadline: 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
   assert.deepEqual(world.begunOf("uid-web"), ["clean-up"], "nothing is started for a pod that must go");
@@ -146,14 +147,14 @@ test("the deadline only shrinks; a shorter one repeats the stop under way with t
     graces.push(step.graceSeconds);
     return graces.length === 1 ? hang(signal) : undefined;
   };
-  worker.terminate({ deadline: 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   await settle();
-  worker.terminate({ deadline: 60_000, reason: "later" });
-  worker.terminate({ deadline: 30_000, reason: "same" });
+  worker.terminate({ deadline: steadyTime(60_000), reason: "later" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "same" });
   await settle();
   assert.deepEqual(graces, [30]);
   world.clock.step(5000);
-  worker.terminate({ deadline: 15_000, reason: "sooner" });
+  worker.terminate({ deadline: steadyTime(15_000), reason: "sooner" });
   await settle();
   assert.deepEqual(graces, [30, 10]);
   assert.deepEqual(
@@ -165,7 +166,7 @@ test("the deadline only shrinks; a shorter one repeats the stop under way with t
 
 test("an expired grace period still gives two seconds", async () => {
   const { world, worker } = await started();
-  worker.terminate({ deadline: -5000, reason: "late" });
+  worker.terminate({ deadline: steadyTime(-5000), reason: "late" });
   await settle();
   const kill = world.steps.find((step) => step.kind === "kill-container");
   assert.equal(kill?.kind === "kill-container" && kill.graceSeconds, 2);
@@ -173,9 +174,9 @@ test("an expired grace period still gives two seconds", async () => {
 
 test("terminating a terminated pod does nothing", async () => {
   const { world, worker } = await started();
-  worker.terminate({ deadline: 1000, reason: "first" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "first" });
   await settle();
-  worker.terminate({ deadline: 1, reason: "second" });
+  worker.terminate({ deadline: steadyTime(1), reason: "second" });
   worker.poke();
   await settle();
   assert.equal(world.terminating.length, 1);
@@ -186,7 +187,7 @@ test("a container that does not start waits for its own retry time and the other
   const { world, worker, web } = build({ containers: [container("bad"), container("good")] });
   world.script = (step) =>
     step.kind === "start-container" && step.container.name === "bad"
-      ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", 25_000))
+      ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", steadyTime(25_000)))
       : undefined;
   worker.poke();
   await settle();
@@ -239,7 +240,7 @@ test("a new definition does not wait for the failure of the old one", async () =
   const old = worker.desired;
   world.script = (step) =>
     step.kind === "start-container" && step.container === old?.spec.containers[0]
-      ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", 300_000))
+      ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", steadyTime(300_000)))
       : undefined;
   worker.poke();
   await settle();
@@ -252,7 +253,9 @@ test("a new definition does not wait for the failure of the old one", async () =
 test("an unchanged definition keeps the wait", async () => {
   const { world, worker } = build();
   world.script = (step) =>
-    isStart(step) ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", 300_000)) : undefined;
+    isStart(step)
+      ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", steadyTime(300_000)))
+      : undefined;
   worker.poke();
   await settle();
   worker.setPod(structuredClone(worker.desired ?? pod()));
@@ -402,7 +405,7 @@ test("stops run in parallel, creations in order, and one failed stop does not hi
       return HINTS;
     })();
   };
-  worker.terminate({ deadline: 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   await settle();
   assert.equal(most, 2, "both were being stopped at once");
   assert.equal(world.model(web).running().join(), "a", "b is stopped though a is not");
@@ -427,7 +430,7 @@ test("a resize waits for the stops of its plan: after a crash between them the n
     containerId: "1",
     name: "a",
     graceSeconds: 30,
-    deadline: 30_000,
+    deadline: steadyTime(30_000),
     reason: "",
   };
   const work = { pod: web, observed: emptyObservation(uid, 0), signal: new AbortController().signal };
@@ -449,7 +452,7 @@ test("a removal that the runtime refuses keeps neither the pod's volumes nor the
     refused++;
     return Promise.reject(criError({ ...about, details }));
   };
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   for (const seconds of [0, 1, 2, 4]) {
     assert.equal(worker.state, "terminating", `after ${refused} refusals`);
     world.clock.step(seconds * 1000);
@@ -471,7 +474,7 @@ test("a removal that an absent runtime does not take is no refusal", async () =>
     refused++;
     return Promise.reject(criError({ ...about, details: "connect ENOENT" }));
   };
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   for (let round = 0; round < 5; round++) {
     await settle();
     assert.equal(worker.state, "terminating");
@@ -488,7 +491,7 @@ test("clean-up that fails is repeated until it works; the pod is not over before
   let busy = 3;
   world.script = (step) =>
     step.kind === "clean-up" && busy-- > 0 ? Promise.reject(new Error("volume is busy")) : undefined;
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   for (const seconds of [0, 1, 2, 4]) {
     assert.equal(worker.state, "terminating");
     world.clock.step(seconds * 1000);
@@ -532,7 +535,7 @@ test("a finished pod with a new definition is synced again; terminating one clea
   await settle();
   assert.deepEqual(world.model(again).running(), ["app"]);
   assert.equal(worker.state, "syncing");
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
 });
@@ -543,7 +546,7 @@ test("a finished pod is terminated too", async () => {
   worker.poke();
   await settle();
   assert.equal(worker.state, "finished");
-  worker.terminate({ deadline: 1000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
   assert.equal(world.model(web).observed.containers.length, 0);
@@ -588,7 +591,7 @@ test("an orphan without a definition is terminated by the runtime's state of it"
   model.apply({ kind: "create-sandbox", attempt: 0, reason: "" });
   world.cache.onRecord(world.observation({ uid: "uid-web", generation: 0 }));
   const worker = new PodWorker("uid-web", undefined, world.workerDeps("uid-web"));
-  worker.terminate({ deadline: 1000, reason: "in no source" });
+  worker.terminate({ deadline: steadyTime(1000), reason: "in no source" });
   await settle();
   assert.deepEqual(world.begunOf("uid-web"), ["stop-sandbox", "remove-sandbox", "clean-up"]);
   assert.deepEqual(world.synced, [], "a pod without definition has no status");
@@ -599,7 +602,7 @@ test("no stop is sent before the deadline is kept for another kubelet", async ()
   const { world, worker, web } = await started();
   let kept: () => void = () => undefined;
   world.terminationKept = new Promise((resolve) => (kept = resolve));
-  worker.terminate({ deadline: world.clock.now() + 5000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(world.clock.now() + 5000), reason: "removed" });
   await settle();
   const stops = (): string[] => world.begunOf(web.metadata.uid).filter((step) => step.startsWith("kill-container"));
   assert.deepEqual(stops(), []);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorkers } from "../../../../src/main/pods/sync/pod-workers.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -196,8 +197,8 @@ test("an adopted orphan is terminated, and its full name is in use until its rem
   const { world, workers, gone } = build();
   world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
   world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
-  workers.adoptOrphan("uid-1", one, { deadline: 1000, reason: "in no source" });
-  workers.adoptOrphan("uid-1", one, { deadline: 1, reason: "seen twice" });
+  workers.adoptOrphan("uid-1", one, { deadline: steadyTime(1000), reason: "in no source" });
+  workers.adoptOrphan("uid-1", one, { deadline: steadyTime(1), reason: "seen twice" });
   workers.add(two);
   assert.equal(world.terminating.length, 1);
   assert.deepEqual(world.begunOf("uid-2"), []);
@@ -211,7 +212,7 @@ test("an orphan without a definition that comes back has one worker at a time", 
   const { world, workers, gone } = build();
   world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
   world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
-  workers.adoptOrphan("uid-1", undefined, { deadline: 1000, reason: "in no source" });
+  workers.adoptOrphan("uid-1", undefined, { deadline: steadyTime(1000), reason: "in no source" });
   const terminating = world.pods.get("uid-1");
   workers.add(one);
   assert.equal(world.pods.get("uid-1"), terminating, "the one that ends the pod is not pushed aside");
@@ -377,7 +378,7 @@ test("an end of an earlier life of the kubelet is resumed: nothing starts", asyn
     workerDeps: (uid) => world.workerDeps(uid),
     intake: {
       ...world.intake(),
-      earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, terminated: false }),
+      earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: steadyTime(5000) }, terminated: false }),
     },
     events: world.removals(),
   });

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { SyncedPod } from "../../../../src/main/model/synced-pod.js";
 import type { PodWorkerDeps } from "../../../../src/main/pods/sync/pod-worker-port.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -79,7 +80,7 @@ test("a pod that is terminated gives its hook up", async () => {
   const { world, worker } = build();
   worker.poke();
   await settle();
-  worker.terminate({ deadline: world.clock.now() + 30_000, reason: "removed" });
+  worker.terminate({ deadline: steadyTime(world.clock.now() + 30_000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
 });

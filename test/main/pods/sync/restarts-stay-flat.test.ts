@@ -9,6 +9,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Stopping } from "../../../../src/main/containers/runtime/kill-container.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
 import { ContainerState, ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
@@ -36,7 +37,7 @@ test("the data of removed containers is forgotten: Killing events and preStop ho
   const stop = async (containerId: string): Promise<void> => {
     stopping.announce(known, "app", containerId, "Stopping container app");
     const target = { pod: known, container: app(), containerId, podIP: () => Promise.resolve(undefined) };
-    if (!stopping.preStops.isOver(containerId)) await stopping.preStops.run(target, preStop, 1e12, never);
+    if (!stopping.preStops.isOver(containerId)) await stopping.preStops.run(target, preStop, steadyTime(1e12), never);
   };
   for (let restart = 0; restart < RESTARTS; restart++) {
     await stop(`id-${restart}`);

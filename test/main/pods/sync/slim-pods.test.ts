@@ -9,6 +9,7 @@ import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdi
 import type { PodFeed } from "../../../../src/main/pods/sources/api-source.js";
 import { PodChanges } from "../../../../src/main/pods/sources/pod-changes.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
@@ -160,7 +161,7 @@ test("pods that ended before this kubelet look for remains a few at a time, and 
   for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(looking, 8);
   // A pod that is deleted meanwhile waits no longer.
-  state.pods.get("uid-a50")?.terminate({ deadline: 0, reason: "deleted" });
+  state.pods.get("uid-a50")?.terminate({ deadline: steadyTime(0), reason: "deleted" });
   await until("the deleted pod to be gone", () => state.pods.get("uid-a50") === undefined);
   assert.equal(looking, 8);
   end();

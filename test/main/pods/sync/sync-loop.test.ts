@@ -14,6 +14,7 @@ import { test, type TestContext } from "node:test";
 import { PodRecords } from "../../../../src/main/pods/sync/pod-records.js";
 import { PodWorkers } from "../../../../src/main/pods/sync/pod-workers.js";
 import { SyncLoop } from "../../../../src/main/pods/sync/sync-loop.js";
+import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { pod } from "../../../support/pods.js";
@@ -34,8 +35,8 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
       const deps = world.workerDeps(uid);
       const onTerminating = (id: string, deadline: number, reason: string): Promise<void> => {
         // Virtual time does not wait for the disk.
-        void records.terminating(id, { deadline, reason });
-        return deps.reports.onTerminating(id, deadline, reason);
+        void records.terminating(id, { deadline: steadyTime(deadline), reason });
+        return deps.reports.onTerminating(id, steadyTime(deadline), reason);
       };
       return { ...deps, reports: { ...deps.reports, onTerminating } };
     },
@@ -308,7 +309,7 @@ test("a termination that an earlier kubelet began is completed, then the pod sta
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
-  await records.terminating("uid-web", { deadline: 12_345, reason: "removed by the agent before" });
+  await records.terminating("uid-web", { deadline: steadyTime(12_345), reason: "removed by the agent before" });
   runs(world, web);
   loop.onPodChange(add(web));
   loop.onSourcesSeen();
@@ -325,7 +326,7 @@ test("a termination under way whose pod is in no source keeps its deadline", asy
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
-  await records.terminating("uid-web", { deadline: 4000, reason: "removed" });
+  await records.terminating("uid-web", { deadline: steadyTime(4000), reason: "removed" });
   runs(world, web);
   relisted("uid-web");
   seen("uid-web");
@@ -552,7 +553,7 @@ test("a deletion begun by an earlier kubelet keeps its deadline; one that it com
   const web = apiPod("web");
   runs(world, web);
   records.accept(web, new Date(0));
-  void records.terminating("uid-web", { deadline: 3000, reason: "before" });
+  void records.terminating("uid-web", { deadline: steadyTime(3000), reason: "before" });
   loop.onPodChange(add(apiPod("web", "uid-web", 30)));
   loop.onPodChange(add(apiPod("over", "uid-over", 30)));
   relisted("uid-web");

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { SpanStatusCode } from "@opentelemetry/api";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
+import { later } from "../../../../src/shared/base/clock/moments.js";
 import { traced } from "../../../../src/shared/telemetry/tracing/tracing.js";
 import { pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -86,7 +87,7 @@ test("the end of a pod is syncTerminatingPod while containers run, then syncTerm
   const { world, worker, web } = build();
   worker.poke();
   await settle();
-  worker.terminate({ deadline: world.clock.steady() + 30_000, reason: "removed" });
+  worker.terminate({ deadline: later(world.clock.steady(), 30_000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
   const ends = (await spans()).filter(({ name }) => name !== "syncPod");

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { recentRestarts, restartWait } from "../../../../src/main/process/dynamic-config/restart-budget.js";
+import { wallTime, later, type WallTime } from "../../../../src/shared/base/clock/moments.js";
 
 const MINUTE = 60_000;
 const CASES: [name: string, agoMs: number[], want: number][] = [
@@ -22,10 +23,10 @@ const CASES: [name: string, agoMs: number[], want: number][] = [
 ];
 for (const [name, ago, want] of CASES) {
   test(name, () => {
-    const now = 100 * MINUTE;
+    const now = wallTime(100 * MINUTE);
     assert.equal(
       restartWait(
-        ago.map((ms) => now - ms),
+        ago.map((ms) => later(now, -ms)),
         now,
       ),
       want,
@@ -36,11 +37,11 @@ for (const [name, ago, want] of CASES) {
 test("property: with any gaps between changes, an hour has at most 19 restarts", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 200, maxLength: 400 }), (gaps) => {
-      let now = 0;
-      let times: number[] = [];
+      let now = wallTime(0);
+      let times: WallTime[] = [];
       let restarts = 0;
       for (const gap of gaps) {
-        now += gap;
+        now = later(now, gap);
         if (now > 60 * MINUTE) break;
         if (restartWait(times, now) > 0) continue;
         times = [...recentRestarts(times, now), now];

@@ -7,6 +7,7 @@ import { Eviction } from "../../../../src/main/resources/eviction/eviction.js";
 import { evictionMetrics } from "../../../../src/main/resources/eviction/metrics.js";
 import { NodePressures } from "../../../../src/main/resources/eviction/pressures.js";
 import { reportOom } from "../../../../src/main/resources/eviction/report-oom.js";
+import { wallTime } from "../../../../src/shared/base/clock/moments.js";
 import { evictionRecordCodec } from "../../../../src/shared/contracts/eviction-codec.js";
 import type { EvictionUpcalls } from "../../../../src/shared/contracts/eviction.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
@@ -35,7 +36,7 @@ function build() {
     events: [] as (EventInput & { about: string })[],
     fail: undefined as Error | undefined,
   };
-  const pressures = new NodePressures({ now: () => 0 });
+  const pressures = new NodePressures({ now: () => wallTime(0) });
   const eviction = new Eviction({
     rootDir: "/r",
     thread: {
@@ -192,7 +193,7 @@ test("a threshold met is the node's event", () => {
 test("out of memory: the machine's is the node's event, a container's names pod and container in the log", () => {
   const { eviction, world, kept } = build();
   eviction.runs(apiPod("web"));
-  eviction.onRecord({ kind: "oom", pid: 7, process: "eater", cgroup: "/", at: 5 });
+  eviction.onRecord({ kind: "oom", pid: 7, process: "eater", cgroup: "/", at: wallTime(5) });
   assert.deepEqual(world.events, [
     {
       ...{ about: "node", type: "Warning", reason: "SystemOOM" },
@@ -217,7 +218,7 @@ test("out of memory: the machine's is the node's event, a container's names pod 
       "a process of pod gone_ns(over), container app: it, or a cgroup above its own, was at its memory limit",
     ],
   ] as const) {
-    eviction.onRecord({ kind: "oom", at: 6, ...fields });
+    eviction.onRecord({ kind: "oom", at: wallTime(6), ...fields });
     assert.equal(kept.warnings().at(-1), `the kernel killed ${said}`);
   }
   assert.equal(world.events.length, 1);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ProjectFiles } from "../../../../src/main/volumes/quotas/project-files.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
+import { monotonicTime } from "../../../../src/shared/base/clock/moments.js";
 import { tryFlock } from "../../../../src/shared/io/os/flock.js";
 
 const FIRST = 1_048_577;
@@ -18,7 +19,7 @@ async function filesIn(t: TestContext) {
   let now = 0;
   const onSleep: (() => Promise<void>)[] = [];
   const clock = {
-    monotonic: () => now,
+    monotonic: () => monotonicTime(now),
     sleep: async (ms: number) => {
       now += ms;
       await onSleep.shift()?.();

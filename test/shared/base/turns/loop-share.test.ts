@@ -6,12 +6,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { monotonicTime } from "../../../../src/shared/base/clock/moments.js";
 import { LoopShare } from "../../../../src/shared/base/turns/loop-share.js";
 
 /** Time that only the work moves on. */
 function workClock() {
   let time = 0;
-  return { monotonic: () => time, work: (ms: number) => (time += ms) };
+  return { monotonic: () => monotonicTime(time), work: (ms: number) => (time += ms) };
 }
 
 /**

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { monotonicTime } from "../../../../src/shared/base/clock/moments.js";
 import { TimerWheel, WAKE_MS } from "../../../../src/shared/node/probes/timer-wheel.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
@@ -20,7 +21,7 @@ test("an item is called once, in the wake-up after its time, in the order of tim
     calls.push([item, due]);
   });
   for (const [item, due] of Object.entries({ far: 20_000, near: 5, next: 6, turn: 4096, later: 100_000 })) {
-    wheel.set(item, due);
+    wheel.set(item, monotonicTime(due));
   }
   clock.step(200_000);
   assert.deepEqual(calls, [
@@ -38,7 +39,7 @@ test("items due close together share one wake-up", () => {
   const clock = new SteppedClock();
   const calls: number[] = [];
   const wheel = new TimerWheel<number>(clock, (_, due) => calls.push(due));
-  for (const due of [WAKE_MS + 1, WAKE_MS + 2, 2 * WAKE_MS]) wheel.set(due, due);
+  for (const due of [WAKE_MS + 1, WAKE_MS + 2, 2 * WAKE_MS]) wheel.set(due, monotonicTime(due));
   assert.equal(clock.pending, 1);
   clock.step(WAKE_MS + 2);
   assert.deepEqual(calls, []);
@@ -51,13 +52,13 @@ test("a deleted or rescheduled item is not called at its old time; an empty whee
   const clock = new SteppedClock();
   const calls: [string, number][] = [];
   const wheel = new TimerWheel<string>(clock, (item) => calls.push([item, clock.monotonic()]));
-  wheel.set("moved", 10);
-  wheel.set("moved", 30);
-  wheel.set("gone", 20);
+  wheel.set("moved", monotonicTime(10));
+  wheel.set("moved", monotonicTime(30));
+  wheel.set("gone", monotonicTime(20));
   wheel.delete("gone");
   clock.step(100);
   assert.deepEqual(calls, [["moved", wakeFor(30)]]);
-  wheel.set("gone", 1000);
+  wheel.set("gone", monotonicTime(1000));
   wheel.delete("gone");
   assert.equal(clock.pending, 0);
 });
@@ -81,7 +82,7 @@ test("property: for any entries added, moved and deleted, and any jumps of time,
       for (const step of commands) {
         if (step.do === "set") {
           const due = clock.monotonic() + step.inMs;
-          wheel.set(step.item, due);
+          wheel.set(step.item, monotonicTime(due));
           model.set(step.item, due);
         } else if (step.do === "delete") {
           wheel.delete(step.item);
@@ -113,9 +114,9 @@ test("property: items that book themselves again never drift", () => {
           assert.equal(due, first + counts[index]! * period);
           assert.equal(clock.monotonic(), wakeFor(due));
           counts[index]!++;
-          wheel.set(index, due + period);
+          wheel.set(index, monotonicTime(due + period));
         });
-        schedules.forEach(({ first }, index) => wheel.set(index, first));
+        schedules.forEach(({ first }, index) => wheel.set(index, monotonicTime(first)));
         clock.step(20_000);
         schedules.forEach(({ first, period }, index) => {
           assert.equal(counts[index], Math.floor((20_000 - first) / period) + 1);

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
+import { monotonicTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { PodCgroups } from "../../../../src/shared/node/stats/pod-cgroups.js";
 import { RuntimeProcess } from "../../../../src/workers/server/stats/node/runtime-process.js";
@@ -127,7 +128,12 @@ test("the runtime's process is remembered while it lives, and looked for once a 
   let looks = 0;
   let pid: number | undefined;
   const owner = (): number | undefined => (looks++, pid);
-  const process = new RuntimeProcess("unix:///run/x", new KernelTree(files).read, { monotonic: () => now }, owner);
+  const process = new RuntimeProcess(
+    "unix:///run/x",
+    new KernelTree(files).read,
+    { monotonic: () => monotonicTime(now) },
+    owner,
+  );
   equal(process.pid(), undefined);
   equal(process.pid(), undefined);
   equal(looks, 1);

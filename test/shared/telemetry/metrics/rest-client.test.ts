@@ -1,5 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { it } from "node:test";
+import { wallTime } from "../../../../src/shared/base/clock/moments.js";
 import { NODES, PODS } from "../../../../src/shared/kubernetes/api/client/kinds.js";
 import { restClientMetrics } from "../../../../src/shared/telemetry/metrics/rest-client.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
@@ -19,7 +20,7 @@ async function samples(registry: ThreadRegistry): Promise<string[]> {
 
 it("counts each attempt, and each call with its bytes", async () => {
   const registry = new ThreadRegistry("t");
-  const metrics = restClientMetrics(registry, { now: () => 0 });
+  const metrics = restClientMetrics(registry, { now: () => wallTime(0) });
   const refusals = [429, 503];
   await using rig = await startRig({
     metrics,
@@ -87,7 +88,7 @@ it("measures the resolution of the server's name, and none of an address", async
     ["127.0.0.1", 0],
   ] as const) {
     const registry = new ThreadRegistry("t");
-    const metrics = restClientMetrics(registry, { now: () => 0 });
+    const metrics = restClientMetrics(registry, { now: () => wallTime(0) });
     await using server = await startRig({
       answer: (_request, response) => sendJson(response, { metadata: {}, items: [] }),
     });
@@ -107,7 +108,7 @@ it("measures the resolution of the server's name, and none of an address", async
 
 it("names, labels and buckets are those of the facts", async () => {
   const registry = new ThreadRegistry("t");
-  const metrics = restClientMetrics(registry, { now: () => 0 });
+  const metrics = restClientMetrics(registry, { now: () => wallTime(0) });
   metrics.done({ verb: "GET", host: "h" }, 1, 1, 1);
   metrics.throttled({ verb: "GET", host: "h" }, 1);
   const { families } = await registry.exportSnapshot();
@@ -125,7 +126,7 @@ it("names, labels and buckets are those of the facts", async () => {
 
 it("counts transports, the clients that share them, and their ends", async () => {
   const registry = new ThreadRegistry("t");
-  const metrics = restClientMetrics(registry, { now: () => 0 });
+  const metrics = restClientMetrics(registry, { now: () => wallTime(0) });
   const rig = await startRig({ metrics, answer: (_seen, response) => sendJson(response, {}) });
   rig.client.sharing({}).close();
   const transports = async (): Promise<string[]> =>

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { monotonicTime, wallTime } from "../../../../src/shared/base/clock/moments.js";
 import type { PodDiskUsage } from "../../../../src/shared/contracts/eviction.js";
 import { volumePath } from "../../../../src/shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
@@ -76,7 +77,7 @@ class Main {
       },
       collectMetrics: () => Promise.resolve(SNAPSHOTS),
       calls: volumeCalls(),
-      clock: { ...systemClock, monotonic: () => this.now },
+      clock: { ...systemClock, monotonic: () => monotonicTime(this.now) },
       log: { debug: () => undefined },
     });
   }
@@ -98,7 +99,7 @@ const POD: Pod = {
 
 const USAGE: PodDiskUsage = {
   uid: "u",
-  at: 7,
+  at: wallTime(7),
   volumes: [{ name: "cache", bytes: 5000, inodes: 2 }],
   logs: [{ container: "app", bytes: 300, inodes: 1 }],
   other: { bytes: 20, inodes: 1 },
@@ -183,7 +184,7 @@ test("a runtime that falls silent leaves its last figures", async () => {
     containers,
     images: () => Promise.resolve({ imageFsInfo } as never),
     figures: (path) => fsFigures(path, now),
-    clock: { ...systemClock, monotonic: () => now },
+    clock: { ...systemClock, monotonic: () => monotonicTime(now) },
     log: { debug: () => undefined },
   });
   const first = await disks.now();
@@ -202,7 +203,7 @@ test("a response is shared within its life, a failed one is requested again", as
   const make = (): Promise<number> => (++made === 2 ? Promise.reject(new Error("no")) : Promise.resolve(made));
   const timers: (() => void)[] = [];
   const clock = {
-    monotonic: () => now,
+    monotonic: () => monotonicTime(now),
     after: (ms: number, fn: () => void) => {
       equal(ms, 100);
       timers.push(fn);
@@ -238,7 +239,7 @@ test("no request waits for a runtime that is known to be silent", async () => {
     images: () =>
       Promise.resolve({ imageFsInfo: () => Promise.resolve({ imageFilesystems: [], containerFilesystems: [] }) }),
     figures: () => Promise.resolve(undefined),
-    clock: { ...systemClock, monotonic: () => now },
+    clock: { ...systemClock, monotonic: () => monotonicTime(now) },
     log: { debug: () => undefined },
   });
   equal((await disks.now()).layers.size, 0);

@@ -1,5 +1,6 @@
 // postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
 
+import { later } from "../../../../shared/base/clock/moments.js";
 import type { InspectHint } from "../../../../shared/contracts/pleg.js";
 import { type Pod, podDescription } from "../../../../shared/kubernetes/api/pod.js";
 import { graceSeconds } from "../../../model/container-stop.js";
@@ -54,7 +55,7 @@ async function takeDown(
   signal: AbortSignal,
 ): Promise<void> {
   const grace = graceSeconds(pod);
-  const deadline = runtime.clock.steady() + grace * 1000;
+  const deadline = later(runtime.clock.steady(), grace * 1000);
   const kill = { containerId, name: container.name, graceSeconds: grace, deadline, message: "FailedPostStartHook" };
   try {
     await stopOne(runtime, stopping, pod, kill, signal);

@@ -4,6 +4,7 @@
 
 import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
 import type { Timer } from "../../../../shared/base/clock/clock.js";
+import type { SteadyTime } from "../../../../shared/base/clock/moments.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { type LifecycleHandler, podDescription } from "../../../../shared/kubernetes/api/pod.js";
 import { forgetAllBut, type ObservedPod } from "../../../../shared/kubernetes/cri/observed-pod.js";
@@ -25,8 +26,7 @@ interface Run {
   /** Never rejects. */
   over: Promise<void>;
   abort: AbortController;
-  /** By the steady clock. */
-  deadline: number;
+  deadline: SteadyTime;
   timer: Timer;
 }
 
@@ -59,7 +59,7 @@ export class PreStops {
   }
 
   /** Resolves when the hook has ended or its time is up; rejects with the signal's reason, and the hook continues. */
-  async run(target: HookTarget, handler: LifecycleHandler, deadline: number, signal: AbortSignal): Promise<void> {
+  async run(target: HookTarget, handler: LifecycleHandler, deadline: SteadyTime, signal: AbortSignal): Promise<void> {
     const run = this.runs.get(target.containerId) ?? this.startRun(target, handler, deadline);
     if (deadline < run.deadline) {
       run.timer.cancel();
@@ -76,7 +76,7 @@ export class PreStops {
     await Promise.all(runs.map(({ over }) => over));
   }
 
-  private startRun(target: HookTarget, handler: LifecycleHandler, deadline: number): Run {
+  private startRun(target: HookTarget, handler: LifecycleHandler, deadline: SteadyTime): Run {
     const abort = new AbortController();
     const { containerId, pod, container } = target;
     const subject = { uid: pod.metadata.uid, stage: "pre-stop", container: container.name };
@@ -93,7 +93,7 @@ export class PreStops {
     return run;
   }
 
-  private cutAt(deadline: number, abort: AbortController): Timer {
+  private cutAt(deadline: SteadyTime, abort: AbortController): Timer {
     const { clock } = this.runtime;
     return clock.after(Math.max(0, deadline - clock.steady()), () => abort.abort(new GraceOverError()));
   }

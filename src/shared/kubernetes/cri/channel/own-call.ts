@@ -4,6 +4,7 @@
 
 import { status as STATUS, type Client, type Deadline, type Metadata, type StatusObject } from "@grpc/grpc-js";
 import type { Clock, Timer } from "../../../base/clock/clock.js";
+import { type WallTime, wallTime } from "../../../base/clock/moments.js";
 import { messageOf } from "../../../base/errors/thrown.js";
 import type { Connection } from "./connection.js";
 import { CODE } from "./frames/http2-errors.js";
@@ -36,9 +37,9 @@ export class OwnCall implements GrpcCall, StreamListener {
   readonly #host: CallHost;
   readonly #path: string;
   readonly #number: number;
-  /** Wall time, milliseconds; Infinity for none. */
-  readonly #deadlineAt: number;
-  readonly #madeAt: number;
+  /** Infinity for none. */
+  readonly #deadlineAt: WallTime;
+  readonly #madeAt: WallTime;
   readonly #reader: MessageReader;
   #timer: Timer | undefined;
   #metadata: Metadata | undefined;
@@ -63,7 +64,7 @@ export class OwnCall implements GrpcCall, StreamListener {
     this.#path = path;
     this.#number = host.nextNumber();
     this.#madeAt = host.clock.now();
-    this.#deadlineAt = deadline instanceof Date ? deadline.getTime() : deadline;
+    this.#deadlineAt = wallTime(deadline instanceof Date ? deadline.getTime() : deadline);
     this.#reader = new MessageReader(host.maxMessageBytes);
     if (Number.isFinite(this.#deadlineAt)) {
       this.#timer = host.clock.after(Math.max(0, this.#deadlineAt - this.#madeAt), () => this.#onDeadline());

@@ -3,6 +3,7 @@
 // Invariant: a removed pod has no figures.
 
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { WallTime } from "../../../../shared/base/clock/moments.js";
 import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
 import { volumePath } from "../../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
@@ -35,8 +36,8 @@ export interface PodDisksDeps {
 }
 
 interface Entry extends PodDisk {
-  /** Wall time of main's measurement. */
-  at: number;
+  /** The moment of the measurement. */
+  at: WallTime;
 }
 
 export class PodDisks {

@@ -9,6 +9,7 @@ import { noMemory, type PreStopMemory } from "../../../../../src/main/containers
 import { killMessage } from "../../../../../src/main/containers/runtime/kill-container.js";
 import { StartContainerError } from "../../../../../src/main/model/step-errors.js";
 import type { KillContainerStep } from "../../../../../src/main/model/step.js";
+import { later, steadyTime } from "../../../../../src/shared/base/clock/moments.js";
 import type { InspectHint } from "../../../../../src/shared/contracts/pleg.js";
 import type { Lifecycle, LifecycleHandler, Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
 import type { FakeCriOptions } from "../../../../fake-cri/fake-cri.js";
@@ -43,7 +44,7 @@ async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<
     containerId,
     name: "app",
     graceSeconds,
-    deadline: world.clock.steady() + graceSeconds * 1000,
+    deadline: later(world.clock.steady(), graceSeconds * 1000),
     reason,
   });
   const kill = (known: Pod | undefined, step: KillContainerStep, signal = never, by = doer) =>
@@ -237,7 +238,13 @@ test("a hook is not run again either for a pod of which nothing is kept", async 
 test("a hook that ran ahead is not run again by the stop, which is reported once and gets its whole grace period", async (t) => {
   const world = await build(t, { preStop: command("bye") });
   const id = await world.start();
-  const ahead = { kind: "run-pre-stop", containerId: id, name: "app", deadline: 5000, reason: "the pod goes" } as const;
+  const ahead = {
+    kind: "run-pre-stop",
+    containerId: id,
+    name: "app",
+    deadline: steadyTime(5000),
+    reason: "the pod goes",
+  } as const;
   assert.deepEqual(await world.doer.execute(world.pod, ahead, never), []);
   assert.deepEqual(world.stops(), []);
   await world.kill(world.pod, world.killStep(id, 5));
@@ -249,7 +256,13 @@ test("a hook that ran ahead is not run again by the stop, which is reported once
 test("a hook ahead that takes all of the grace has its container stopped with it, out of turn", async (t) => {
   const world = await build(t, { preStop: command("drain") }, { exec: () => ({ runMs: HOUR_MS }) });
   const id = await world.start();
-  const ahead = { kind: "run-pre-stop", containerId: id, name: "app", deadline: 5000, reason: "the pod goes" } as const;
+  const ahead = {
+    kind: "run-pre-stop",
+    containerId: id,
+    name: "app",
+    deadline: steadyTime(5000),
+    reason: "the pod goes",
+  } as const;
   const running = world.doer.execute(world.pod, ahead, never);
   await until("the hook runs", () => world.calls("ExecSync").length === 1);
   world.clock.step(4999);

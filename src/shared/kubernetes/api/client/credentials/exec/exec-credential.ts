@@ -1,6 +1,7 @@
 // Input and output of a credential plugin (client.authentication.k8s.io).
 // Invariant: no message contains the plugin's output: it may be secret in any form.
 
+import { type WallTime, wallTime } from "../../../../../base/clock/moments.js";
 import { parseJson } from "../../../../../base/text/parse-json.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
@@ -9,8 +10,8 @@ import type { KeyPair } from "../tls-identity.js";
 export interface ExecCredential {
   token: string | undefined;
   pair: KeyPair | undefined;
-  /** Wall time in ms; undefined: until the server refuses it. */
-  expiresAt: number | undefined;
+  /** undefined: until the server refuses it. */
+  expiresAt: WallTime | undefined;
 }
 
 /** KUBERNETES_EXEC_INFO. @param ca the cluster's, PEM */
@@ -47,7 +48,7 @@ export function readExecCredential(text: string, { apiVersion, command }: ExecCo
   // It becomes a header.
   if (/[^\x21-\x7e]/.test(token)) throw wrong("printed a status.token with spaces or unprintable characters");
   const expiration = field("expirationTimestamp");
-  const expiresAt = expiration === "" ? undefined : Date.parse(expiration);
+  const expiresAt = expiration === "" ? undefined : wallTime(Date.parse(expiration));
   if (Number.isNaN(expiresAt)) throw wrong("printed a status.expirationTimestamp that is no time of RFC 3339");
   return { token: token === "" ? undefined : token, pair: cert === "" ? undefined : { cert, key }, expiresAt };
 }
