@@ -1,19 +1,12 @@
 // The commands that take manifests: apply, diff, validate, delete and restart. Each is one file, loaded when it runs.
 
 import type { Command } from "commander";
+import type { AddCommand, CommandDeps } from "./add-command.js";
 import type { ApplyOptions } from "./commands/apply.js";
 import type { DeleteOptions } from "./commands/delete.js";
 import type { RestartOptions } from "./commands/restart.js";
 import type { ValidateOptions } from "./commands/validate.js";
-import type { Context } from "./context.js";
 import type { ManifestInput } from "./manifests/read.js";
-
-export interface ManifestCommandDeps {
-  /** Makes a command of the program. */
-  command: (usage: string, description: string) => Command;
-  context: () => Promise<Context>;
-  done: (code: number) => void;
-}
 
 const ABOUT_RESTART = `
 The pod terminates with its grace period and preStop hooks. Then it starts
@@ -23,28 +16,37 @@ annotation nodelet.dev/restartedAt, and its pod another UID. Pods of the API
 server are refused: their controllers replace them.
 `;
 
-export function addManifestCommands({ command, context, done }: ManifestCommandDeps): void {
-  const manifests = (usage: string, description: string): Command =>
-    withFiles(command(usage, description)).option("-n, --namespace <name>", "namespace of pods that name none");
-
-  manifests("apply [files...]", "create or change the pods of manifests")
+export const addApply: AddCommand = ({ command, context, done }) =>
+  withManifests(command, "apply [files...]", "create or change the pods of manifests")
     .option("--dry-run", "check everything and change nothing")
     .action(async (files: string[], options: ApplyOptions) => {
       const { applyCommand } = await import("./commands/apply.js");
       done(await applyCommand(await context(), withNames(files, options)));
     });
-  manifests("diff [files...]", "what apply would change; exits with 0: nothing, 1: something, 2: a failure").action(
-    async (files: string[], options: ManifestInput) => {
-      const { diffCommand } = await import("./commands/diff.js");
-      done(await diffCommand(await context(), withNames(files, options)));
-    },
-  );
-  manifests("validate [files...]", "check manifests as a kubelet does, without one: every fault with its position")
+
+export const addDiff: AddCommand = ({ command, context, done }) =>
+  withManifests(
+    command,
+    "diff [files...]",
+    "what apply would change; exits with 0: nothing, 1: something, 2: a failure",
+  ).action(async (files: string[], options: ManifestInput) => {
+    const { diffCommand } = await import("./commands/diff.js");
+    done(await diffCommand(await context(), withNames(files, options)));
+  });
+
+export const addValidate: AddCommand = ({ command, context, done }) =>
+  withManifests(
+    command,
+    "validate [files...]",
+    "check manifests as a kubelet does, without one: every fault with its position",
+  )
     .option("--strict", "warnings are errors")
     .action(async (files: string[], options: ValidateOptions) => {
       const { validateCommand } = await import("./commands/validate.js");
       done(await validateCommand(await context(), withNames(files, options)));
     });
+
+export const addDelete: AddCommand = ({ command, context, done }) =>
   withFiles(command("delete [pods...]", "delete the manifests of pods; the pods terminate"))
     .option("-n, --namespace <name>", "namespace of the pods (default: any)")
     .option("--wait", "wait until the pods are gone (default)")
@@ -63,6 +65,8 @@ export function addManifestCommands({ command, context, done }: ManifestCommandD
       const { deleteCommand } = await import("./commands/delete.js");
       done(await deleteCommand(await context(), names, options));
     });
+
+export const addRestart: AddCommand = ({ command, context, done }) =>
   command("restart <pods...>", "end pods and start them anew from their manifests")
     .option("-n, --namespace <name>", "namespace of the pods (default: any)")
     .addHelpText("after", ABOUT_RESTART)
@@ -70,6 +74,9 @@ export function addManifestCommands({ command, context, done }: ManifestCommandD
       const { restartCommand } = await import("./commands/restart.js");
       done(await restartCommand(await context(), names, options));
     });
+
+function withManifests(command: CommandDeps["command"], usage: string, description: string): Command {
+  return withFiles(command(usage, description)).option("-n, --namespace <name>", "namespace of pods that name none");
 }
 
 function withFiles(command: Command): Command {
