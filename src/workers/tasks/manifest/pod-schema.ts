@@ -3,50 +3,29 @@
 // several fields are in the rules; defaults of the API server are in defaults.ts.
 
 import {
-  configKey,
   dnsLabel,
   dnsSubdomain,
-  envName,
   finalizerName,
-  headerName,
   ipAddress,
-  ipAddressOrEmpty,
   labelValue,
-  noBackSteps,
   notEmpty,
-  portName,
   qualifiedName,
   relativePath,
   searchDomain,
   sysctlName,
 } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { affinityRules } from "./affinity-schema.js";
-import { any, int, int64, object, oneOf, str, text, type FieldType, type ObjectType } from "./field-types.js";
+import { containerRules } from "./container-schema.js";
+import { any, int, object, oneOf, str, text, type FieldType, type ObjectType } from "./field-types.js";
+import { probeRules } from "./probe-schema.js";
 import { Structs, type Rule, type Rules } from "./struct.js";
 import { volumeRules } from "./volume-schema.js";
 
-const PORT = int(1, 65535);
 const ID = int(0);
-const restartPolicy = oneOf("Always", "OnFailure", "Never");
-const pullPolicy = oneOf("Always", "IfNotPresent", "Never");
 const name = text(dnsSubdomain);
 const profile = {
   fields: { type: oneOf("RuntimeDefault", "Unconfined", "Localhost"), localhostProfile: text(relativePath) },
   required: ["type"],
-} as const;
-const keyRef = { fields: { name, key: text(configKey) }, required: ["name", "key"] } as const;
-const objectRef = { fields: { name }, required: ["name"] } as const;
-const image = text((value) => (value.trim() === value ? undefined : "an image name without spaces around it"));
-
-const container = {
-  fields: {
-    name: text(dnsLabel),
-    image,
-    restartPolicy,
-    terminationMessagePolicy: oneOf("File", "FallbackToLogsOnError"),
-    imagePullPolicy: pullPolicy,
-  },
-  required: ["name", "image"],
 } as const;
 
 const metadata: Rule<"ObjectMeta"> = {
@@ -72,47 +51,12 @@ const metadata: Rule<"ObjectMeta"> = {
 
 const rules = (): Rules => ({
   ...affinityRules(),
+  ...containerRules(),
+  ...probeRules(),
   ...volumeRules(),
   AppArmorProfile: profile,
-  ConfigMapEnvSource: objectRef,
-  ConfigMapKeySelector: keyRef,
-  Container: container,
-  ContainerPort: {
-    fields: {
-      name: text(portName),
-      hostPort: int(0, 65535),
-      containerPort: PORT,
-      protocol: oneOf("TCP", "UDP", "SCTP"),
-      hostIP: text(ipAddressOrEmpty),
-    },
-    required: ["containerPort"],
-  },
-  ContainerResizePolicy: {
-    fields: { resourceName: oneOf("cpu", "memory"), restartPolicy: oneOf("NotRequired", "RestartContainer") },
-    required: ["resourceName", "restartPolicy"],
-  },
-  ContainerRestartRule: {
-    fields: { action: oneOf("Restart", "RestartAllContainers") },
-    required: ["action", "exitCodes"],
-  },
-  ContainerRestartRuleOnExitCodes: { fields: { operator: oneOf("In", "NotIn") }, required: ["operator"] },
-  EnvVar: { fields: { name: text(envName) }, required: ["name"] },
-  EphemeralContainer: container,
   EvictionResponder: { required: ["name"] },
-  ExecAction: { required: ["command"] },
-  FileKeySelector: {
-    fields: { volumeName: text(dnsLabel), path: text(relativePath) },
-    required: ["volumeName", "path", "key"],
-  },
-  GRPCAction: { fields: { port: PORT, mode: oneOf("Plaintext", "TLS") }, required: ["port"] },
-  HTTPGetAction: {
-    fields: { scheme: oneOf("HTTP", "HTTPS"), protocol: oneOf("HTTP1", "HTTP2") },
-    required: ["port"],
-  },
-  HTTPHeader: { fields: { name: text(headerName) }, required: ["name"] },
   HostAlias: { fields: { ip: text(ipAddress), hostnames: text(dnsSubdomain) }, required: ["ip"] },
-  Lifecycle: { fields: { stopSignal: text((value) => signal(value)) } },
-  ObjectFieldSelector: { fields: { apiVersion: oneOf("v1") }, required: ["fieldPath"] },
   ObjectMeta: metadata,
   OwnerReference: { required: ["apiVersion", "kind", "name", "uid"] },
   PodDNSConfig: { fields: { nameservers: text(ipAddress), searches: text(searchDomain) } },
@@ -134,7 +78,7 @@ const rules = (): Rules => ({
   },
   PodSpec: {
     fields: {
-      restartPolicy,
+      restartPolicy: oneOf("Always", "OnFailure", "Never"),
       activeDeadlineSeconds: int(1),
       dnsPolicy: oneOf("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
       nodeSelector: text(labelValue),
@@ -151,52 +95,17 @@ const rules = (): Rules => ({
     without: ["schedulingGroup"],
     dropped: ["workloadRef"],
   },
-  Probe: {
-    fields: {
-      initialDelaySeconds: int(0),
-      timeoutSeconds: int(0),
-      periodSeconds: int(0),
-      successThreshold: int(0),
-      failureThreshold: int(0),
-      terminationGracePeriodSeconds: int64(1),
-    },
-    zeroKept: ["timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"],
-  },
   ResourceClaim: any,
-  ResourceFieldSelector: { required: ["resource"] },
   SeccompProfile: profile,
-  SecretEnvSource: objectRef,
-  SecretKeySelector: keyRef,
-  SecurityContext: { fields: { runAsUser: ID, runAsGroup: ID, procMount: oneOf("Default", "Unmasked") } },
-  SleepAction: { fields: { seconds: int(0) } },
   Sysctl: { fields: { name: text(sysctlName) }, required: ["name"] },
-  TCPSocketAction: { required: ["port"] },
   Toleration: {
     fields: {
       operator: oneOf("", "Exists", "Equal", "Lt", "Gt"),
       effect: oneOf("", "NoSchedule", "PreferNoSchedule", "NoExecute"),
     },
   },
-  VolumeDevice: { fields: { devicePath: text(noBackSteps) }, required: ["name", "devicePath"] },
-  VolumeMount: {
-    fields: {
-      name: text(notEmpty),
-      mountPath: text(notEmpty),
-      recursiveReadOnly: oneOf("Disabled", "IfPossible", "Enabled"),
-      subPath: text(relativePath),
-      subPathExpr: text(relativePath),
-      mountPropagation: oneOf("None", "HostToContainer", "Bidirectional"),
-      bindMountOptions: oneOf("noexec", "nodev", "nosuid"),
-    },
-    required: ["name", "mountPath"],
-  },
   WindowsSecurityContextOptions: any,
 });
-
-function signal(value: string): string | undefined {
-  const named = /^SIG[A-Z]+[0-9]*$|^SIGRTM(?:IN\+|AX-)[0-9]{1,2}$/.test(value);
-  return named ? undefined : "a signal name such as SIGTERM";
-}
 
 /** A v1 Pod. `status` is dropped: the kubelet computes it. Only the type stays in memory, and not its rules. */
 export const podSchema = podType(new Structs(rules()));

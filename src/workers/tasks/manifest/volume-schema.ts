@@ -51,10 +51,30 @@ const claimTemplate: Rule<"PersistentVolumeClaimTemplate"> = {
   written: ["metadata"],
 };
 
-export const volumeRules = (): Rules => ({
+/** Sources and projections that are kept unchanged: their values have no rules. */
+const UNCHECKED: Rules = {
   AWSElasticBlockStoreVolumeSource: any,
   AzureDiskVolumeSource: any,
   AzureFileVolumeSource: any,
+  CephFSVolumeSource: any,
+  CinderVolumeSource: any,
+  ClusterTrustBundleProjection: any,
+  FlockerVolumeSource: any,
+  GCEPersistentDiskVolumeSource: any,
+  GitRepoVolumeSource: any,
+  GlusterfsVolumeSource: any,
+  PhotonPersistentDiskVolumeSource: any,
+  PodCertificateProjection: any,
+  PortworxVolumeSource: any,
+  QuobyteVolumeSource: any,
+  RBDVolumeSource: any,
+  ScaleIOVolumeSource: any,
+  StorageOSVolumeSource: any,
+  VsphereVirtualDiskVolumeSource: any,
+};
+
+export const volumeRules = (): Rules => ({
+  ...UNCHECKED,
   CSIVolumeSource: {
     fields: {
       driver: text(driverName),
@@ -63,9 +83,6 @@ export const volumeRules = (): Rules => ({
     required: ["driver"],
     keptWhole: true,
   },
-  CephFSVolumeSource: any,
-  CinderVolumeSource: any,
-  ClusterTrustBundleProjection: any,
   ConfigMapProjection: projectedObject,
   ConfigMapVolumeSource: { ...files, required: ["name"] },
   DownwardAPIVolumeFile: {
@@ -96,10 +113,6 @@ export const volumeRules = (): Rules => ({
   },
   FCVolumeSource: { fields: { lun: int(0, 255) } },
   FlexVolumeSource: { fields: { driver: text(notEmpty) }, required: ["driver"] },
-  FlockerVolumeSource: any,
-  GCEPersistentDiskVolumeSource: any,
-  GitRepoVolumeSource: any,
-  GlusterfsVolumeSource: any,
   HostPathVolumeSource: {
     fields: {
       path: text(notEmpty, noBackSteps),
@@ -115,13 +128,7 @@ export const volumeRules = (): Rules => ({
   KeyToPath: { fields: { key: text(notEmpty), path, mode: MODE, user: USER }, required: ["key", "path"] },
   NFSVolumeSource: { fields: { path: text(absolutePath) }, required: ["server", "path"], keptWhole: true },
   PersistentVolumeClaimVolumeSource: { required: ["claimName"], keptWhole: true },
-  PhotonPersistentDiskVolumeSource: any,
-  PodCertificateProjection: any,
-  PortworxVolumeSource: any,
   ProjectedVolumeSource: files,
-  QuobyteVolumeSource: any,
-  RBDVolumeSource: any,
-  ScaleIOVolumeSource: any,
   SecretProjection: projectedObject,
   SecretVolumeSource: { ...files, required: ["secretName"] },
   ServiceAccountTokenProjection: {
@@ -130,9 +137,7 @@ export const volumeRules = (): Rules => ({
     without: ["user"],
     keptWhole: true,
   },
-  StorageOSVolumeSource: any,
   Volume: { fields: { name: text(dnsLabel) }, required: ["name"] },
-  VsphereVirtualDiskVolumeSource: any,
 });
 
 /** Field names of every volume source. Of two sources the API refuses the one that is later here. */
