@@ -34,7 +34,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/server/clients/handshake/inspection.ts: MAX_RECORDS",
     "src/workers/server/clients/handshake/messages.ts: MAX_MESSAGE_BYTES",
     "src/workers/server/clients/handshake/records.ts: MAX_FRAGMENT_BYTES",
-    "src/workers/server/ports/https-server.ts: MAX_SESSION_MEMORY",
+    "src/workers/server/ports/http2-side.ts: MAX_SESSION_MEMORY",
     "src/workers/server/ports/https-server.ts: MAX_STREAMS",
     "src/workers/server/ports/listener.ts: PLAIN_LIMITS",
     "src/workers/server/pods/manifests/watch.ts: WATCHERS_LIMIT",

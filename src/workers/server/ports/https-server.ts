@@ -3,25 +3,24 @@
 // Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows any
 // certificate is accepted: each request is authenticated. A fault of one connection ends only that connection.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
+import type { ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
-import { lazily } from "../../../shared/base/turns/lazily.js";
 import { MAX_HEAD_BYTES } from "../../../shared/io/http/server/request-reader.js";
 import { ConnectionBudget, type BudgetLimits } from "../clients/budget.js";
 import { ClientGates } from "../clients/client-gates.js";
 import { HandshakeQueue, type QueueLimits } from "../clients/handshake-queue.js";
 import { HandshakeRate, type HandshakeLimits } from "../clients/handshake-rate.js";
-import { Http2Connection, http2ConnectionOf } from "../clients/http2-connection.js";
-import { HandlerError, ownedBy, ownedByFirst } from "../clients/owned.js";
+import { http2ConnectionOf } from "../clients/http2-connection.js";
+import { HandlerError, ownedByFirst } from "../clients/owned.js";
 import type { Lookup } from "../http/entry.js";
 import { Http1Connections } from "../http/http1/connections.js";
 import { HeadMemory } from "../http/http1/head-memory.js";
+import { Http2Side } from "./http2-side.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
 /** Limits for the time and size of a client's requests (docs/adr/0039); times in milliseconds. */
@@ -86,8 +85,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 const MAX_STREAMS = 250;
 /** Concurrent HTTP/2 streams of an unauthenticated connection; equals the pipeline limit of HTTP/1.1. */
 const UNAUTHORISED_STREAMS = 16;
-/** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
-const MAX_SESSION_MEMORY = 1;
 /**
  * Header bytes over HTTP/2: a command of 128 KiB, Linux' limit for one argument, fits in the URL. Go allows 1 MiB to
  * every client.
@@ -99,16 +96,8 @@ const UNAUTHORISED_HEADER_BYTES = 64 * 1024;
 const UNAUTHORISED_HEAD_POOL = { pool: 4 * MAX_HEAD_BYTES, poolOfNetwork: 2 * MAX_HEAD_BYTES };
 const IDENTIFIED_HEAD_POOL = { pool: 32 * MAX_HEAD_BYTES, poolOfNetwork: 16 * MAX_HEAD_BYTES };
 
-export interface HttpsServer extends Bindable {
-  /** For connections made from now on. */
-  setContext(options: SecureContextOptions): void;
-  /** Connections close after the responses to their pending requests. */
-  retireConnections(): void;
-  /** A request of this connection was authorised. */
-  authorised(socket: Socket): void;
-  /** A request of this connection is refused with this response, which is not sent yet. */
-  refused(socket: Socket, response: ServerResponse): void;
-}
+/** Clients without an authorised request or a verified certificate, and the others. */
+type Side = "unauthorised" | "identified";
 
 export interface HttpsServerOptions {
   context: SecureContextOptions;
@@ -123,12 +112,119 @@ export interface HttpsServerOptions {
   /** A connection was closed before its first authorised request. */
   onConnectionRefused: (address: string, why: string) => void;
   /** A handler has failed, which ended its connection. */
-  onDefect(error: HandlerError): void;
+  onDefect: (error: HandlerError) => void;
 }
 
-export function httpsServer(options: HttpsServerOptions): HttpsServer {
-  const { context, requestCert, limits, clock } = options;
-  const server = createServer({
+export class HttpsServer implements Bindable {
+  readonly server: Server;
+  private readonly http1: Http1Connections;
+  private readonly budget: ConnectionBudget;
+  private readonly handshakes: HandshakeRate;
+  private readonly queue: HandshakeQueue;
+  private readonly gates: ClientGates;
+  private readonly http2: Readonly<Record<Side, Http2Side>>;
+  private readonly heads: Readonly<Record<Side, HeadMemory>> = {
+    unauthorised: new HeadMemory(UNAUTHORISED_HEAD_POOL),
+    identified: new HeadMemory(IDENTIFIED_HEAD_POOL),
+  };
+
+  constructor(private readonly options: HttpsServerOptions) {
+    const { limits, clock } = options;
+    this.server = tlsServer(options);
+    this.http1 = http1Connections(this.server, options);
+    this.budget = new ConnectionBudget(limits, clock);
+    this.handshakes = new HandshakeRate(limits, clock);
+    const accept = ownedByFirst((socket: Duplex) => socket, takeListener(this.server, "connection"));
+    this.queue = new HandshakeQueue({
+      rate: this.handshakes,
+      limits,
+      clock,
+      start: (socket, isSpare) => {
+        if (this.budget.admit(socket)) accept(this.gates.open(socket, isSpare));
+      },
+      onRefused: (address) =>
+        options.onConnectionRefused(address, "its address starts too many TLS handshakes per second"),
+    });
+    this.gates = new ClientGates({
+      limitMs: limits.unauthorisedProcessorMs,
+      batchMs: limits.unauthorisedBatchMs,
+      rate: this.handshakes,
+      chargeSpare: (count) => this.queue.chargeSpare(count),
+      clock,
+      onRefused: options.onConnectionRefused,
+    });
+    this.http2 = {
+      unauthorised: new Http2Side(options, UNAUTHORISED_HEADER_BYTES, UNAUTHORISED_STREAMS),
+      identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
+    };
+    const serveHttp1 = takeListener(this.server, "secureConnection");
+    const onSecured = (socket: TLSSocket): void => this.onSecured(socket, serveHttp1);
+    this.server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
+    this.server.on("keylog", (line: Buffer, socket) => this.gates.onKeyLog(line, socket));
+    this.server.on("connection", (socket: Socket) => this.queue.admit(socket));
+    this.server.on(
+      "secureConnection",
+      ownedByFirst((socket: TLSSocket) => socket, onSecured),
+    );
+  }
+
+  /** Connections that are made from now on use this context. */
+  setContext(context: SecureContextOptions): void {
+    this.server.setSecureContext(context);
+  }
+
+  /** A request of this connection was authorised. */
+  authorised(socket: Socket): void {
+    this.budget.authorise(socket);
+    this.gates.release(socket);
+    this.handshakes.authorise(socket.remoteAddress);
+    http2ConnectionOf(socket)?.allowStreams(MAX_STREAMS);
+  }
+
+  /** A request of this connection is refused with this response, which is not sent yet. */
+  refused(socket: Socket, response: ServerResponse): void {
+    if (!this.budget.refuse(socket)) return;
+    const http2 = http2ConnectionOf(socket);
+    if (http2 === undefined) response.shouldKeepAlive = false;
+    else http2.close();
+  }
+
+  /** Connections close after the responses to their pending requests. */
+  retireConnections(): void {
+    this.server.closeIdleConnections();
+    this.http2.unauthorised.retire();
+    this.http2.identified.retire();
+  }
+
+  endConnections(): void {
+    this.queue.endAll();
+    this.budget.endAll();
+  }
+
+  /** The handshake of this connection is done. */
+  private onSecured(socket: TLSSocket, serveHttp1: (socket: Duplex) => void): void {
+    if (!this.gates.secured(socket)) {
+      socket.destroy();
+      return;
+    }
+    // A client that disconnects is noticed by its close.
+    socket.on("error", (error) => {
+      if (error instanceof HandlerError) this.options.onDefect(error);
+    });
+    const identified = this.options.onConnection(socket);
+    if (identified) this.budget.identify(socket);
+    const side = identified ? "identified" : "unauthorised";
+    if (socket.alpnProtocol === "h2") {
+      this.http2[side].accept(socket);
+      return;
+    }
+    serveHttp1(socket);
+    this.http1.open(socket, this.heads[side]);
+  }
+}
+
+function tlsServer({ context, requestCert, limits }: HttpsServerOptions): Server {
+  return createServer({
     ...context,
     ...HTTP_LIMITS,
     ...ACCEPTED_SOCKETS,
@@ -140,101 +236,19 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     rejectUnauthorized: false,
     ALPNProtocols: ["h2", "http/1.1"],
   });
-  const { headersMs: headMs, lingerMs } = limits;
-  const connections = new Http1Connections(server, {
+}
+
+function http1Connections(server: Server, { handler, limits, clock }: HttpsServerOptions): Http1Connections {
+  return new Http1Connections(server, {
     handler: (request, response, upgrade) => {
       faultPoint(upgrade === undefined ? "http-request" : "http-upgrade");
-      options.handler(request, response, upgrade);
+      handler(request, response, upgrade);
     },
-    headMs,
-    lingerMs,
+    headMs: limits.headersMs,
+    lingerMs: limits.lingerMs,
     upgrades: true,
     clock,
   });
-  server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
-
-  const budget = new ConnectionBudget(limits, clock);
-  const handshakes = new HandshakeRate(limits, clock);
-  const accept = ownedByFirst((socket: Duplex) => socket, takeListener(server, "connection"));
-  const queue = new HandshakeQueue({
-    rate: handshakes,
-    limits,
-    clock,
-    start: (socket, isSpare) => {
-      if (budget.admit(socket)) accept(gates.open(socket, isSpare));
-    },
-    onRefused: (address) =>
-      options.onConnectionRefused(address, "its address starts too many TLS handshakes per second"),
-  });
-  const gates = new ClientGates({
-    limitMs: limits.unauthorisedProcessorMs,
-    batchMs: limits.unauthorisedBatchMs,
-    rate: handshakes,
-    chargeSpare: (count) => queue.chargeSpare(count),
-    clock,
-    onRefused: options.onConnectionRefused,
-  });
-  server.on("keylog", (line: Buffer, socket) => gates.onKeyLog(line, socket));
-  server.on("connection", (socket: Socket) => queue.admit(socket));
-
-  const sides = {
-    unauthorised: new Http2Side(options, UNAUTHORISED_HEADER_BYTES, UNAUTHORISED_STREAMS),
-    identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
-  };
-  const http1 = takeListener(server, "secureConnection");
-  const heads = {
-    unauthorised: new HeadMemory(UNAUTHORISED_HEAD_POOL),
-    identified: new HeadMemory(IDENTIFIED_HEAD_POOL),
-  };
-  server.on(
-    "secureConnection",
-    ownedByFirst(
-      (socket: TLSSocket) => socket,
-      (socket: TLSSocket) => {
-        if (!gates.secured(socket)) {
-          socket.destroy();
-          return;
-        }
-        // A client that disconnects is noticed by its close.
-        socket.on("error", (error) => {
-          if (error instanceof HandlerError) options.onDefect(error);
-        });
-        const identified = options.onConnection(socket);
-        if (identified) budget.identify(socket);
-        if (socket.alpnProtocol === "h2") {
-          sides[identified ? "identified" : "unauthorised"].accept(socket);
-          return;
-        }
-        http1(socket);
-        connections.open(socket, heads[identified ? "identified" : "unauthorised"]);
-      },
-    ),
-  );
-  return {
-    server,
-    setContext: (options) => server.setSecureContext(options),
-    authorised: (socket) => {
-      budget.authorise(socket);
-      gates.release(socket);
-      handshakes.authorise(socket.remoteAddress);
-      http2ConnectionOf(socket)?.allowStreams(MAX_STREAMS);
-    },
-    refused: (socket, response) => {
-      if (!budget.refuse(socket)) return;
-      const http2 = http2ConnectionOf(socket);
-      if (http2 === undefined) response.shouldKeepAlive = false;
-      else http2.close();
-    },
-    retireConnections: () => {
-      server.closeIdleConnections();
-      sides.unauthorised.retire();
-      sides.identified.retire();
-    },
-    endConnections: () => {
-      queue.endAll();
-      budget.endAll();
-    },
-  };
 }
 
 /** Removes Node's own listener, to be called after the kubelet's own has checked the connection. */
@@ -243,68 +257,4 @@ function takeListener(server: Server, event: "connection" | "secureConnection"):
   if (listener === undefined) throw new Error(`Node's server does not listen to ${event}`);
   server.removeAllListeners(event);
   return listener.bind(server);
-}
-
-class Http2Side {
-  private readonly server = lazily(() => this.load());
-  private readonly sessions = new Set<Http2Connection>();
-
-  constructor(
-    private readonly options: Pick<HttpsServerOptions, "handler" | "limits" | "clock" | "onDefect">,
-    private readonly maxHeaderListSize: number,
-    private readonly maxConcurrentStreams: number,
-  ) {}
-
-  accept(socket: TLSSocket): void {
-    this.server().then(
-      ownedBy(socket, (server: Http2Server) => void server.emit("connection", socket)),
-      () => socket.destroy(),
-    );
-  }
-
-  retire(): void {
-    for (const session of this.sessions) session.close();
-  }
-
-  private async load(): Promise<Http2Server> {
-    const { createServer: createHttp2Server } = await import("node:http2");
-    const { handler, clock, limits, onDefect } = this.options;
-    const { maxHeaderListSize, maxConcurrentStreams } = this;
-    const server = createHttp2Server({
-      maxSessionMemory: MAX_SESSION_MEMORY,
-      settings: { maxConcurrentStreams, maxHeaderListSize, enablePush: false },
-    });
-    server.on(
-      "session",
-      ownedByFirst(
-        (session: ServerHttp2Session) => session,
-        (session: ServerHttp2Session) => {
-          faultPoint("http2-session");
-          session.on("error", (error) => {
-            if (error instanceof HandlerError) onDefect(error);
-          });
-          const connection = new Http2Connection(session, clock, limits.lingerMs, limits.idleMs);
-          this.sessions.add(connection);
-          session.once("close", () => this.sessions.delete(connection));
-        },
-      ),
-    );
-    const request = ownedByFirst(
-      (request: Http2ServerRequest) => request.stream,
-      (request: Http2ServerRequest, response: Http2ServerResponse) => {
-        request.stream.on("error", (error) => {
-          if (error instanceof HandlerError) onDefect(error);
-        });
-        faultPoint("http2-request");
-        response.once("finish", () => {
-          if (!request.complete) request.stream.close();
-        });
-        handler(request as unknown as IncomingMessage, response as unknown as ServerResponse);
-      },
-    );
-    server.on("request", request);
-    // Answered 400.
-    server.on("connect", request);
-    return server;
-  }
 }

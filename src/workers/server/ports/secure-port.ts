@@ -12,7 +12,7 @@ import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { Peers } from "../auth/peers.js";
 import { Refusals } from "../auth/refusals.js";
 import { entry, type Entered } from "../http/entry.js";
-import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
+import { HttpsServer, type ConnectionLimits } from "./https-server.js";
 import { Listener } from "./listener.js";
 import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
 import { clientTrustAnchors } from "./tls/trust-anchors.js";
@@ -154,7 +154,7 @@ export class SecurePort {
     const { init, limits, clock, log } = this.options;
     const context = this.context();
     if (context === undefined) throw new Error("there is no serving certificate");
-    return httpsServer({
+    return new HttpsServer({
       context,
       limits,
       requestCert: init.authentication.clientCAFile !== "",
