@@ -16,7 +16,7 @@ import {
   type CgroupManager,
   type CgroupManagerOptions,
 } from "../../src/main/resources/cgroups/cgroup-manager.js";
-import { cgroupV2 } from "../../src/main/resources/cgroups/cgroup-v2.js";
+import { CgroupTreeV2 } from "../../src/main/resources/cgroups/cgroup-v2.js";
 import { OrphanCgroups } from "../../src/main/resources/cgroups/orphan-cgroups.js";
 import { ProcessPlacement } from "../../src/main/resources/cgroups/process-placement.js";
 import { systemdUnits, type SystemdUnits } from "../../src/main/resources/cgroups/systemd/systemd-units.js";
@@ -388,7 +388,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
 
 test("v2 tree on the machine's v2 hierarchy", { skip: v2MountPoint(mounts) === undefined || !writable }, async () => {
   const mountPoint = v2MountPoint(mounts) ?? "";
-  const tree = cgroupV2(mountPoint, () => undefined, 4096n);
+  const tree = new CgroupTreeV2(mountPoint, () => undefined, 4096n);
   const top = `${ROOT}-v2`;
   await tree.createParent([top], {});
   assert.equal(await tree.create([top, "none", "x"], {}), "missing-parent");

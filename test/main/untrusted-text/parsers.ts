@@ -504,7 +504,6 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "a file or cgroup of the kernel, which decides its form and length": [
     "blkio: BlkioReader.figures",
     "cgroup-files: processesIn",
-    "cgroup-v2: cgroupV2",
     "program-pages: rangesIn",
     "flock-holder: flockHolder",
     "host-addresses: defaultRouteInterface",

@@ -18,8 +18,8 @@ import type { OnRefused } from "./cgroup-files.js";
 import { podCgroupLimits } from "./cgroup-limits.js";
 import { removeCgroup } from "./cgroup-removal.js";
 import type { CgroupTree } from "./cgroup-tree.js";
-import { cgroupV1 } from "./cgroup-v1.js";
-import { cgroupV2 } from "./cgroup-v2.js";
+import { CgroupTreeV1 } from "./cgroup-v1.js";
+import { CgroupTreeV2 } from "./cgroup-v2.js";
 import type { CgroupLimits } from "./cgroup-values.js";
 import type { CgroupOperation } from "./metrics.js";
 import { PodPlaces } from "./pod-places.js";
@@ -117,8 +117,13 @@ export function createCgroupManager(given: CgroupManagerOptions): CgroupManager 
   const onRefused = logOnce(log);
   const plain =
     mounts.version === 2
-      ? cgroupV2(mounts.mountPoint, onRefused, pageSize)
-      : cgroupV1(hierarchiesOf(mounts.hierarchies, options.driver), mounts.unified?.mountPoint, onRefused, pageSize);
+      ? new CgroupTreeV2(mounts.mountPoint, onRefused, pageSize)
+      : new CgroupTreeV1(
+          hierarchiesOf(mounts.hierarchies, options.driver),
+          mounts.unified?.mountPoint,
+          onRefused,
+          pageSize,
+        );
   if (options.driver === "cgroupfs") return new TreeManager(plain, plain, options);
   return new TreeManager(systemdTree(plain, options.systemd ?? systemdUnits({ clock, log })), plain, options);
 }

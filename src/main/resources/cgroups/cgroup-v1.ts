@@ -12,118 +12,139 @@ import { killAll } from "./kill-all.js";
 /** Without a cgroup in these a pod is held by nothing. */
 const CORE: ReadonlySet<string> = new Set(["cpu", "cpuset", "memory", "pids"]);
 
-/**
- * `unified` is the v2 mount point of a hybrid machine. runc makes the container's path there, too, and removes only the
- * last element. So the kubelet never makes cgroups there but removes old ones.
- */
-export function cgroupV1(
-  hierarchies: readonly V1Hierarchy[],
-  unified: string | undefined,
-  onRefused: files.OnRefused,
-  pageSize: bigint,
-): CgroupTree {
-  const at = (hierarchy: V1Hierarchy, name: CgroupName): string => hierarchy.mountPoint + toCgroupfs(name);
-  const directories = (name: CgroupName): string[] => hierarchies.map((hierarchy) => at(hierarchy, name));
+export class CgroupTreeV1 implements CgroupTree {
+  readonly version = 1;
 
-  const everywhere = (name: CgroupName): string[] =>
-    unified === undefined ? directories(name) : [...directories(name), unified + toCgroupfs(name)];
+  /**
+   * `unified` is the v2 mount point of a hybrid machine. runc makes the container's path there, too, and removes only
+   * the last element. So the kubelet never makes cgroups there but removes old ones.
+   */
+  constructor(
+    private readonly hierarchies: readonly V1Hierarchy[],
+    private readonly unified: string | undefined,
+    private readonly onRefused: files.OnRefused,
+    private readonly pageSize: bigint,
+  ) {}
 
-  const apply = async (
-    hierarchy: V1Hierarchy,
-    directory: string,
-    writes: readonly CgroupWrite[],
-    outcome: "made" | "existed",
-  ): Promise<void> => {
-    for (const write of writes) {
-      if (!hierarchy.controllers.includes(write.controller)) continue;
-      const path = `${directory}/${write.file}`;
-      if (outcome === "made" && isKernelDefault(write)) continue;
-      if (outcome === "existed" && sameValue(write, await files.readValue(path), pageSize)) continue;
-      await files.applyWrite(directory, write, onRefused);
-    }
-  };
+  directories(name: CgroupName): string[] {
+    return this.hierarchies.map((hierarchy) => at(hierarchy, name));
+  }
 
-  const create = async (name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent"> => {
+  async create(name: CgroupName, limits: CgroupLimits): Promise<"done" | "missing-parent"> {
     const writes = v1Writes(limits);
     const outcomes = await Promise.all(
-      hierarchies.map(async (hierarchy) => {
+      this.hierarchies.map(async (hierarchy) => {
         const directory = at(hierarchy, name);
         const outcome = await make(directory);
         if (outcome === "missing") return false;
-        await apply(hierarchy, directory, writes, outcome);
+        await this.apply(hierarchy, directory, writes, outcome);
         return true;
       }),
     );
     return outcomes.every(Boolean) ? "done" : "missing-parent";
-  };
+  }
 
-  return {
-    version: 1,
-    directories,
-    create,
-    async update(name, limits) {
-      const writes = v1Writes(limits);
-      await Promise.all(hierarchies.map((hierarchy) => apply(hierarchy, at(hierarchy, name), writes, "existed")));
-    },
-    async createParent(name, limits) {
-      const cpuset = hierarchies.find(({ controllers }) => controllers.includes("cpuset"));
-      // Before any child is made: a cpuset without CPUs and memory nodes takes no process.
-      if (cpuset !== undefined) await prepareCpuset(cpuset, name, onRefused);
-      if ((await create(name, limits)) === "missing-parent") {
-        throw cgroupsNotWritableError(toCgroupfs(name), new Error("the cgroup above it does not exist"));
-      }
-    },
-    async exists(name) {
-      const found = await Promise.all(directories(name).map((directory) => files.isDirectory(directory)));
-      return found.every(Boolean);
-    },
-    async missing(name) {
-      const core = hierarchies.filter(({ controllers }) => controllers.some((one) => CORE.has(one)));
-      const looks = core.map(async (hierarchy) => {
-        const directory = at(hierarchy, name);
-        return (await files.isDirectory(directory)) ? [] : [directory];
-      });
-      return (await Promise.all(looks)).flat();
-    },
-    async memoryUsage(name) {
-      const memory = hierarchies.find(({ controllers }) => controllers.includes("memory"));
-      if (memory === undefined) return undefined;
-      const text = await files.readValue(`${at(memory, name)}/memory.usage_in_bytes`);
-      return text === undefined ? undefined : BigInt(text);
-    },
-    async holds(name, limits) {
-      const checks = hierarchies.flatMap((hierarchy) =>
-        v1Writes(limits)
-          .filter(({ controller }) => hierarchy.controllers.includes(controller))
-          .map(async (write) => {
-            const current = await files.readValue(`${at(hierarchy, name)}/${write.file}`);
-            return current === undefined || sameValue(write, current, pageSize);
-          }),
-      );
-      return (await Promise.all(checks)).every(Boolean);
-    },
-    async children(name) {
-      const lists = await Promise.all(everywhere(name).map((directory) => files.childCgroups(directory)));
-      return [...new Set(lists.flat())];
-    },
-    async processes(name) {
-      const all = (await Promise.all(everywhere(name).map((directory) => files.subtree(directory)))).flat();
-      return [...new Set((await Promise.all(all.map((directory) => files.processesIn(directory)))).flat())];
-    },
-    async kill(name, pids) {
-      killAll(pids);
-      // A frozen process takes its SIGKILL only when thawed.
-      const freezer = hierarchies.find(({ controllers }) => controllers.includes("freezer"));
-      if (freezer === undefined || pids.length === 0) return;
-      for (const directory of (await files.subtree(at(freezer, name))).reverse()) {
-        await files.writeValue(`${directory}/freezer.state`, "THAWED", () => undefined);
-      }
-    },
-    async remove(name) {
-      const gone = await Promise.all(everywhere(name).map((directory) => removeSubtree(directory)));
-      return gone.every(Boolean);
-    },
-  };
+  async update(name: CgroupName, limits: CgroupLimits): Promise<void> {
+    const writes = v1Writes(limits);
+    await Promise.all(
+      this.hierarchies.map((hierarchy) => this.apply(hierarchy, at(hierarchy, name), writes, "existed")),
+    );
+  }
+
+  async createParent(name: CgroupName, limits: CgroupLimits): Promise<void> {
+    const cpuset = this.hierarchyOf("cpuset");
+    // Before any child is made: a cpuset without CPUs and memory nodes takes no process.
+    if (cpuset !== undefined) await prepareCpuset(cpuset, name, this.onRefused);
+    if ((await this.create(name, limits)) === "missing-parent") {
+      throw cgroupsNotWritableError(toCgroupfs(name), new Error("the cgroup above it does not exist"));
+    }
+  }
+
+  async exists(name: CgroupName): Promise<boolean> {
+    const found = await Promise.all(this.directories(name).map((directory) => files.isDirectory(directory)));
+    return found.every(Boolean);
+  }
+
+  async missing(name: CgroupName): Promise<string[]> {
+    const core = this.hierarchies.filter(({ controllers }) => controllers.some((one) => CORE.has(one)));
+    const looks = core.map(async (hierarchy) => {
+      const directory = at(hierarchy, name);
+      return (await files.isDirectory(directory)) ? [] : [directory];
+    });
+    return (await Promise.all(looks)).flat();
+  }
+
+  async memoryUsage(name: CgroupName): Promise<bigint | undefined> {
+    const memory = this.hierarchyOf("memory");
+    if (memory === undefined) return undefined;
+    const text = await files.readValue(`${at(memory, name)}/memory.usage_in_bytes`);
+    return text === undefined ? undefined : BigInt(text);
+  }
+
+  async holds(name: CgroupName, limits: CgroupLimits): Promise<boolean> {
+    const checks = this.hierarchies.flatMap((hierarchy) =>
+      v1Writes(limits)
+        .filter(({ controller }) => hierarchy.controllers.includes(controller))
+        .map(async (write) => {
+          const current = await files.readValue(`${at(hierarchy, name)}/${write.file}`);
+          return current === undefined || sameValue(write, current, this.pageSize);
+        }),
+    );
+    return (await Promise.all(checks)).every(Boolean);
+  }
+
+  async children(name: CgroupName): Promise<string[]> {
+    const lists = await Promise.all(this.everywhere(name).map((directory) => files.childCgroups(directory)));
+    return [...new Set(lists.flat())];
+  }
+
+  async processes(name: CgroupName): Promise<number[]> {
+    const all = (await Promise.all(this.everywhere(name).map((directory) => files.subtree(directory)))).flat();
+    return [...new Set((await Promise.all(all.map((directory) => files.processesIn(directory)))).flat())];
+  }
+
+  async kill(name: CgroupName, pids: readonly number[]): Promise<void> {
+    killAll(pids);
+    // A frozen process takes its SIGKILL only when thawed.
+    const freezer = this.hierarchyOf("freezer");
+    if (freezer === undefined || pids.length === 0) return;
+    for (const directory of (await files.subtree(at(freezer, name))).reverse()) {
+      await files.writeValue(`${directory}/freezer.state`, "THAWED", () => undefined);
+    }
+  }
+
+  async remove(name: CgroupName): Promise<boolean> {
+    const gone = await Promise.all(this.everywhere(name).map((directory) => removeSubtree(directory)));
+    return gone.every(Boolean);
+  }
+
+  private everywhere(name: CgroupName): string[] {
+    const directories = this.directories(name);
+    return this.unified === undefined ? directories : [...directories, this.unified + toCgroupfs(name)];
+  }
+
+  private hierarchyOf(controller: string): V1Hierarchy | undefined {
+    return this.hierarchies.find(({ controllers }) => controllers.includes(controller));
+  }
+
+  private async apply(
+    hierarchy: V1Hierarchy,
+    directory: string,
+    writes: readonly CgroupWrite[],
+    outcome: "made" | "existed",
+  ): Promise<void> {
+    for (const write of writes) {
+      if (!hierarchy.controllers.includes(write.controller)) continue;
+      const path = `${directory}/${write.file}`;
+      if (outcome === "made" && isKernelDefault(write)) continue;
+      if (outcome === "existed" && sameValue(write, await files.readValue(path), this.pageSize)) continue;
+      await files.applyWrite(directory, write, this.onRefused);
+    }
+  }
+}
+
+function at(hierarchy: V1Hierarchy, name: CgroupName): string {
+  return hierarchy.mountPoint + toCgroupfs(name);
 }
 
 async function make(directory: string): Promise<"made" | "existed" | "missing"> {

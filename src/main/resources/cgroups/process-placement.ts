@@ -12,8 +12,8 @@ import { SMALLEST_PAGE } from "../page-size.js";
 import { errnoOf } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
 import type { CgroupTree } from "./cgroup-tree.js";
-import { cgroupV1 } from "./cgroup-v1.js";
-import { cgroupV2 } from "./cgroup-v2.js";
+import { CgroupTreeV1 } from "./cgroup-v1.js";
+import { CgroupTreeV2 } from "./cgroup-v2.js";
 
 export interface ProcessPlacementOptions {
   /** "": the kubelet stays where it is. */
@@ -45,8 +45,8 @@ export class ProcessPlacement {
     // Of the cgroups here no byte values are compared.
     this.tree =
       mounts.version === 2
-        ? cgroupV2(mounts.mountPoint, refused, SMALLEST_PAGE)
-        : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, refused, SMALLEST_PAGE);
+        ? new CgroupTreeV2(mounts.mountPoint, refused, SMALLEST_PAGE)
+        : new CgroupTreeV1(mounts.hierarchies, mounts.unified?.mountPoint, refused, SMALLEST_PAGE);
   }
 
   /** Moves processes into their configured cgroups. Called repeatedly; never rejects. */
