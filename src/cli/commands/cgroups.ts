@@ -3,8 +3,8 @@
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { readCgroupMounts } from "../../shared/node/cgroup/mounts.js";
 import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
 import { listKernelDirectories, readKernelText } from "../../shared/node/stats/kernel-file.js";
 import { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import type { Context } from "../context.js";
@@ -43,8 +43,8 @@ export async function cgroupsCommand(context: Context, { namespace }: { namespac
   ]);
   const reader =
     mounts.version === 2
-      ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
-      : cgroupReaderV1(mounts, readKernelText, listKernelDirectories);
+      ? new CgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
+      : new CgroupReaderV1(mounts, readKernelText, listKernelDirectories);
   const chosen = pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   const lines = cgroupLines(reader, kubeletconfig, chosen);
   await print(context, lines, () => cgroupsText(context, lines));

@@ -7,8 +7,8 @@ import type { EvictionControl, EvictionInit, EvictionUpcalls } from "../../share
 import { watchMemcgUsage } from "../../shared/io/os/memcg-usage.js";
 import { clientReports } from "../../shared/kubernetes/cri/client-reports.js";
 import { readCgroupMounts } from "../../shared/node/cgroup/mounts.js";
-import { cgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV1 } from "../../shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV2 } from "../../shared/node/stats/cgroup/v2.js";
 import { listKernelDirectories, readKernelText } from "../../shared/node/stats/kernel-file.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
@@ -38,8 +38,8 @@ export const startEviction: StartWorker<EvictionControl, EvictionInit, EvictionU
     init,
     reader:
       mounts.version === 2
-        ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
-        : cgroupReaderV1(mounts, readKernelText, listKernelDirectories),
+        ? new CgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
+        : new CgroupReaderV1(mounts, readKernelText, listKernelDirectories),
     read: readKernelText,
     publish: (record) => queue.push(record),
     main: upcallsWithin,

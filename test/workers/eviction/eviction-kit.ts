@@ -7,7 +7,7 @@ import type {
   EvictionUpcalls,
 } from "../../../src/shared/contracts/eviction.js";
 import type { ContainerStats } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { cgroupReaderV1 } from "../../../src/shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV1 } from "../../../src/shared/node/stats/cgroup/v1.js";
 import { buildEvictionService, type EvictionService } from "../../../src/workers/eviction/eviction-service.js";
 import { KernelTree } from "../../shared/node/stats/tree.js";
 import { keptLog } from "../../support/sources-kit.js";
@@ -90,7 +90,7 @@ export class EvictionWorld {
         samplePeriodMs: 1000,
         ...settings,
       },
-      reader: cgroupReaderV1(
+      reader: new CgroupReaderV1(
         {
           version: 1,
           hierarchies: [{ controllers: ["cpu", "cpuacct", "memory", "pids"], mountPoint: "/cg", root: "/" }],

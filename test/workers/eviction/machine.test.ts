@@ -2,8 +2,8 @@
 
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cgroupReaderV1 } from "../../../src/shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../src/shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV1 } from "../../../src/shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV2 } from "../../../src/shared/node/stats/cgroup/v2.js";
 import { PodCgroups } from "../../../src/shared/node/stats/pod-cgroups.js";
 import { Machine } from "../../../src/workers/eviction/machine.js";
 import { KernelTree } from "../../shared/node/stats/tree.js";
@@ -36,12 +36,12 @@ const V2 = {
 const machineOf = (version: 1 | 2, tree: KernelTree): Machine => {
   const reader =
     version === 1
-      ? cgroupReaderV1(
+      ? new CgroupReaderV1(
           { version, hierarchies: [{ controllers: ["memory"], mountPoint: "/cg", root: "/" }] },
           tree.read,
           tree.list,
         )
-      : cgroupReaderV2("/cg", tree.read, tree.list);
+      : new CgroupReaderV2("/cg", tree.read, tree.list);
   const cgroups = new PodCgroups({ cgroupRoot: "/", cgroupsPerQOS: true }, reader);
   return new Machine({ reader, cgroups, read: tree.read, clock: new SteppedClock() });
 };

@@ -11,8 +11,8 @@ import type {
 import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
 import { fromSystemdSlice, toSystemdPath } from "../../../shared/node/cgroup/name.js";
 import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";
 import { listKernelDirectories, readKernelText } from "../../../shared/node/stats/kernel-file.js";
 import { parseNetDev, type InterfaceFigures } from "../../../shared/node/stats/net-dev.js";
 import type { CgroupDriverName } from "../containers/cgroup-parent.js";
@@ -32,8 +32,8 @@ export interface SandboxPlace {
 export async function openCgroups(): Promise<CgroupReader> {
   const mounts = await readCgroupMounts();
   return mounts.version === 2
-    ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
-    : cgroupReaderV1(mounts, readKernelText, listKernelDirectories);
+    ? new CgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
+    : new CgroupReaderV1(mounts, readKernelText, listKernelDirectories);
 }
 
 /** @param containers those of the pod that run */

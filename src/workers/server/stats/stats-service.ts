@@ -8,8 +8,8 @@ import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
 import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV2 } from "../../../shared/node/stats/cgroup/v2.js";
 import { type FsFigures } from "../../../shared/node/stats/fs-figures.js";
 import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/node/stats/kernel-file.js";
 import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/node/stats/machine.js";
@@ -82,8 +82,8 @@ export class StatsService {
     const reads = { often: kept.read, settled: settled.read };
     const reader =
       mounts.version === 2
-        ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories, reads)
-        : cgroupReaderV1(mounts, readKernelText, listKernelDirectories, reads);
+        ? new CgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories, reads)
+        : new CgroupReaderV1(mounts, readKernelText, listKernelDirectories, reads);
     return new StatsService(deps, { reader, kept, settled }, readMachineFacts(readKernelText, listKernelDirectories));
   }
 

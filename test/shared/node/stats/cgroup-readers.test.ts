@@ -1,10 +1,11 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { CgroupMounts } from "../../../../src/shared/node/cgroup/mounts.js";
+import type { CgroupReader } from "../../../../src/shared/node/stats/cgroup-figures.js";
 import { BlkioReader } from "../../../../src/shared/node/stats/cgroup/blkio.js";
 import { NO_PRESSURES, parsePressure } from "../../../../src/shared/node/stats/cgroup/pressure.js";
-import { cgroupReaderV1 } from "../../../../src/shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV1 } from "../../../../src/shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
 import { keyed, oneNumber } from "../../../../src/shared/node/stats/kernel-file.js";
 import { KernelTree } from "./tree.js";
 
@@ -87,7 +88,7 @@ const MEMORY = {
 };
 
 describe("cgroup v1", () => {
-  const reader = cgroupReaderV1(V1, new KernelTree(V1_FILES).read, new KernelTree(V1_FILES).list);
+  const reader: CgroupReader = new CgroupReaderV1(V1, new KernelTree(V1_FILES).read, new KernelTree(V1_FILES).list);
 
   test("CPU usage is in nanoseconds", () => {
     deepEqual(reader.cpu("/p"), { usage: 113486564 });
@@ -152,7 +153,7 @@ describe("cgroup v1", () => {
       asked.push(path);
       return tree.read(path);
     };
-    const bare = cgroupReaderV1(V1, read, tree.list);
+    const bare = new CgroupReaderV1(V1, read, tree.list);
     equal(bare.memory("/p")?.swapLimit, undefined);
     bare.memory("/p");
     equal(asked.filter((path) => path.includes("memsw")).length, 1);
@@ -226,7 +227,7 @@ describe("cgroup v2", () => {
     "/proc/pressure/cpu": "some avg10=9.00 avg60=0.00 avg300=0.00 total=1\n",
   };
   const tree = new KernelTree(files);
-  const reader = cgroupReaderV2("/cg", tree.read, tree.list);
+  const reader = new CgroupReaderV2("/cg", tree.read, tree.list);
 
   test("CPU, memory and details", () => {
     deepEqual(reader.cpu("/p"), { usage: 113486000 });

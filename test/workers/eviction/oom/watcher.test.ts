@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { EvictionRecord } from "../../../../src/shared/contracts/eviction.js";
-import { cgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
 import { ownerOf } from "../../../../src/workers/eviction/oom/cgroup-owner.js";
 import { OomCounters } from "../../../../src/workers/eviction/oom/counters.js";
 import { openKernelLog, type LogDevice } from "../../../../src/workers/eviction/oom/kernel-log.js";
@@ -20,7 +20,7 @@ const ID = "218ed5141356aaa79bc30acb0e768cfc66e023f14b5f2ee4c47c72ce77b4057d";
 const OTHER = ID.replace("2", "3");
 const STATIC_UID = "3ea08aec3ee466002e2e7e554f17e6e0";
 const UID = "0a1b2c3d-0000-4000-8000-0123456789ab";
-const NO_DETAILS = cgroupReaderV2(
+const NO_DETAILS = new CgroupReaderV2(
   "/",
   () => undefined,
   () => [],

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { CgroupReader } from "../../../../src/shared/node/stats/cgroup-figures.js";
-import { cgroupReaderV1 } from "../../../../src/shared/node/stats/cgroup/v1.js";
-import { cgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV1 } from "../../../../src/shared/node/stats/cgroup/v1.js";
+import { CgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
 import type { ReadText } from "../../../../src/shared/node/stats/kernel-file.js";
 import { PodCgroups } from "../../../../src/shared/node/stats/pod-cgroups.js";
 import { Places } from "../../../../src/workers/server/stats/places.js";
@@ -62,7 +62,7 @@ const VERSIONS = {
   v1: {
     files: v1Files,
     reader: (read: ReadText, tree: KernelTree): CgroupReader =>
-      cgroupReaderV1(
+      new CgroupReaderV1(
         {
           version: 1,
           hierarchies: [
@@ -76,7 +76,7 @@ const VERSIONS = {
   },
   v2: {
     files: v2Files,
-    reader: (read: ReadText, tree: KernelTree): CgroupReader => cgroupReaderV2("/cg", read, tree.list),
+    reader: (read: ReadText, tree: KernelTree): CgroupReader => new CgroupReaderV2("/cg", read, tree.list),
   },
 } as const;
 

@@ -5,7 +5,7 @@ import { statfs } from "node:fs/promises";
 import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
-import { cgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
+import { CgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
 import { readMachineFacts } from "../../../../src/shared/node/stats/machine.js";
 import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
 import { SettledFiles } from "../../../../src/workers/server/stats/settled-files.js";
@@ -104,7 +104,7 @@ function service(reply: PodStatsReply, gate = true) {
     clock,
     log: keptLog().log,
   };
-  const reader = cgroupReaderV2("/cg", tree.read, tree.list);
+  const reader = new CgroupReaderV2("/cg", tree.read, tree.list);
   const kept = new KeptFiles(clock);
   const settled = new SettledFiles(tree.read, clock);
   return {

@@ -3,7 +3,14 @@
 
 import { omitUndefined } from "../../../base/objects/omit-undefined.js";
 import { v1MountPoint, type CgroupMounts } from "../../cgroup/mounts.js";
-import type { CgroupReader, CgroupReads, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
+import type {
+  CgroupPressure,
+  CgroupReader,
+  CgroupReads,
+  CpuFigures,
+  DetailFigures,
+  MemoryFigures,
+} from "../cgroup-figures.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
 import { BlkioReader } from "./blkio.js";
 import { NO_PRESSURES } from "./pressure.js";
@@ -14,98 +21,126 @@ const NANOS = 1e9;
 /** From here on a limit is none: the kernel's own is the largest multiple of the page size. */
 const UNLIMITED = 2 ** 62;
 
-export function cgroupReaderV1(
-  mounts: CgroupMounts & { version: 1 },
-  read: ReadText,
-  list: ListDirectories,
-  { often = read, settled = read }: CgroupReads = {},
-): CgroupReader {
-  const at = (controller: string): string => v1MountPoint(mounts, controller) ?? `/no-${controller}-hierarchy`;
-  const cpuacct = at("cpuacct");
-  const cpu = at("cpu");
-  const memory = at("memory");
-  const pids = at("pids");
-  const blkio = new BlkioReader(at("blkio"), read);
-  const number = (path: string): number => oneNumber(read(path)) ?? 0;
-  const bounded = (path: string): number | undefined => {
-    const value = oneNumber(settled(path));
+export class CgroupReaderV1 implements CgroupReader {
+  readonly version = 1;
+  private readonly mountPoints: Readonly<Record<"cpu" | "cpuacct" | "memory" | "pids", string>>;
+  private readonly blkio: BlkioReader;
+  private readonly often: ReadText;
+  private readonly settled: ReadText;
+  /** One file decides: swap is accounted everywhere or nowhere (swapaccount=0). */
+  private swapAccounted: boolean | undefined;
+
+  constructor(
+    mounts: CgroupMounts & { version: 1 },
+    private readonly read: ReadText,
+    private readonly list: ListDirectories,
+    { often = read, settled = read }: CgroupReads = {},
+  ) {
+    const at = (controller: string): string => v1MountPoint(mounts, controller) ?? `/no-${controller}-hierarchy`;
+    this.mountPoints = { cpu: at("cpu"), cpuacct: at("cpuacct"), memory: at("memory"), pids: at("pids") };
+    this.blkio = new BlkioReader(at("blkio"), read);
+    this.often = often;
+    this.settled = settled;
+  }
+
+  directory(path: string): string {
+    return this.mountPoints.memory + path;
+  }
+
+  exists(path: string): boolean {
+    return this.read(`${this.directory(path)}/cgroup.procs`) !== undefined;
+  }
+
+  children(path: string): readonly string[] {
+    return this.list(this.directory(path));
+  }
+
+  processes(path: string): readonly number[] {
+    return processIds(this.read(`${this.directory(path)}/cgroup.procs`));
+  }
+
+  pressure(): CgroupPressure {
+    return NO_PRESSURES;
+  }
+
+  cpu(path: string): CpuFigures | undefined {
+    const usage = oneNumber(this.often(`${this.mountPoints.cpuacct}${path}/cpuacct.usage`));
+    return usage === undefined ? undefined : { usage };
+  }
+
+  memory(path: string): MemoryFigures | undefined {
+    const directory = this.directory(path);
+    const stat = this.often(`${directory}/memory.stat`);
+    const usage = oneNumber(this.often(`${directory}/memory.usage_in_bytes`));
+    if (stat === undefined || usage === undefined) return undefined;
+    const of = (key: string): number => keyed(stat, key) ?? 0;
+    const inactiveFile = of("total_inactive_file");
+    const limit = this.bounded(`${directory}/memory.limit_in_bytes`);
+    this.swapAccounted ??= this.read(`${directory}/memory.memsw.usage_in_bytes`) !== undefined;
+    const swapLimit = this.swapAccounted ? this.bounded(`${directory}/memory.memsw.limit_in_bytes`) : undefined;
+    return omitUndefined({
+      usage,
+      workingSet: Math.max(0, usage - inactiveFile),
+      rss: of("total_rss"),
+      cache: of("total_cache"),
+      mapped: of("total_mapped_file"),
+      activeFile: of("total_active_file"),
+      inactiveFile,
+      pageFaults: of("pgfault"),
+      majorPageFaults: of("pgmajfault"),
+      swap: of("total_swap"),
+      limit,
+      swapLimit,
+    });
+  }
+
+  details(path: string): DetailFigures {
+    const directory = this.directory(path);
+    const { settled } = this;
+    const [cpu, cpuacct, pids] = [
+      this.mountPoints.cpu + path,
+      this.mountPoints.cpuacct + path,
+      this.mountPoints.pids + path,
+    ];
+    const quota = oneNumber(settled(`${cpu}/cpu.cfs_quota_us`)) ?? 0;
+    // Nothing is held back without a quota.
+    const throttling = quota > 0 ? (this.read(`${cpu}/cpu.stat`) ?? "") : "";
+    const of = (key: string): number => keyed(throttling, key) ?? 0;
+    const stat = this.read(`${cpuacct}/cpuacct.stat`) ?? "";
+    const ticks = (key: string): number => ((keyed(stat, key) ?? 0) * NANOS) / USER_HZ;
+    const reservation = this.bounded(`${directory}/memory.soft_limit_in_bytes`);
+    const threads = oneNumber(this.read(`${pids}/pids.current`));
+    const threadsMax = oneNumber(settled(`${pids}/pids.max`));
+    return omitUndefined({
+      user: ticks("user"),
+      system: ticks("system"),
+      kernelMemory: this.number(`${directory}/memory.kmem.usage_in_bytes`),
+      maxMemory: this.number(`${directory}/memory.max_usage_in_bytes`),
+      memoryFailures: this.number(`${directory}/memory.failcnt`),
+      oomEvents: keyed(this.read(`${directory}/memory.oom_control`) ?? "", "oom_kill") ?? 0,
+      shares: oneNumber(settled(`${cpu}/cpu.shares`)) ?? 0,
+      period: oneNumber(settled(`${cpu}/cpu.cfs_period_us`)) ?? 0,
+      periods: of("nr_periods"),
+      throttledPeriods: of("nr_throttled"),
+      throttled: of("throttled_time"),
+      burstPeriods: of("nr_bursts"),
+      burst: of("burst_time"),
+      block: this.blkio.figures(path),
+      quota: quota > 0 ? quota : undefined,
+      memoryReservation: reservation,
+      threads,
+      threadsMax,
+    });
+  }
+
+  private number(path: string): number {
+    return oneNumber(this.read(path)) ?? 0;
+  }
+
+  private bounded(path: string): number | undefined {
+    const value = oneNumber(this.settled(path));
     return value === undefined || value >= UNLIMITED ? undefined : value;
-  };
-  // One file decides: swap is accounted everywhere or nowhere (swapaccount=0).
-  let swapAccounted: boolean | undefined;
-
-  return {
-    version: 1,
-    directory: (path) => memory + path,
-    exists: (path) => read(`${memory}${path}/cgroup.procs`) !== undefined,
-    children: (path) => list(memory + path),
-    processes: (path) => processIds(read(`${memory}${path}/cgroup.procs`)),
-    pressure: () => NO_PRESSURES,
-
-    cpu(path): CpuFigures | undefined {
-      const usage = oneNumber(often(`${cpuacct}${path}/cpuacct.usage`));
-      return usage === undefined ? undefined : { usage };
-    },
-
-    memory(path): MemoryFigures | undefined {
-      const directory = memory + path;
-      const stat = often(`${directory}/memory.stat`);
-      const usage = oneNumber(often(`${directory}/memory.usage_in_bytes`));
-      if (stat === undefined || usage === undefined) return undefined;
-      const of = (key: string): number => keyed(stat, key) ?? 0;
-      const inactiveFile = of("total_inactive_file");
-      const limit = bounded(`${directory}/memory.limit_in_bytes`);
-      swapAccounted ??= read(`${directory}/memory.memsw.usage_in_bytes`) !== undefined;
-      const swapLimit = swapAccounted ? bounded(`${directory}/memory.memsw.limit_in_bytes`) : undefined;
-      return omitUndefined({
-        usage,
-        workingSet: Math.max(0, usage - inactiveFile),
-        rss: of("total_rss"),
-        cache: of("total_cache"),
-        mapped: of("total_mapped_file"),
-        activeFile: of("total_active_file"),
-        inactiveFile,
-        pageFaults: of("pgfault"),
-        majorPageFaults: of("pgmajfault"),
-        swap: of("total_swap"),
-        limit,
-        swapLimit,
-      });
-    },
-
-    details(path): DetailFigures {
-      const directory = memory + path;
-      const quota = oneNumber(settled(`${cpu}${path}/cpu.cfs_quota_us`)) ?? 0;
-      // Nothing is held back without a quota.
-      const throttling = quota > 0 ? (read(`${cpu}${path}/cpu.stat`) ?? "") : "";
-      const of = (key: string): number => keyed(throttling, key) ?? 0;
-      const stat = read(`${cpuacct}${path}/cpuacct.stat`) ?? "";
-      const ticks = (key: string): number => ((keyed(stat, key) ?? 0) * NANOS) / USER_HZ;
-      const reservation = bounded(`${directory}/memory.soft_limit_in_bytes`);
-      const threads = oneNumber(read(`${pids}${path}/pids.current`));
-      const threadsMax = oneNumber(settled(`${pids}${path}/pids.max`));
-      return omitUndefined({
-        user: ticks("user"),
-        system: ticks("system"),
-        kernelMemory: number(`${directory}/memory.kmem.usage_in_bytes`),
-        maxMemory: number(`${directory}/memory.max_usage_in_bytes`),
-        memoryFailures: number(`${directory}/memory.failcnt`),
-        oomEvents: keyed(read(`${directory}/memory.oom_control`) ?? "", "oom_kill") ?? 0,
-        shares: oneNumber(settled(`${cpu}${path}/cpu.shares`)) ?? 0,
-        period: oneNumber(settled(`${cpu}${path}/cpu.cfs_period_us`)) ?? 0,
-        periods: of("nr_periods"),
-        throttledPeriods: of("nr_throttled"),
-        throttled: of("throttled_time"),
-        burstPeriods: of("nr_bursts"),
-        burst: of("burst_time"),
-        block: blkio.figures(path),
-        quota: quota > 0 ? quota : undefined,
-        memoryReservation: reservation,
-        threads,
-        threadsMax,
-      });
-    },
-  };
+  }
 }
 
 export function processIds(text: string | undefined): readonly number[] {

@@ -4,6 +4,7 @@
 import { omitUndefined } from "../../../base/objects/omit-undefined.js";
 import type {
   BlockFigures,
+  CgroupPressure,
   CgroupReader,
   CgroupReads,
   CpuFigures,
@@ -20,91 +21,112 @@ const KIB = 1024;
 /** cpu.max without its second word. */
 const DEFAULT_PERIOD = 100_000;
 
-export function cgroupReaderV2(
-  mountPoint: string,
-  read: ReadText,
-  list: ListDirectories,
-  { often = read, settled = read }: CgroupReads = {},
-): CgroupReader {
-  const at = (path: string): string => (path === "/" ? mountPoint : mountPoint + path);
-  const number = (path: string): number => oneNumber(read(path)) ?? 0;
+export class CgroupReaderV2 implements CgroupReader {
+  readonly version = 2;
+  private readonly often: ReadText;
+  private readonly settled: ReadText;
 
-  return {
-    version: 2,
-    directory: at,
-    exists: (path) => read(`${at(path)}/cgroup.procs`) !== undefined,
-    children: (path) => list(at(path)),
-    processes: (path) => processIds(read(`${at(path)}/cgroup.procs`)),
-    pressure(path) {
-      // The root's is the machine's.
-      const of = (name: string): string | undefined =>
-        path === "/" ? often(`/proc/pressure/${name}`) : often(`${at(path)}/${name}.pressure`);
-      return { cpu: parsePressure(of("cpu")), memory: parsePressure(of("memory")), io: parsePressure(of("io")) };
-    },
+  constructor(
+    private readonly mountPoint: string,
+    private readonly read: ReadText,
+    private readonly list: ListDirectories,
+    { often = read, settled = read }: CgroupReads = {},
+  ) {
+    this.often = often;
+    this.settled = settled;
+  }
 
-    cpu(path): CpuFigures | undefined {
-      const stat = often(`${at(path)}/cpu.stat`);
-      return stat === undefined ? undefined : { usage: (keyed(stat, "usage_usec") ?? 0) * NANOS_PER_MICRO };
-    },
+  directory(path: string): string {
+    return path === "/" ? this.mountPoint : this.mountPoint + path;
+  }
 
-    memory(path): MemoryFigures | undefined {
-      const directory = at(path);
-      const stat = often(`${directory}/memory.stat`);
-      const usage =
-        path === "/" ? machineUsage(read("/proc/meminfo")) : (oneNumber(often(`${directory}/memory.current`)) ?? 0);
-      if (stat === undefined || usage === undefined) return undefined;
-      const of = (key: string): number => keyed(stat, key) ?? 0;
-      const inactiveFile = of("inactive_file");
-      const limit = oneNumber(settled(`${directory}/memory.max`));
-      const swapLimit = oneNumber(settled(`${directory}/memory.swap.max`));
-      return omitUndefined({
-        usage,
-        workingSet: Math.max(0, usage - inactiveFile),
-        rss: of("anon"),
-        cache: of("file"),
-        mapped: of("file_mapped"),
-        activeFile: of("active_file"),
-        inactiveFile,
-        pageFaults: of("pgfault"),
-        majorPageFaults: of("pgmajfault"),
-        swap: oneNumber(often(`${directory}/memory.swap.current`)) ?? 0,
-        limit,
-        swapLimit,
-      });
-    },
+  exists(path: string): boolean {
+    return this.read(`${this.directory(path)}/cgroup.procs`) !== undefined;
+  }
 
-    details(path): DetailFigures {
-      const directory = at(path);
-      const stat = read(`${directory}/cpu.stat`) ?? "";
-      const events = read(`${directory}/memory.events`) ?? "";
-      const of = (key: string): number => keyed(stat, key) ?? 0;
-      const [quota = "max", period = ""] = (settled(`${directory}/cpu.max`) ?? "").split(" ");
-      const reservation = oneNumber(settled(`${directory}/memory.low`));
-      const threads = oneNumber(read(`${directory}/pids.current`));
-      const threadsMax = oneNumber(settled(`${directory}/pids.max`));
-      const limited = oneNumber(quota);
-      return omitUndefined({
-        user: of("user_usec") * NANOS_PER_MICRO,
-        system: of("system_usec") * NANOS_PER_MICRO,
-        kernelMemory: keyed(read(`${directory}/memory.stat`) ?? "", "kernel") ?? 0,
-        maxMemory: number(`${directory}/memory.peak`),
-        memoryFailures: keyed(events, "max") ?? 0,
-        oomEvents: keyed(events, "oom_kill") ?? 0,
-        shares: sharesOf(oneNumber(settled(`${directory}/cpu.weight`))),
-        period: oneNumber(period) ?? DEFAULT_PERIOD,
-        periods: of("nr_periods"),
-        throttledPeriods: of("nr_throttled"),
-        throttled: of("throttled_usec") * NANOS_PER_MICRO,
-        burstPeriods: of("nr_bursts"),
-        burst: of("burst_usec") * NANOS_PER_MICRO,
-        block: blockFigures(read(`${directory}/io.stat`) ?? ""),
-        quota: limited,
-        memoryReservation: reservation,
-        threads,
-        threadsMax,
-      });
-    },
-  };
+  children(path: string): readonly string[] {
+    return this.list(this.directory(path));
+  }
+
+  processes(path: string): readonly number[] {
+    return processIds(this.read(`${this.directory(path)}/cgroup.procs`));
+  }
+
+  pressure(path: string): CgroupPressure {
+    // The root's is the machine's.
+    const of = (name: string): string | undefined =>
+      path === "/" ? this.often(`/proc/pressure/${name}`) : this.often(`${this.directory(path)}/${name}.pressure`);
+    return { cpu: parsePressure(of("cpu")), memory: parsePressure(of("memory")), io: parsePressure(of("io")) };
+  }
+
+  cpu(path: string): CpuFigures | undefined {
+    const stat = this.often(`${this.directory(path)}/cpu.stat`);
+    return stat === undefined ? undefined : { usage: (keyed(stat, "usage_usec") ?? 0) * NANOS_PER_MICRO };
+  }
+
+  memory(path: string): MemoryFigures | undefined {
+    const directory = this.directory(path);
+    const stat = this.often(`${directory}/memory.stat`);
+    const usage =
+      path === "/"
+        ? machineUsage(this.read("/proc/meminfo"))
+        : (oneNumber(this.often(`${directory}/memory.current`)) ?? 0);
+    if (stat === undefined || usage === undefined) return undefined;
+    const of = (key: string): number => keyed(stat, key) ?? 0;
+    const inactiveFile = of("inactive_file");
+    const limit = oneNumber(this.settled(`${directory}/memory.max`));
+    const swapLimit = oneNumber(this.settled(`${directory}/memory.swap.max`));
+    return omitUndefined({
+      usage,
+      workingSet: Math.max(0, usage - inactiveFile),
+      rss: of("anon"),
+      cache: of("file"),
+      mapped: of("file_mapped"),
+      activeFile: of("active_file"),
+      inactiveFile,
+      pageFaults: of("pgfault"),
+      majorPageFaults: of("pgmajfault"),
+      swap: oneNumber(this.often(`${directory}/memory.swap.current`)) ?? 0,
+      limit,
+      swapLimit,
+    });
+  }
+
+  details(path: string): DetailFigures {
+    const directory = this.directory(path);
+    const stat = this.read(`${directory}/cpu.stat`) ?? "";
+    const events = this.read(`${directory}/memory.events`) ?? "";
+    const of = (key: string): number => keyed(stat, key) ?? 0;
+    const [quota = "max", period = ""] = (this.settled(`${directory}/cpu.max`) ?? "").split(" ");
+    const reservation = oneNumber(this.settled(`${directory}/memory.low`));
+    const threads = oneNumber(this.read(`${directory}/pids.current`));
+    const threadsMax = oneNumber(this.settled(`${directory}/pids.max`));
+    const limited = oneNumber(quota);
+    return omitUndefined({
+      user: of("user_usec") * NANOS_PER_MICRO,
+      system: of("system_usec") * NANOS_PER_MICRO,
+      kernelMemory: keyed(this.read(`${directory}/memory.stat`) ?? "", "kernel") ?? 0,
+      maxMemory: this.number(`${directory}/memory.peak`),
+      memoryFailures: keyed(events, "max") ?? 0,
+      oomEvents: keyed(events, "oom_kill") ?? 0,
+      shares: sharesOf(oneNumber(this.settled(`${directory}/cpu.weight`))),
+      period: oneNumber(period) ?? DEFAULT_PERIOD,
+      periods: of("nr_periods"),
+      throttledPeriods: of("nr_throttled"),
+      throttled: of("throttled_usec") * NANOS_PER_MICRO,
+      burstPeriods: of("nr_bursts"),
+      burst: of("burst_usec") * NANOS_PER_MICRO,
+      block: blockFigures(this.read(`${directory}/io.stat`) ?? ""),
+      quota: limited,
+      memoryReservation: reservation,
+      threads,
+      threadsMax,
+    });
+  }
+
+  private number(path: string): number {
+    return oneNumber(this.read(path)) ?? 0;
+  }
 }
 
 /**
