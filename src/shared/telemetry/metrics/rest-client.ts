@@ -1,6 +1,7 @@
 // Metrics of calls to the API server: rest_client_*. One instance per thread that calls it.
 
 import type { Clock } from "../../base/clock/clock.js";
+import { makeMetrics, type MetricRows } from "./metric-rows.js";
 import type { ThreadRegistry } from "./thread-registry.js";
 import { transportMetrics, type TransportMetrics } from "./transport.js";
 
@@ -36,81 +37,93 @@ export interface RestClientMetrics {
   readonly transport: TransportMetrics;
 }
 
+const REST_CLIENT_METRICS = {
+  requests: (registry) =>
+    registry.counter("rest_client_requests_total", "Number of HTTP requests, by status code, method and host", [
+      "code",
+      "method",
+      "host",
+    ]),
+  retries: (registry) =>
+    registry.counter("rest_client_request_retries_total", "Number of request retries, by status code, verb and host", [
+      "code",
+      "verb",
+      "host",
+    ]),
+  duration: (registry) =>
+    registry.histogram(
+      "rest_client_request_duration_seconds",
+      "Request latency in seconds, by verb and host",
+      ["verb", "host"],
+      SECONDS,
+    ),
+  limiter: (registry) =>
+    registry.histogram(
+      "rest_client_rate_limiter_duration_seconds",
+      "Client side rate limiter latency in seconds, by verb and host",
+      ["verb", "host"],
+      SECONDS,
+    ),
+  sentBytes: (registry) =>
+    registry.histogram(
+      "rest_client_request_size_bytes",
+      "Request size in bytes, by verb and host",
+      ["verb", "host"],
+      BYTES,
+    ),
+  receivedBytes: (registry) =>
+    registry.histogram(
+      "rest_client_response_size_bytes",
+      "Response size in bytes, by verb and host",
+      ["verb", "host"],
+      BYTES,
+    ),
+  plugins: (registry) =>
+    registry.counter(
+      "rest_client_exec_plugin_call_total",
+      "Number of calls to exec credential plugins, by exit code and call status",
+      ["code", "call_status"],
+    ),
+  ttl: (registry) =>
+    registry.gauge(
+      "rest_client_exec_plugin_ttl_seconds",
+      "Shortest TTL in seconds of the credentials from exec credential plugins; +Inf without an expiry",
+    ),
+  dns: (registry) =>
+    registry.histogram(
+      "rest_client_dns_resolution_duration_seconds",
+      "DNS resolver latency in seconds, by host",
+      ["host"],
+      DNS_SECONDS,
+    ),
+  rotation: (registry) =>
+    registry.histogram(
+      "rest_client_exec_plugin_certificate_rotation_age",
+      "Seconds that the last client certificate of an exec credential plugin lived before it was rotated",
+      [],
+      ROTATION_SECONDS,
+    ),
+} satisfies MetricRows;
+
 export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "now">): RestClientMetrics {
-  const name = "rest_client";
-  const labels = ["verb", "host"] as const;
-  const requests = registry.counter(
-    `${name}_requests_total`,
-    "Number of HTTP requests, by status code, method and host",
-    ["code", "method", "host"],
-  );
-  const retries = registry.counter(
-    `${name}_request_retries_total`,
-    "Number of request retries, by status code, verb and host",
-    ["code", ...labels],
-  );
-  const duration = registry.histogram(
-    `${name}_request_duration_seconds`,
-    "Request latency in seconds, by verb and host",
-    labels,
-    SECONDS,
-  );
-  const limiter = registry.histogram(
-    `${name}_rate_limiter_duration_seconds`,
-    "Client side rate limiter latency in seconds, by verb and host",
-    labels,
-    SECONDS,
-  );
-  const sentBytes = registry.histogram(
-    `${name}_request_size_bytes`,
-    "Request size in bytes, by verb and host",
-    labels,
-    BYTES,
-  );
-  const receivedBytes = registry.histogram(
-    `${name}_response_size_bytes`,
-    "Response size in bytes, by verb and host",
-    labels,
-    BYTES,
-  );
-  const plugins = registry.counter(
-    `${name}_exec_plugin_call_total`,
-    "Number of calls to exec credential plugins, by exit code and call status",
-    ["code", "call_status"],
-  );
-  const ttl = registry.gauge(
-    `${name}_exec_plugin_ttl_seconds`,
-    "Shortest TTL in seconds of the credentials from exec credential plugins; +Inf without an expiry",
-  );
-  const dns = registry.histogram(
-    `${name}_dns_resolution_duration_seconds`,
-    "DNS resolver latency in seconds, by host",
-    ["host"],
-    DNS_SECONDS,
-  );
-  const rotation = registry.histogram(
-    `${name}_exec_plugin_certificate_rotation_age`,
-    "Seconds that the last client certificate of an exec credential plugin lived before it was rotated",
-    [],
-    ROTATION_SECONDS,
-  );
+  const made = makeMetrics(REST_CLIENT_METRICS, registry);
   let endsAt = Infinity;
-  registry.onSnapshot(() => ttl.set((endsAt - clock.now()) / 1000));
+  registry.onSnapshot(() => made.ttl.set((endsAt - clock.now()) / 1000));
   return {
-    answered: ({ verb, host }, code) => requests.inc({ code, method: verb, host }),
-    retried: ({ verb, host }, code) => retries.inc({ code, verb, host }),
-    throttled: ({ verb, host }, ms) => limiter.observe({ verb, host }, ms / 1000),
+    answered: ({ verb, host }, code) => made.requests.inc({ code, method: verb, host }),
+    retried: ({ verb, host }, code) => made.retries.inc({ code, verb, host }),
+    throttled: ({ verb, host }, ms) => made.limiter.observe({ verb, host }, ms / 1000),
     done({ verb, host }, ms, sent, received) {
-      duration.observe({ verb, host }, ms / 1000);
-      sentBytes.observe({ verb, host }, sent);
-      if (received !== undefined) receivedBytes.observe({ verb, host }, received);
+      made.duration.observe({ verb, host }, ms / 1000);
+      made.sentBytes.observe({ verb, host }, sent);
+      if (received !== undefined) made.receivedBytes.observe({ verb, host }, received);
     },
     ranPlugin(code, status, expiresAt) {
-      plugins.inc({ code, call_status: status });
+      made.plugins.inc({ code, call_status: status });
       if (status === "no_error") endsAt = expiresAt ?? Infinity;
     },
-    resolved: (host, ms) => dns.observe({ host }, ms / 1000),
-    rotatedCertificate: (ageMs) => rotation.observe(ageMs / 1000),
+    resolved: (host, ms) => made.dns.observe({ host }, ms / 1000),
+    rotatedCertificate: (ageMs) => made.rotation.observe(ageMs / 1000),
     transport: transportMetrics(registry),
   };
 }

@@ -1,7 +1,7 @@
 // Our own metrics of nodelet: queues, threads, stale messages. Each carries the name of its queue or thread, so that
 // adding up the threads' snapshots keeps them apart.
 
-import type { Counter } from "./prom.js";
+import { makeMetrics, type MetricRows, type MetricsOf } from "./metric-rows.js";
 import type { ThreadRegistry } from "./thread-registry.js";
 
 /** Totals since the queue was made, as its writer or reader keeps them. */
@@ -61,35 +61,38 @@ function watchPodsBehind(registry: ThreadRegistry, read: () => Iterable<readonly
   });
 }
 
-export interface ThreadMetrics {
+const THREAD_METRICS = {
+  /** Restarts of a worker thread; counted by the supervisor. `reason` is the exit's cause. */
+  restarts: (registry) =>
+    registry.counter("nodelet_thread_restarts_total", "Number of restarts of a worker thread, by reason", [
+      "thread",
+      "reason",
+    ]),
+  /** Errors that no caller caught and that the thread outlived. */
+  uncaught: (registry) =>
+    registry.counter("nodelet_uncaught_errors_total", "Number of uncaught errors after which a thread continued", [
+      "thread",
+      "origin",
+    ]),
+  /** Messages dropped because their generation or pod UID was outdated. */
+  stale: (registry) =>
+    registry.counter("nodelet_stale_messages_total", "Number of messages dropped because they were outdated", [
+      "thread",
+      "kind",
+    ]),
+} satisfies MetricRows;
+
+export interface ThreadMetrics extends MetricsOf<typeof THREAD_METRICS> {
   /** Has the pods published that each thread waits for; `read` gives a number for each thread that gets pods. */
   watchPodsBehind(read: () => Iterable<readonly [thread: string, pods: number]>): void;
   /** Has the log's losses published. */
   watchDroppedLines(read: () => ReadonlyMap<string, number>): void;
-  /** Restarts of a worker thread; counted by the supervisor. `reason` is the exit's cause. */
-  restarts: Counter<"thread" | "reason">;
-  /** Errors that no caller caught and that the thread outlived. */
-  uncaught: Counter<"thread" | "origin">;
-  /** Messages dropped because their generation or pod UID was outdated. */
-  stale: Counter<"thread" | "kind">;
 }
 
 export function threadMetrics(registry: ThreadRegistry): ThreadMetrics {
   return {
     watchPodsBehind: (read) => watchPodsBehind(registry, read),
     watchDroppedLines: (read) => watchDroppedLines(registry, read),
-    restarts: registry.counter("nodelet_thread_restarts_total", "Number of restarts of a worker thread, by reason", [
-      "thread",
-      "reason",
-    ]),
-    uncaught: registry.counter(
-      "nodelet_uncaught_errors_total",
-      "Number of uncaught errors after which a thread continued",
-      ["thread", "origin"],
-    ),
-    stale: registry.counter("nodelet_stale_messages_total", "Number of messages dropped because they were outdated", [
-      "thread",
-      "kind",
-    ]),
+    ...makeMetrics(THREAD_METRICS, registry),
   };
 }
