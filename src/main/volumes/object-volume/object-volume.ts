@@ -46,64 +46,56 @@ const MEMORY_MODE = 0o1777;
 const NESTED_MODE = 0o755;
 
 export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDeps): VolumePlugin {
-  const { rootDir, nodeMemoryBytes, clock, ownership } = deps;
-  const ownMounts = new OwnMounts();
+  const volumes = new ObjectVolumes(kind, deps);
+  return {
+    name: kind.name,
+    source: kind.source,
+    setUp: async (request) => ({ hostPath: await volumes.writeOrKeep(request), readOnly: true, relabel: true }),
+    refresh: async (request) => {
+      await volumes.writeContent(request, false);
+    },
+    tearDown: (uid, volume) => volumes.tearDown(uid, volume),
+  };
+}
+
+/** The volumes of one kind on this node, and what this process has written into them. */
+class ObjectVolumes {
+  private readonly ownMounts = new OwnMounts();
   /** The content that this process last wrote, by directory. */
-  const written = new Map<string, Payload>();
-  const directoryOf = (uid: string, volume: string): string => volumeDirectory(rootDir, uid, kind.name, volume);
-  const metaOf = (uid: string, volume: string): string => metaDirectory(rootDir, uid, kind.name, volume);
+  private readonly written = new Map<string, Payload>();
 
-  /** Resolves to whether it was made, or mounted, just now: then there is nothing in it. */
-  async function makeDirectory(pod: Pod, volume: string, directory: string): Promise<boolean> {
-    const made = await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
-    if (!kind.inMemory) {
-      await chmod(directory, DISK_MODE);
-      return made !== undefined;
-    }
-    if (made === undefined && (await isMountPoint(directory))) return false;
-    const sizeBytes = tmpfsSize(pod, {}, nodeMemoryBytes).toString();
-    const data = `size=${sizeBytes},mode=${MEMORY_MODE.toString(8)}`;
-    const intent = { version: 1, kind: "tmpfs", target: directory, sizeBytes } as const;
-    await ownMounts.make(metaOf(pod.metadata.uid, volume), intent, data);
-    return true;
-  }
+  constructor(
+    private readonly kind: ObjectVolumeKind,
+    private readonly deps: ObjectVolumeDeps,
+  ) {}
 
-  async function write(
-    { pod, volume, signal }: SetUpRequest,
-    { directory, payload, fresh }: { directory: string; payload: Payload; fresh: boolean },
-  ): Promise<void> {
-    const grouped = pod.spec.securityContext?.fsGroup !== undefined;
-    await writePayload(
-      directory,
-      payload,
-      omitUndefined({
-        clock,
-        fresh,
-        beforeVisible: grouped
-          ? () => setOwnership(ownership, { pod, directory, plugin: kind.name, readOnly: true, always: true, signal })
-          : undefined,
-      }),
-    );
-    written.set(directory, payload);
-    // For memory-backed volumes the mount itself is the record.
-    if (kind.inMemory) return;
-    const meta = metaOf(pod.metadata.uid, volume.name);
-    await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
-    await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
-  }
-
-  async function writeContent(request: SetUpRequest, anew: boolean): Promise<string> {
-    const { pod, volume, signal } = request;
-    const directory = directoryOf(pod.metadata.uid, volume.name);
+  /**
+   * A restarted container finds its files again, even if their source object was removed. `refresh` reports the
+   * removal.
+   */
+  async writeOrKeep(request: SetUpRequest): Promise<string> {
     try {
-      const payload = await kind.collect(request);
+      return await this.writeContent(request, true);
+    } catch (error) {
+      const directory = this.directoryOf(request.pod.metadata.uid, request.volume.name);
+      if (!(error instanceof VolumeSetUpError) || !this.written.has(directory)) throw error;
+      return directory;
+    }
+  }
+
+  /** Returns the volume's directory. @param anew unchanged content is written again, too */
+  async writeContent(request: SetUpRequest, anew: boolean): Promise<string> {
+    const { pod, volume, signal } = request;
+    const directory = this.directoryOf(pod.metadata.uid, volume.name);
+    try {
+      const payload = await this.kind.collect(request);
       signal.throwIfAborted();
-      const before = written.get(directory);
+      const before = this.written.get(directory);
       if (!anew && before !== undefined && samePayload(before, payload)) return directory;
       const nested = nestedMountPoints(pod, volume.name);
-      const fresh = (await makeDirectory(pod, volume.name, directory)) && nested.length === 0;
+      const fresh = (await this.makeDirectory(pod, volume.name, directory)) && nested.length === 0;
       for (const path of nested) await mkdir(`${directory}/${path}`, { recursive: true, mode: NESTED_MODE });
-      await write(request, { directory, payload, fresh });
+      await this.write(request, { directory, payload, fresh });
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof UnsupportedVolumeError || error instanceof VolumeSetUpError) throw error;
@@ -113,39 +105,66 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     return directory;
   }
 
-  /**
-   * A restarted container finds its files again, even if their source object was removed. `refresh` reports the
-   * removal.
-   */
-  async function bringOrKeep(request: SetUpRequest): Promise<string> {
-    try {
-      return await writeContent(request, true);
-    } catch (error) {
-      const directory = directoryOf(request.pod.metadata.uid, request.volume.name);
-      if (!(error instanceof VolumeSetUpError) || !written.has(directory)) throw error;
-      return directory;
-    }
+  async tearDown(uid: string, volume: string): Promise<void> {
+    const target = this.directoryOf(uid, volume);
+    const meta = this.metaOf(uid, volume);
+    this.written.delete(target);
+    await this.ownMounts.removeVolume({ uid, target, meta }, ["tmpfs"], removeOwnTree);
+    // Last, so that an interrupted teardown finds the volume again.
+    await removeOwnTree(meta);
   }
 
-  return {
-    name: kind.name,
-    source: kind.source,
-    setUp: async (request) => ({ hostPath: await bringOrKeep(request), readOnly: true, relabel: true }),
-    refresh: async (request) => {
-      await writeContent(request, false);
-    },
-    async tearDown(uid, volume) {
-      const target = directoryOf(uid, volume);
-      const meta = metaOf(uid, volume);
-      written.delete(target);
-      await ownMounts.removeVolume({ uid, target, meta }, ["tmpfs"], removeOwnTree);
-      // Last, so that an interrupted teardown finds the volume again.
-      await removeOwnTree(meta);
-    },
-  };
+  /** Resolves to whether it was made, or mounted, just now: then there is nothing in it. */
+  private async makeDirectory(pod: Pod, volume: string, directory: string): Promise<boolean> {
+    const made = await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
+    if (!this.kind.inMemory) {
+      await chmod(directory, DISK_MODE);
+      return made !== undefined;
+    }
+    if (made === undefined && (await isMountPoint(directory))) return false;
+    const sizeBytes = tmpfsSize(pod, {}, this.deps.nodeMemoryBytes).toString();
+    const data = `size=${sizeBytes},mode=${MEMORY_MODE.toString(8)}`;
+    const intent = { version: 1, kind: "tmpfs", target: directory, sizeBytes } as const;
+    await this.ownMounts.make(this.metaOf(pod.metadata.uid, volume), intent, data);
+    return true;
+  }
+
+  private async write(
+    { pod, volume, signal }: SetUpRequest,
+    { directory, payload, fresh }: { directory: string; payload: Payload; fresh: boolean },
+  ): Promise<void> {
+    const { clock, ownership } = this.deps;
+    const { name: plugin, inMemory } = this.kind;
+    const grouped = pod.spec.securityContext?.fsGroup !== undefined;
+    await writePayload(
+      directory,
+      payload,
+      omitUndefined({
+        clock,
+        fresh,
+        beforeVisible: grouped
+          ? () => setOwnership(ownership, { pod, directory, plugin, readOnly: true, always: true, signal })
+          : undefined,
+      }),
+    );
+    this.written.set(directory, payload);
+    // For memory-backed volumes the mount itself is the record.
+    if (inMemory) return;
+    const meta = this.metaOf(pod.metadata.uid, volume.name);
+    await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
+    await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
+  }
+
+  private directoryOf(uid: string, volume: string): string {
+    return volumeDirectory(this.deps.rootDir, uid, this.kind.name, volume);
+  }
+
+  private metaOf(uid: string, volume: string): string {
+    return metaDirectory(this.deps.rootDir, uid, this.kind.name, volume);
+  }
 }
 
-// Whether two contents of a volume are the same, file for file.
+/** Whether two contents of a volume are the same, file for file. */
 function samePayload(a: Payload, b: Payload): boolean {
   if (a.size !== b.size) return false;
   for (const [path, file] of a) {
