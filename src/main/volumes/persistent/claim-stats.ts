@@ -6,11 +6,15 @@
 import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Volume } from "../../../shared/kubernetes/api/volume.js";
 import { VolumeNotAnsweringError } from "../../../shared/node/volume-calls/errors.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
+import type { BoundClaim } from "../claims/claim.js";
+import { deviceOf } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
+import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import type { ClaimFigures, VolumeStatsMetrics } from "./metrics.js";
 
@@ -55,14 +59,18 @@ export class ClaimStats {
     this.metrics = deps.metrics(() => this.figures());
   }
 
-  /** Idempotent. */
-  watch(claim: WatchedClaim): void {
-    const { periodMs, clock } = this.deps;
-    const key = `${claim.pod.metadata.uid}/${claim.onDisk}`;
-    const known = this.claims.get(key);
-    this.claims.set(key, { ...known, ...claim, csi: claim.csi ?? known?.csi });
-    if (known !== undefined || periodMs <= 0) return;
-    this.timer ??= clock.every(periodMs, () => this.measureAll()).unref();
+  /** The pod uses the volume of that claim from now on: it is measured if it can be. Idempotent. */
+  onBound(pod: Pod, volume: Volume, { claim, pv }: BoundClaim, place: VolumePlace): void {
+    // Of a device nothing is known but its size, and a path of the node is the node's.
+    if (isImagePlace(place) || isDevicePlace(place) || place.unmeasured || pv.spec.hostPath !== undefined) return;
+    this.watch({
+      pod,
+      volume: volume.name,
+      onDisk: place.volumeName ?? volume.name,
+      claim: claim.metadata.name ?? "",
+      path: place.hostPath,
+      csi: pv.spec.csi === undefined ? undefined : deviceOf(pv.spec.csi),
+    });
   }
 
   forget(uid: string, onDisk: string): void {
@@ -94,6 +102,15 @@ export class ClaimStats {
     this.timer?.cancel();
     this.ended.abort(new Error("the kubelet is stopping"));
     await Promise.all([...this.claims.values()].flatMap(({ looking }) => (looking === undefined ? [] : [looking])));
+  }
+
+  private watch(claim: WatchedClaim): void {
+    const { periodMs, clock } = this.deps;
+    const key = `${claim.pod.metadata.uid}/${claim.onDisk}`;
+    const known = this.claims.get(key);
+    this.claims.set(key, { ...known, ...claim, csi: claim.csi ?? known?.csi });
+    if (known !== undefined || periodMs <= 0) return;
+    this.timer ??= clock.every(periodMs, () => this.measureAll()).unref();
   }
 
   private async lookAt(entry: Entry): Promise<void> {

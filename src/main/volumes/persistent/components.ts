@@ -1,7 +1,6 @@
 // Builds the components behind claims and CSI volumes. Loaded with the first such volume.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { lazily } from "../../../shared/base/turns/lazily.js";
 import { readFileLabel } from "../../../shared/io/os/se-linux.js";
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
@@ -11,27 +10,20 @@ import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-re
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { NodeAttachments } from "../attachments/node-attachments.js";
-import { deviceOf } from "../csi/csi-volume.js";
 import { CsiVolumes } from "../csi/csi-volumes.js";
 import type { CsiDrivers } from "../csi/drivers.js";
-import { MIGRATED_FIELDS, type MigratedField } from "../csi/migrated-plugins.js";
 import type { NetworkDisks } from "../disks/network-disks.js";
 import type { FlexVolumes } from "../flex/flex-volumes.js";
-import { flexVolumePlugin } from "../flex/plugin.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
-import { lazyPlugin } from "../lazy-plugin.js";
 import { volumeMetrics } from "../metrics.js";
-import { isDevicePlace, isImagePlace } from "../place.js";
-import { type VolumePlugin } from "../plugin.js";
 import { SELinuxMounts } from "../se-linux-mounts.js";
 import { ClaimStats } from "./claim-stats.js";
 import { VolumeExpansion } from "./expand.js";
-import { inlineCsiPlugin, migratedPlugin } from "./inline-plugins.js";
-import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
+import { LocalVolumes } from "./local.js";
 import { volumeStatsMetrics } from "./metrics.js";
-import { nfsPlugin } from "./nfs-plugin.js";
 import { NfsVolumes } from "./nfs.js";
-import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
+import type { PersistentPluginDeps } from "./persistent-plugin.js";
+import { pluginsBySource, type PersistentPlugins } from "./plugins-by-source.js";
 
 export interface PersistentVolumesOptions {
   rootDir: string;
@@ -66,10 +58,7 @@ export interface PersistentComponents {
   fc: () => Promise<NetworkDisks<FCVolumeSource>>;
   /** See LocalVolumes. */
   releaseUnusedDevices(): Promise<void>;
-  plugins: Record<
-    "claim" | "ephemeral" | "csi" | "nfs" | "flexVolume" | "iscsi" | "fc" | "local" | MigratedField,
-    VolumePlugin
-  >;
+  plugins: PersistentPlugins;
 }
 
 export interface ComponentsOptions extends PersistentVolumesOptions {
@@ -105,35 +94,8 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
   const disks = { rootDir, attachments, ownership, seLinux, log };
   const iscsi = lazily(async () => (await import("../iscsi/plugin.js")).iscsiVolumes({ ...disks, cluster }));
   const fc = lazily(async () => (await import("../fc/plugin.js")).fcVolumes(disks));
-  const onBound: PersistentPluginDeps["onBound"] = (pod, volume, { claim, pv }, place) => {
-    // Of a device nothing is known but its size, and a path of the node is the node's.
-    if (isImagePlace(place) || isDevicePlace(place) || place.unmeasured || pv.spec.hostPath !== undefined) return;
-    stats.watch({
-      pod,
-      volume: volume.name,
-      onDisk: place.volumeName ?? volume.name,
-      claim: claim.metadata.name ?? "",
-      path: place.hostPath,
-      csi: pv.spec.csi === undefined ? undefined : deviceOf(pv.spec.csi),
-    });
-  };
+  const onBound: PersistentPluginDeps["onBound"] = (...bound) => stats.onBound(...bound);
   const deps = { nodeName, cluster, calls: options.calls, csi, local, nfs, flex, iscsi, fc, expansion, onBound };
-  const forgetting = (plugin: VolumePlugin): VolumePlugin =>
-    omitUndefined({
-      ...plugin,
-      tearDown: async (uid, name, onPluginKnown) => {
-        stats.forget(uid, name);
-        await plugin.tearDown?.(uid, name, onPluginKnown);
-      },
-      tearDownIn:
-        plugin.tearDownIn !== undefined
-          ? async (directory, uid, name) => {
-              stats.forget(uid, name);
-              await plugin.tearDownIn?.(directory, uid, name);
-            }
-          : undefined,
-    });
-  const migrated = MIGRATED_FIELDS.map((field) => [field, migratedPlugin(field, csi, cluster)] as const);
   return {
     csi: volumes,
     stats,
@@ -142,34 +104,6 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
     iscsi,
     fc,
     releaseUnusedDevices: () => local.releaseUnused(),
-    plugins: {
-      claim: persistentPlugin(deps, "persistentVolumeClaim"),
-      ephemeral: persistentPlugin(deps, "ephemeral"),
-      csi: forgetting(inlineCsiPlugin(csi, cluster)),
-      ...(Object.fromEntries(migrated) as Record<MigratedField, VolumePlugin>),
-      nfs: forgetting(nfsPlugin(rootDir, nfs)),
-      flexVolume: forgetting(flexVolumePlugin(flex)),
-      iscsi: forgetting(
-        lazyPlugin({
-          name: "kubernetes.io/iscsi",
-          source: "iscsi",
-          load: async () => (await import("../iscsi/plugin.js")).iscsiPlugin(iscsi),
-        }),
-      ),
-      fc: forgetting(
-        lazyPlugin({
-          name: "kubernetes.io/fc",
-          source: "fc",
-          load: async () => (await import("../fc/plugin.js")).fcPlugin(fc),
-        }),
-      ),
-      local: forgetting({
-        name: LOCAL_PLUGIN,
-        source: "",
-        setUp: () => Promise.reject(new Error("local volumes are behind claims")),
-        tearDown: (uid, name) => local.tearDown(uid, name),
-        unmapDevice: (uid, name) => local.unmap(uid, name),
-      }),
-    },
+    plugins: pluginsBySource(rootDir, deps, stats),
   };
 }
