@@ -74,6 +74,11 @@ export class Shim {
     }
   }
 
+  /** `fields` of the container have no form in the Engine, and were left out. */
+  warnUnsupported(container: string, fields: readonly string[]): void {
+    if (fields.length > 0) this.log.warn(`${container}: the Docker Engine has no form of ${fields.join("; ")}`);
+  }
+
   /** @throws Fault while the sandbox is being stopped */
   checkStarts(sandboxId: string): void {
     if (this.stopping.has(sandboxId))

@@ -2,16 +2,17 @@
 
 import type { ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";
-import { create, inspected, listed, remove, start, stop } from "../engine/containers.js";
+import { inspected, listed, remove, stop } from "../engine/containers.js";
 import { request } from "../engine/engine.js";
-import { engineMessage, Fault, isNotFound } from "../fault.js";
+import { Fault } from "../fault.js";
 import { matchesId, matchesState } from "../filters.js";
-import { containerName, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from "../names.js";
+import { LOG_PATH_LABEL } from "../names.js";
 import type { Shim } from "../shim.js";
-import { createOptions } from "./create-config.js";
+import { createContainer } from "./create-container.js";
 import { dockerResources } from "./resources.js";
+import { startContainer } from "./start-container.js";
 import { containerStatus, listedContainer } from "./status.js";
-import { unsupportedInContainer, unsupportedResources } from "./unsupported.js";
+import { unsupportedResources } from "./unsupported.js";
 
 type ContainerVerb =
   | "createContainer"
@@ -26,46 +27,8 @@ type ContainerVerb =
 export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
   const { engine, logs } = shim;
   return {
-    async createContainer({ podSandboxId, config, sandboxConfig }, signal) {
-      const pod = sandboxConfig?.metadata;
-      if (config?.metadata === undefined || sandboxConfig === undefined || pod === undefined) {
-        throw new Fault("INVALID_ARGUMENT", "the request has no metadata of the container or its sandbox");
-      }
-      warnOf(
-        shim,
-        `container ${config.metadata.name} of pod ${pod.namespace}/${pod.name}`,
-        unsupportedInContainer(config),
-      );
-      const options = await createOptions({
-        sandboxId: podSandboxId,
-        config,
-        sandboxConfig,
-        cgroupDriver: await shim.cgroupDriver(signal),
-        lowestOomScoreAdj: await shim.lowestOomScoreAdj(),
-      });
-      return { containerId: await create(engine, signal, containerName(pod, config.metadata), options) };
-    },
-
-    async startContainer({ containerId }, signal) {
-      const { Id, Config, State } = await inspected(engine, signal, containerId, "container");
-      if (State.Running)
-        throw new Fault(
-          "FAILED_PRECONDITION",
-          `container ${containerId} cannot start: it is in state CONTAINER_RUNNING`,
-        );
-      shim.checkStarts(Config.Labels[SANDBOX_ID_LABEL] ?? "");
-      try {
-        await start(engine, signal, containerId);
-      } catch (error) {
-        if (isNotFound(error))
-          throw new Fault("UNKNOWN", `failed to start container ${containerId}: ${engineMessage(error)}`, {
-            cause: error,
-          });
-        throw error;
-      }
-      logs.follow({ id: Id, path: Config.Labels[LOG_PATH_LABEL] ?? "", tty: Config.Tty, adopted: false });
-      return {};
-    },
+    createContainer: (request, signal) => createContainer(shim, request, signal),
+    startContainer: (request, signal) => startContainer(shim, request, signal),
 
     async stopContainer({ containerId, timeout }, signal) {
       await stop(engine, signal, containerId, Number(timeout));
@@ -98,7 +61,7 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
 
     async updateContainerResources({ containerId, linux }, signal) {
       await inspected(engine, signal, containerId, "container");
-      warnOf(shim, `container ${containerId}`, unsupportedResources(linux));
+      shim.warnUnsupported(`container ${containerId}`, unsupportedResources(linux));
       await engine.call(signal, (docker, abort) =>
         docker.getContainer(containerId).update(request(abort, {}, dockerResources(linux))),
       );
@@ -116,10 +79,6 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
       return {};
     },
   };
-}
-
-function warnOf({ log }: Shim, container: string, leftOut: readonly string[]): void {
-  if (leftOut.length > 0) log.warn(`${container}: the Docker Engine has no form of ${leftOut.join("; ")}`);
 }
 
 async function statusOf({ engine, logs, images }: Shim, id: string, signal: AbortSignal): Promise<ContainerStatus> {
