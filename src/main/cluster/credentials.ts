@@ -98,22 +98,29 @@ export async function startCredentials(deps: CredentialsDeps): Promise<NodeCerti
     useNode(link) {
       links.push(link);
       if (!settings.server.enableServer || servingFiles(settings).from !== "cluster") return;
-      const serving = servingCertificate(
-        { ...common, store: new CertificateStore({ directory, prefix: SERVING_PREFIX, tasks, clock }) },
-        {
-          addresses: () => link.node()?.status?.addresses ?? [],
-          allowDNSOnly: settings.node.allowDNSOnlyNodeCSR,
-        },
-      );
-      link.onNode(() => serving.poke());
-      serving.start();
-      managers.push(serving);
+      const store = new CertificateStore({ directory, prefix: SERVING_PREFIX, tasks, clock });
+      managers.push(startServing({ ...common, store }, settings.node, link));
     },
     async stop() {
       endExpiry?.();
       await Promise.all(managers.map((manager) => manager.stop()));
     },
   };
+}
+
+/** Requests a serving certificate for the addresses of the node, and another one when they change. */
+function startServing(
+  deps: RotationDeps,
+  { allowDNSOnlyNodeCSR }: Settings["node"],
+  link: NodeStatusLink,
+): CertificateManager {
+  const serving = servingCertificate(deps, {
+    addresses: () => link.node()?.status?.addresses ?? [],
+    allowDNSOnly: allowDNSOnlyNodeCSR,
+  });
+  link.onNode(() => serving.poke());
+  serving.start();
+  return serving;
 }
 
 /** Not worth a join that fails. */

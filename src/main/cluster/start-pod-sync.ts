@@ -20,7 +20,7 @@ import { ApiSource, type ApiPodsWatcher, type PodFeed } from "../pods/sources/ap
 import { DefinitionBudget } from "../pods/sources/definition-budget.js";
 import type { Sources } from "../pods/sources/start-sources.js";
 import { ApiView, isMirrorPod } from "../pods/status/manager/api-view.js";
-import { podStatusMetrics } from "../pods/status/manager/metrics.js";
+import { podStatusMetrics, type PodStatusMetrics } from "../pods/status/manager/metrics.js";
 import { foreignConditions } from "../pods/status/manager/shown-status.js";
 import { StatusManager } from "../pods/status/manager/status-manager.js";
 import { MirrorManager } from "../pods/status/mirror/mirror-manager.js";
@@ -92,26 +92,8 @@ export function startPodSync(deps: ApiPodsDeps): ApiPods {
     created: (mirror) => statuses.onObject(mirror),
     deleted: (mirror) => statuses.onObjectDeleted(mirror),
   });
-  const sink = new EventSink({
-    client: deps.eventsClient,
-    clock,
-    log: moduleLogger(deps.log, "event-sink"),
-    counters: eventSinkMetrics(registry),
-  });
-  const watcher: ApiPodsWatcher = {
-    seen(object) {
-      statuses.onObject(object);
-      metrics.mirrorPods(view.mirrorCount);
-      if (isMirrorPod(object)) mirrors.onChange(object);
-    },
-    dropped(object) {
-      held.dropped(object.metadata.uid);
-      statuses.onObjectDeleted(object);
-      metrics.mirrorPods(view.mirrorCount);
-      if (isMirrorPod(object)) mirrors.onChange(object);
-    },
-    synced: () => mirrors.onSynced(),
-  };
+  const sink = eventSink(deps);
+  const watcher = objectsWatcher({ view, held, statuses, mirrors, metrics });
   const budget = new DefinitionBudget({
     read: ({ namespace, name }, signal) => client.get(PODS, { namespace, name }, { signal }),
     arrived: (object) => source.onEvent({ type: "MODIFIED", object }),
@@ -150,6 +132,37 @@ export function startPodSync(deps: ApiPodsDeps): ApiPods {
       await Promise.all([unfinished.stop(), reflector.stop()]);
       await Promise.all([budget.stop(), statuses.stop(), mirrors.stop(), sink.stop()]);
     },
+  };
+}
+
+function eventSink({ eventsClient, registry, clock, log }: ApiPodsDeps): EventSink {
+  const counters = eventSinkMetrics(registry);
+  return new EventSink({ client: eventsClient, clock, log: moduleLogger(log, "event-sink"), counters });
+}
+
+interface WatcherParts {
+  view: ApiView;
+  held: HeldPods;
+  statuses: StatusManager;
+  mirrors: MirrorManager;
+  metrics: Pick<PodStatusMetrics, "mirrorPods">;
+}
+
+/** Passes each pod object that was read or deleted to those that compare it with the node. */
+function objectsWatcher({ view, held, statuses, mirrors, metrics }: WatcherParts): ApiPodsWatcher {
+  return {
+    seen(object) {
+      statuses.onObject(object);
+      metrics.mirrorPods(view.mirrorCount);
+      if (isMirrorPod(object)) mirrors.onChange(object);
+    },
+    dropped(object) {
+      held.dropped(object.metadata.uid);
+      statuses.onObjectDeleted(object);
+      metrics.mirrorPods(view.mirrorCount);
+      if (isMirrorPod(object)) mirrors.onChange(object);
+    },
+    synced: () => mirrors.onSynced(),
   };
 }
 

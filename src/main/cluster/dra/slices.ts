@@ -19,7 +19,24 @@ export interface SlicesOptions {
   log: Logger;
 }
 
-/** `driver` undefined: of all drivers. Tries until it succeeds or the signal aborts; never rejects. */
+/** The deletions that run now. */
+export class SliceWipes {
+  private readonly running = new Set<Promise<void>>();
+
+  constructor(private readonly options: SlicesOptions) {}
+
+  /** Ends when the signal aborts: that of a driver does when the driver is back, and when the kubelet stops. */
+  start(driver: string | undefined, signal: AbortSignal): void {
+    const wipe = wipeSlices(this.options, driver, signal).finally(() => this.running.delete(wipe));
+    this.running.add(wipe);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.running);
+  }
+}
+
+/** `driver` undefined: of all drivers. Tries until it succeeds or the signal aborts; never rejects. @internal */
 export async function wipeSlices(
   { nodeName, client, clock, log }: SlicesOptions,
   driver: string | undefined,

@@ -5,7 +5,6 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
-import { Loop } from "../../../shared/base/turns/loop.js";
 import { RESOURCE_CLAIMS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
@@ -20,11 +19,9 @@ import { ClaimStore } from "../../resources/dra/claim-store.js";
 import { Claims } from "../../resources/dra/claims.js";
 import { Drivers } from "../../resources/dra/drivers.js";
 import { draMetrics } from "../../resources/dra/metrics.js";
+import { startClaimReconciliation } from "./claim-reconciliation.js";
 import { followHealth } from "./follow-health.js";
-import { wipeSlices } from "./slices.js";
-
-/** Claims of pods that ended without a release are looked for this often; upstream's period. */
-const RECONCILE_MS = 60_000;
+import { SliceWipes } from "./slices.js";
 
 export interface DraDeps {
   rootDir: string;
@@ -62,13 +59,7 @@ export function startDra(deps: DraDeps): RunningDra {
   const ended = new AbortController();
   const store = new ClaimStore(rootDir, clock, log);
   const metrics = draMetrics(registry, () => store.all());
-  const slices = { nodeName, client, clock, log };
-  const wipes = new Set<Promise<void>>();
-  /** Ends when the signal aborts: that of a driver does when the driver is back, and when the kubelet stops. */
-  const wipe = (driver: string | undefined, signal: AbortSignal): void => {
-    const wiping = wipeSlices(slices, driver, signal).finally(() => wipes.delete(wiping));
-    wipes.add(wiping);
-  };
+  const wipes = new SliceWipes({ nodeName, client, clock, log });
   const health = followHealth({
     claims: () => store.all(),
     onPods: (uids) => deps.onHealth(uids),
@@ -86,7 +77,7 @@ export function startDra(deps: DraDeps): RunningDra {
           clock,
           metrics,
         }),
-      wipeSlices: wipe,
+      wipeSlices: (driver, signal) => wipes.start(driver, signal),
       watchHealth: gates.resourceHealthStatus ? (...plugin) => health.watch(...plugin) : undefined,
       clock,
       log,
@@ -106,32 +97,9 @@ export function startDra(deps: DraDeps): RunningDra {
   const loaded = store.load().catch((error: unknown) => {
     log.error({ err: error }, `cannot read the state of ResourceClaims: ${errorText(error)}`);
   });
-  wipe(undefined, ended.signal);
-
-  const reconcile = async (): Promise<undefined> => {
-    await loaded;
-    const active = deps.activePods();
-    if (active === undefined) return undefined;
-    for (const uid of claims.inactive(active)) {
-      await claims.unprepare(uid, ended.signal).catch((error: unknown) => {
-        log.info(
-          { err: error, uid },
-          `cannot unprepare the ResourceClaims of pod ${uid}: ${errorText(error)}; trying again`,
-        );
-      });
-    }
-    return undefined;
-  };
-  const reconciliation = new Loop({
-    clock,
-    periodMs: RECONCILE_MS,
-    round: reconcile,
-    failed: (error) => {
-      log.debug({ err: error }, "ResourceClaims are not reconciled");
-      return undefined;
-    },
-  });
-  reconciliation.start(RECONCILE_MS);
+  wipes.start(undefined, ended.signal);
+  const activePods = (): ReadonlySet<string> | undefined => deps.activePods();
+  const reconciliation = startClaimReconciliation({ claims, loaded, activePods, clock, log }, ended.signal);
 
   return {
     handler: drivers,
@@ -142,7 +110,7 @@ export function startDra(deps: DraDeps): RunningDra {
     async stop() {
       ended.abort(new Error("the kubelet is stopping"));
       drivers.stop();
-      await Promise.all([...wipes, reconciliation.stop(), health.stop()]);
+      await Promise.all([wipes.settled(), reconciliation.stop(), health.stop()]);
       await store.settled();
     },
   };
