@@ -2,13 +2,14 @@
 // deadline. A job that passes its deadline loses its thread: piscina terminates the thread and starts another. So a
 // hung or hostile job costs only its own caller an error.
 
-import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Clock } from "../../shared/base/clock/clock.js";
-import { messageOf, abortReason } from "../../shared/base/errors/thrown.js";
+import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
 import { YOUNG_GENERATION_MIB } from "../../shared/io/code/v8-flags.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
+import { PoolThreads } from "./pool-threads.js";
+import { TaskSlots } from "./task-slots.js";
 import { Turns } from "./turns.js";
 
 /** The job ran longer than its caller allowed; its thread was ended. */
@@ -110,37 +111,73 @@ const MAX_STUCK_THREADS = 4;
 const TRANSFER_BYTES = 64 * 1024;
 
 export function createTasksPool(options: TasksPoolOptions): TasksPool {
-  const { clock, log } = options;
-  const entry = options.entry ?? new URL("../../workers/tasks/index.js", import.meta.url);
-  const maxThreads = options.maxThreads ?? 2;
-  // Jobs queue here, because deadlines start with the slot, and piscina does not report when a job leaves its queue.
-  const slots = new Slots(maxThreads);
-  const turns = new Turns();
-  const pool = new Piscina({
-    filename: entry.href,
-    minThreads: options.minThreads ?? 1,
-    maxThreads,
-    // A thread that was added for a burst or beside a slow job ends again: each costs memory.
-    idleTimeout: options.idleMs ?? IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
-    recordTiming: false,
-  });
-  const threads = new ThreadWatch(() => pool.threads);
-  const counters = { completed: 0, deadlines: 0, threadFailures: 0 };
-  // Piscina reports a thread's death to its job and here as well; without a listener it would end the process.
-  pool.on("error", (error: unknown) => log.warn({ err: error }, "a tasks thread failed; the pool replaces it"));
-  // The first jobs of a start find their thread loaded, though none is kept.
-  if (options.minThreads === 0) warmUp(pool, log);
+  return new PiscinaTasks(options);
+}
 
-  const runNow = async <K extends TaskName>(
+class PiscinaTasks implements TasksPool {
+  /** Jobs queue here: deadlines start with the slot, and piscina does not report when a job leaves its queue. */
+  private readonly slots: TaskSlots;
+  private readonly turns = new Turns();
+  private readonly pool: Piscina;
+  private readonly threads: PoolThreads;
+  private readonly counters = { completed: 0, deadlines: 0, threadFailures: 0 };
+
+  constructor(private readonly options: TasksPoolOptions) {
+    const { entry = new URL("../../workers/tasks/index.js", import.meta.url), maxThreads = 2, log } = options;
+    this.slots = new TaskSlots(maxThreads);
+    const pool = new Piscina({
+      filename: entry.href,
+      minThreads: options.minThreads ?? 1,
+      maxThreads,
+      // A thread that was added for a burst or beside a slow job ends again: each costs memory.
+      idleTimeout: options.idleMs ?? IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+      recordTiming: false,
+    });
+    this.pool = pool;
+    this.threads = new PoolThreads(() => pool.threads);
+    // Piscina reports a thread's death to its job and here as well; without a listener it would end the process.
+    pool.on("error", (error: unknown) => log.warn({ err: error }, "a tasks thread failed; the pool replaces it"));
+    // The first jobs of a start find their thread loaded, though none is kept.
+    if (options.minThreads === 0) warmUp(pool, log);
+  }
+
+  run<K extends TaskName>(
+    name: K,
+    job: TaskFunctions[K]["job"],
+    options: RunOptions,
+  ): Promise<TaskFunctions[K]["result"]> {
+    const { turnOf, signal } = options;
+    const now = () => this.runNow(name, job, options);
+    return turnOf === undefined ? now() : this.turns.take({ kind: name, owner: turnOf }, now, signal);
+  }
+
+  stats(): TasksPoolStats {
+    return {
+      ...this.counters,
+      threads: this.pool.threads.length,
+      queued: this.slots.waiting + this.turns.waiting,
+      stuck: this.threads.stuck,
+    };
+  }
+
+  async close(): Promise<void> {
+    const closed = new TaskThreadError("queue", new Error("the tasks pool was closed"));
+    this.turns.close(closed);
+    this.slots.close(closed);
+    await this.pool.destroy();
+  }
+
+  private async runNow<K extends TaskName>(
     name: K,
     job: TaskFunctions[K]["job"],
     { deadlineMs, signal }: RunOptions,
-  ): Promise<TaskFunctions[K]["result"]> => {
+  ): Promise<TaskFunctions[K]["result"]> {
+    const { slots, threads, counters } = this;
     await slots.acquire(signal);
     const abort = new AbortController();
     const late = new TaskDeadlineError(name, deadlineMs);
-    const timer = clock.after(deadlineMs, () => abort.abort(late));
+    const timer = this.options.clock.after(deadlineMs, () => abort.abort(late));
     const onAbort = (): void => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
@@ -148,7 +185,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
       signal?.throwIfAborted();
       threads.track();
       if (threads.stuck >= MAX_STUCK_THREADS) throw new TasksPoolExhaustedError(name, threads.stuck);
-      const running = pool.run(job, { name, signal: abort.signal, transferList: transferables(job) });
+      const running = this.pool.run(job, { name, signal: abort.signal, transferList: transferables(job) });
       threads.track();
       const result = (await running) as TaskFunctions[K]["result"];
       counters.completed++;
@@ -167,111 +204,13 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
       signal?.removeEventListener("abort", onAbort);
       slots.release();
     }
-  };
-
-  const run: TasksPool["run"] = (name, job, runOptions) => {
-    const { turnOf, signal } = runOptions;
-    const now = () => runNow(name, job, runOptions);
-    return turnOf === undefined ? now() : turns.take({ kind: name, owner: turnOf }, now, signal);
-  };
-
-  return {
-    run,
-    stats: () => ({
-      ...counters,
-      threads: pool.threads.length,
-      queued: slots.waiting + turns.waiting,
-      stuck: threads.stuck,
-    }),
-    close: async () => {
-      const closed = new TaskThreadError("queue", new Error("the tasks pool was closed"));
-      turns.close(closed);
-      slots.close(closed);
-      await pool.destroy();
-    },
-  };
+  }
 }
 
 function warmUp(pool: Piscina, log: Logger): void {
   pool.run({}, { name: "awake" }).catch((error: unknown) => {
     log.info({ err: error }, "cannot start a tasks thread before its first job");
   });
-}
-
-/**
- * Which threads of the pool were ended but are still there. A thread that runs JavaScript ends at once; one in a call
- * to the kernel ends when that call returns, if ever.
- */
-class ThreadWatch {
-  private readonly alive = new Set<Worker>();
-
-  constructor(private readonly current: () => readonly Worker[]) {}
-
-  /** Call before and after each job is started: piscina makes and ends threads in between. */
-  track(): void {
-    for (const thread of this.current()) {
-      if (this.alive.has(thread)) continue;
-      this.alive.add(thread);
-      thread.once("exit", () => this.alive.delete(thread));
-    }
-  }
-
-  get stuck(): number {
-    const current = new Set(this.current());
-    let stuck = 0;
-    for (const thread of this.alive) if (!current.has(thread)) stuck++;
-    return stuck;
-  }
-}
-
-/** First come, first served; a waiter leaves when its signal aborts or the pool closes. */
-class Slots {
-  private readonly queue = new Set<{ start: () => void; fail: (reason: Error) => void }>();
-  private closed: Error | undefined;
-
-  constructor(private free: number) {}
-
-  get waiting(): number {
-    return this.queue.size;
-  }
-
-  async acquire(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.closed !== undefined) throw this.closed;
-    if (this.free > 0) {
-      this.free--;
-      return;
-    }
-    let onAbort = (): void => undefined;
-    try {
-      await new Promise<void>((start, fail) => {
-        const waiter = { start, fail };
-        onAbort = () => {
-          if (this.queue.delete(waiter)) fail(abortReason(signal));
-        };
-        this.queue.add(waiter);
-        signal?.addEventListener("abort", onAbort, { once: true });
-      });
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-    }
-  }
-
-  release(): void {
-    const [next] = this.queue;
-    if (next === undefined) {
-      this.free++;
-      return;
-    }
-    this.queue.delete(next);
-    next.start();
-  }
-
-  close(reason: Error): void {
-    this.closed = reason;
-    for (const waiter of this.queue) waiter.fail(reason);
-    this.queue.clear();
-  }
 }
 
 function transferables(job: object): ArrayBuffer[] {
