@@ -3,7 +3,7 @@
 
 import { h, type Child, type VNode } from "../dom/vnode.js";
 
-interface Column<T> {
+export interface Column<T> {
   title: string;
   /** Numbers are aligned to the right. */
   number?: boolean;

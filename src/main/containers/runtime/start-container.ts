@@ -12,16 +12,15 @@ import { CriError, CriUnavailableError } from "../../../shared/kubernetes/cri/er
 import type { ContainerConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
-import { ExpansionBudget } from "../../model/expand.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "../../model/paths.js";
 import { traced } from "../../model/pod-trace.js";
 import { seccompProfileRoot } from "../../model/root-directory.js";
 import { StartContainerError } from "../../model/step-errors.js";
 import type { StartContainerStep } from "../../model/step.js";
-import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";
+import { isImagePlace, type VolumePlace } from "../../volumes/place.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { containerConfig } from "./config/container-config.js";
-import { containerDevices, containerMounts, volumeSubPath } from "./config/mounts.js";
+import { containerDevices, containerMounts } from "./config/mounts.js";
 import { repeatedConfig } from "./config/sandbox-config.js";
 import { environmentOf } from "./container-env.js";
 import { makeLogFolder, makeTerminationLog, writeHostsFile } from "./container-files.js";
@@ -31,6 +30,7 @@ import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { canMountRecursiveReadOnly } from "./recursive-read-only.js";
 import { sandboxSettings } from "./sandbox-settings.js";
+import { preparedSubPaths } from "./sub-paths.js";
 
 /** Container kinds as metrics name them. */
 const METRIC_KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;
@@ -195,27 +195,7 @@ async function configure(
     const grant = runtime.managers.grant(pod, container);
     const own = await environmentOf(runtime, { pod, container, podIPs: step.podIPs, volumes, signal });
     const env = grantedEnv(grant, own);
-    const subPaths = new Map<number, string>();
-    const budget = new ExpansionBudget();
-    for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
-      const subPath = volumeSubPath(mount, own, budget);
-      const root = volumes.get(mount.name);
-      if (subPath === undefined || root === undefined) continue;
-      if (isImagePlace(root)) {
-        subPaths.set(index, subPath);
-        continue;
-      }
-      // A device has no sub-paths: containerMounts() reports that.
-      if (isDevicePlace(root)) continue;
-      const place = {
-        podUid: pod.metadata.uid,
-        volume: root.volumeName ?? mount.name,
-        container: container.name,
-        index,
-      };
-      const volumePath = root.hostPath;
-      subPaths.set(index, await runtime.volumes.prepareSubPath({ ...place, volumePath, subPath, signal }));
-    }
+    const subPaths = await preparedSubPaths(runtime, pod, container, { environment: own, volumes }, signal);
     const [hostsPath, terminationLog] = await Promise.all([
       writeHostsFile(runtime, pod, step.podIPs),
       makeTerminationLog(runtime, pod, container),
