@@ -52,7 +52,7 @@ export interface EvictionService {
 }
 
 export function buildEvictionService(parts: EvictionInputs): EvictionService {
-  const { init, reader, read, publish, main, connect, watchUsage, openLog, lookAtDisk, board, clock, log } = parts;
+  const { init, reader, read, publish, main, connect, watchUsage, lookAtDisk, board, clock, log } = parts;
   const errorLog = new RepeatedErrorLog(log);
   const cgroups = new PodCgroups(init, reader);
   const podStore = new PodStore();
@@ -84,18 +84,7 @@ export function buildEvictionService(parts: EvictionInputs): EvictionService {
     init.kernelMemcgNotification && reader.version === 1
       ? new MemcgNotifier({ reader, cgroups, watch: watchUsage, wake: () => eviction.wake(), clock, errorLog })
       : undefined;
-  const oom = new OomWatcher({
-    open: openLog,
-    counters: new OomCounters({
-      read,
-      reader,
-      pods: () => podStore.all().flatMap((pod) => cgroups.pathOf(pod) ?? []),
-    }),
-    known: (uid) => podStore.has(uid),
-    publish,
-    clock,
-    log,
-  });
+  const oom = oomWatcher(parts, podStore, cgroups);
   const eviction: Eviction = new Eviction(init, {
     machine: new Machine({ reader, cgroups, read, clock }),
     disks,
@@ -121,4 +110,20 @@ export function buildEvictionService(parts: EvictionInputs): EvictionService {
       oom[Symbol.dispose]();
     },
   };
+}
+
+function oomWatcher(
+  { reader, read, publish, openLog, clock, log }: EvictionInputs,
+  podStore: PodStore,
+  cgroups: PodCgroups,
+): OomWatcher {
+  const pods = (): string[] => podStore.all().flatMap((pod) => cgroups.pathOf(pod) ?? []);
+  return new OomWatcher({
+    open: openLog,
+    counters: new OomCounters({ read, reader, pods }),
+    known: (uid) => podStore.has(uid),
+    publish,
+    clock,
+    log,
+  });
 }

@@ -6,7 +6,7 @@ import { RingConsumer, RingProducer } from "../../shared/base/queue/ring.js";
 import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
 import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
 import { clientReports } from "../../shared/kubernetes/cri/client-reports.js";
-import { createCriClient } from "../../shared/kubernetes/cri/client.js";
+import { createCriClient, type CriClient } from "../../shared/kubernetes/cri/client.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import { watchQueue } from "../../shared/telemetry/metrics/threads.js";
@@ -70,19 +70,7 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
   inbox.start();
   pleg.start();
   return Promise.resolve({
-    control: {
-      setWatches(pods) {
-        pleg.setWatches(pods);
-      },
-      watch(pod) {
-        pleg.watch(pod);
-      },
-      unwatch(uid) {
-        pleg.unwatch(uid);
-      },
-      biggestImages: (max) => biggestImages(images, max),
-      metrics: () => registry.exportSnapshot(),
-    },
+    control: plegControl(pleg, images, registry),
     async drain() {
       inbox.stop();
       await pleg.stop();
@@ -92,3 +80,13 @@ export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) =
     },
   });
 };
+
+function plegControl(pleg: Pleg, images: CriClient, registry: ThreadRegistry): PlegControl {
+  return {
+    setWatches: (pods) => pleg.setWatches(pods),
+    watch: (pod) => pleg.watch(pod),
+    unwatch: (uid) => pleg.unwatch(uid),
+    biggestImages: (max) => biggestImages(images, max),
+    metrics: () => registry.exportSnapshot(),
+  };
+}
