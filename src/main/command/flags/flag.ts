@@ -1,6 +1,6 @@
 // The type of a row in the tables of flags. Rows are plain data; defaults are text, as --help shows them.
 
-import type { FieldPath } from "../fields/fields.js";
+import { FIELDS, type Field, type FieldPath } from "../fields/fields.js";
 import type { FlagKind } from "./kinds.js";
 
 /** Subjects, in the order of --help. */
@@ -49,12 +49,20 @@ export function flag(kind: FlagKind, value: string, help: string, more: Partial<
   return { kind, default: value, help, bare: kind === "bool" ? "true" : undefined, ...more };
 }
 
-/** A flag that writes a config field, which is where the value belongs today. */
-export function mirror(kind: FlagKind, value: string, field: FieldPath, help: string, more: Partial<Flag> = {}): Flag {
-  return flag(kind, value, help, { field, deprecated: `set ${field} in the file given by --config`, ...more });
+/** A flag that writes a config field, which is where the value belongs today. Kind and default are the field's. */
+export function mirror(path: FieldPath, help: string, more: Partial<Flag> = {}): Flag {
+  return equalOf(path, help, { deprecated: `set ${path} in the file given by --config`, ...more });
 }
 
 /** A flag that writes a config field and is as good a place for the value as the file. */
-export function equalOf(kind: FlagKind, value: string, field: FieldPath, help: string, more: Partial<Flag> = {}): Flag {
-  return flag(kind, value, help, { field, ...more });
+export function equalOf(path: FieldPath, help: string, more: Partial<Flag> = {}): Flag {
+  const field: Field = FIELDS[path];
+  return flag(field.type, defaultText(field), help, { field: path, ...more });
+}
+
+/** The default of the field without --config, as --help shows it. */
+function defaultText({ default: inFile, flagOnlyDefault = inFile }: Field): string {
+  if (flagOnlyDefault === undefined) return "";
+  if (Array.isArray(flagOnlyDefault)) return flagOnlyDefault.join(",");
+  return typeof flagOnlyDefault === "string" ? flagOnlyDefault : JSON.stringify(flagOnlyDefault);
 }

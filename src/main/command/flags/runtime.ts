@@ -3,21 +3,12 @@
 import { flag, mirror, type Flags } from "./flag.js";
 
 export const RUNTIME: Flags = {
-  "container-runtime-endpoint": mirror(
-    "string",
-    "unix:///run/containerd/containerd.sock",
-    "containerRuntimeEndpoint",
-    "endpoint of the container runtime (CRI)",
-  ),
+  "container-runtime-endpoint": mirror("containerRuntimeEndpoint", "endpoint of the container runtime (CRI)"),
   "image-service-endpoint": mirror(
-    "string",
-    "",
     "imageServiceEndpoint",
     "endpoint of the image service; empty: the container runtime's endpoint",
   ),
   "runtime-request-timeout": mirror(
-    "duration",
-    "2m0s",
     "runtimeRequestTimeout",
     "timeout of runtime requests, except for the long-running pull, logs, exec and attach",
   ),
@@ -26,37 +17,21 @@ export const RUNTIME: Flags = {
     "own",
     "HTTP/2 to the container runtime; own: the kubelet's own channel, and that of grpc-js after the runtime broke the protocol; grpc-js: always that of grpc-js",
   ),
-  "container-log-max-size": mirror(
-    "string",
-    "10Mi",
-    "containerLogMaxSize",
-    "maximum size of a container log file before it is rotated",
-  ),
-  "container-log-max-files": mirror(
-    "int32",
-    "5",
-    "containerLogMaxFiles",
-    "maximum number of log files per container, at least 2",
-  ),
+  "container-log-max-size": mirror("containerLogMaxSize", "maximum size of a container log file before it is rotated"),
+  "container-log-max-files": mirror("containerLogMaxFiles", "maximum number of log files per container, at least 2"),
   "seccomp-default": flag("bool", "false", "use RuntimeDefault as the default seccomp profile"),
-  "serialize-image-pulls": mirror("bool", "true", "serializeImagePulls", "pull one image at a time"),
-  "registry-qps": mirror("int32", "5", "registryPullQPS", "maximum image pulls per second; 0: no limit"),
-  "registry-burst": mirror("int32", "10", "registryBurst", "burst of image pulls above the rate"),
+  "serialize-image-pulls": mirror("serializeImagePulls", "pull one image at a time"),
+  "registry-qps": mirror("registryPullQPS", "maximum image pulls per second; 0: no limit"),
+  "registry-burst": mirror("registryBurst", "burst of image pulls above the rate"),
   "image-gc-high-threshold": mirror(
-    "int32",
-    "85",
     "imageGCHighThresholdPercent",
     "percentage of disk usage above which image garbage collection runs; 100: never",
   ),
   "image-gc-low-threshold": mirror(
-    "int32",
-    "80",
     "imageGCLowThresholdPercent",
     "percentage of disk usage down to which image garbage collection frees space",
   ),
   "minimum-image-ttl-duration": mirror(
-    "duration",
-    "2m0s",
     "imageMinimumGCAge",
     "minimum age of an unused image before it is garbage collected",
   ),
@@ -97,56 +72,37 @@ export const DOCKER: Flags = {
 };
 
 export const NETWORK: Flags = {
-  "cluster-dns": mirror("strings", "", "clusterDNS", "DNS server addresses for pods with dnsPolicy ClusterFirst"),
+  "cluster-dns": mirror("clusterDNS", "DNS server addresses for pods with dnsPolicy ClusterFirst"),
   "cluster-domain": mirror(
-    "string",
-    "",
     "clusterDomain",
     "domain of the cluster; a search domain of pods with dnsPolicy ClusterFirst",
   ),
   "resolv-conf": mirror(
-    "string",
-    "/etc/resolv.conf",
     "resolvConf",
     "resolver configuration file as the basis of containers' DNS configuration; empty: none",
   ),
-  "pod-cidr": mirror("string", "", "podCIDR", "CIDR of pod IP addresses; only used in stand-alone mode"),
+  "pod-cidr": mirror("podCIDR", "CIDR of pod IP addresses; only used in stand-alone mode"),
   "hairpin-mode": mirror(
-    "string",
-    "promiscuous-bridge",
     "hairpinMode",
     "promiscuous-bridge, hairpin-veth or none; only the runtime's network plugin sets up hairpin mode",
   ),
   "make-iptables-util-chains": mirror(
-    "bool",
-    "true",
     "makeIPTablesUtilChains",
     "ensure that the iptables utility rules exist on the host",
   ),
 };
 
 export const VOLUMES: Flags = {
-  "volume-plugin-dir": mirror(
-    "string",
-    "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/",
-    "volumePluginDir",
-    "directory of FlexVolume plugins",
-  ),
+  "volume-plugin-dir": mirror("volumePluginDir", "directory of FlexVolume plugins"),
   "volume-stats-agg-period": mirror(
-    "duration",
-    "1m0s",
     "volumeStatsAggPeriod",
     "period between two calculations of the volumes' disk usage; negative: disabled",
   ),
   "enable-controller-attach-detach": mirror(
-    "bool",
-    "true",
     "enableControllerAttachDetach",
     "let the attach/detach controller attach and detach volumes",
   ),
   "local-storage-capacity-isolation": mirror(
-    "bool",
-    "true",
     "localStorageCapacityIsolation",
     "enable requests and limits for local ephemeral storage",
   ),
