@@ -38,6 +38,9 @@ const untrustedFiles = {
   ],
 };
 
+/** From its first line to its last, with blank lines and comments, however it is called. */
+const LINES_OF_A_FUNCTION = { max: 70, skipBlankLines: false, skipComments: false, IIFEs: true };
+
 const timeModules = ["node:timers", "node:timers/promises", "timers", "timers/promises"].map((name) => ({
   name,
   message: TIME,
@@ -115,7 +118,12 @@ export default tseslint.config(
     ],
     rules: untrustedFiles,
   },
-  { files: ["src/**"], rules: { "nodelet/conditional-spread": "error" } },
+  {
+    // No comment of a source switches one of these rules off.
+    files: ["src/**"],
+    linterOptions: { noInlineConfig: true },
+    rules: { "nodelet/conditional-spread": "error", "max-lines-per-function": ["error", LINES_OF_A_FUNCTION] },
+  },
   { files: ["src/shared/base/queue/**"], rules: { "no-restricted-globals": ["error", ...timeGlobals] } },
   {
     files: ["src/shared/base/clock/**"],

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Linter } from "eslint";
+import { ESLint, Linter } from "eslint";
 import tseslint from "typescript-eslint";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
@@ -23,4 +23,13 @@ export function reports(rule: string, text: string, { cwd = ROOT, file = "src/a.
     rules: { [`nodelet/${rule}`]: "error" },
   } as Linter.Config;
   return linter.verify(text, [config], join(cwd, file)).map(({ line, message }) => `${line}: ${message}`);
+}
+
+const eslint = new ESLint({ cwd: ROOT });
+
+/** Returns "line: message" for each report of the repository's own configuration, by that rule or about directives. */
+export async function configuredReports(rule: string, text: string, file: string): Promise<string[]> {
+  const [result] = await eslint.lintText(text, { filePath: join(ROOT, file) });
+  const messages = result?.messages.filter(({ ruleId }) => ruleId === rule || ruleId === null) ?? [];
+  return messages.map(({ line, message }) => `${line}: ${message}`);
 }
