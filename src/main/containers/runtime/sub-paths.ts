@@ -7,7 +7,7 @@ import { volumeSubPath } from "./config/mounts.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 export interface SubPathSources {
-  /** Of the container, for subPathExpr. */
+  /** The container's variables, for subPathExpr. */
   environment: ReadonlyMap<string, string>;
   volumes: ReadonlyMap<string, VolumePlace>;
 }

@@ -1,4 +1,4 @@
-// The plugins of volumes behind claims, CSI volumes and network disks, by the field of a pod's volume that selects them.
+// The plugins of volumes behind claims, CSI volumes and network disks, by the field of a pod's volume that has them.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { MIGRATED_FIELDS, type MigratedField } from "../csi/migrated-plugins.js";

@@ -1,5 +1,5 @@
-// HTTP/2 on the authenticated port, for clients that negotiate it: one side for unauthenticated connections, one for the
-// others. Node's HTTP/2 is loaded with the first such client.
+// HTTP/2 on the authenticated port, for clients that negotiate it: one side for unauthenticated connections, and one
+// for the others. Node's HTTP/2 is loaded with the first such client.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
