@@ -163,6 +163,53 @@ describe("kubectl on a node without a cluster", () => {
     await kubectl.ok("delete", "configmap", "changed");
   });
 
+  test("a kind that needs a cluster is refused by its name, with a hint", async () => {
+    const meta = { metadata: { name: "web" } };
+    const kinds: Readonly<Record<string, string>> = {
+      Deployment: "apps/v1",
+      Job: "batch/v1",
+      CustomResourceDefinition: "apiextensions.k8s.io/v1",
+      Widget: "example.com/v1",
+      Service: "v1",
+    };
+    for (const [kind, apiVersion] of Object.entries(kinds)) {
+      const input = JSON.stringify({ apiVersion, kind, ...meta, spec: {} });
+      for (const command of ["apply", "create", "replace", "delete", "diff"]) {
+        const { code, stderr } = await kubectl.run([command, "-f", "-"], { input });
+        assert.notEqual(code, 0, `${command} ${kind}`);
+        assert.ok(stderr.includes(`no matches for kind "${kind}" in version "${apiVersion}"`), `${command}: ${stderr}`);
+        const isAsked = ["apply", "create", "replace"].includes(command) && kind !== "Service";
+        if (isAsked) assert.match(stderr, /Warning: a node without a cluster serves pods/, command);
+      }
+    }
+    const made = await kubectl.run(["create", "deployment", "web", "--image=web"]);
+    assert.match(made.stderr, /need a cluster[^]*could not find the requested resource/);
+    const explained = await kubectl.run(["explain", "deployment"]);
+    assert.match(explained.stderr, /the server doesn't have a resource type "deployment"/);
+    assert.match((await kubectl.run(["get", "all"])).stderr, /^No resources found in default namespace/);
+  });
+
+  test("unknown fields are refused, shown or ignored as the user asks, in lists too", async () => {
+    const map = (name: string, more = {}): object => ({
+      ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { key: "1" }, ...more },
+    });
+    const apply = (object: object, ...more: string[]) =>
+      kubectl.run(["apply", "-f", "-", ...more], { input: JSON.stringify(object) });
+    const list = (...items: object[]): object => ({ apiVersion: "v1", kind: "List", items });
+    assert.match((await apply(map("one", { date: {} }))).stderr, /strict decoding error: unknown field "date"/);
+    const warned = await apply(map("one", { date: {} }), "--validate=warn");
+    assert.deepEqual([warned.stdout, warned.code], ["configmap/one created\n", 0]);
+    assert.match(warned.stderr, /Warning: unknown field "date"/);
+    const ignored = await apply(map("two", { date: {} }), "--validate=ignore");
+    assert.deepEqual([ignored.stdout, ignored.stderr], ["configmap/two created\n", ""]);
+    assert.equal(
+      (await apply(list(map("three"), map("four")))).stdout,
+      "configmap/three created\nconfigmap/four created\n",
+    );
+    assert.match((await apply(list(map("three", { date: {} })))).stderr, /strict decoding error: unknown field "date"/);
+    await kubectl.ok("delete", "configmap", "one", "two", "three", "four");
+  });
+
   test("explain names the fields of a kind", async () => {
     const text = await kubectl.ok("explain", "pod.spec.containers.livenessProbe");
     assert.match(text, /KIND: +Pod/);

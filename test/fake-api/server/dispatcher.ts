@@ -24,7 +24,7 @@ import type { Watches, WatchSink } from "../verbs/watch.js";
 import type { User, World } from "../world.js";
 import { mediaType, parseBody, readBody, type ApiRequest } from "./body.js";
 import { namespaceOf, perform, type Call } from "./operations.js";
-import { checkAccept, dropConnection, sendObject, sendText, type ApiResponse } from "./reply.js";
+import { checkAccept, dropConnection, send, sendObject, sendText, type ApiResponse } from "./reply.js";
 import { sinkOf } from "./watch-sink.js";
 
 export class Dispatcher {
@@ -120,9 +120,9 @@ export class Dispatcher {
     if (!info.isResource) {
       const found = document(info.path, request.headers.accept ?? "", ALL);
       entry.code = found === undefined ? 404 : 200;
-      if (found === undefined) sendText(response, 404, "404 page not found\n");
-      else if (typeof found.body === "string") sendText(response, 200, found.body);
-      else await sendObject(request, response, 200, JSON.stringify(found.body), found.headers);
+      const { body, type } = found ?? { body: "404 page not found\n", type: "text/plain; charset=utf-8" };
+      if (typeof body === "string" && type === "application/json") await sendObject(request, response, 200, body);
+      else send(response, entry.code, Buffer.from(body), { "content-type": type });
       return;
     }
     if (isServedByKubelet(info)) {

@@ -53,7 +53,7 @@ export function sendText(response: ApiResponse, code: number, text: string): voi
   send(response, code, Buffer.from(text), { "content-type": "text/plain; charset=utf-8" });
 }
 
-function send(response: ApiResponse, code: number, body: Buffer, headers: Record<string, string>): void {
+export function send(response: ApiResponse, code: number, body: Buffer, headers: Record<string, string>): void {
   if (response.writableEnded || response.destroyed) return;
   const all = { "cache-control": "no-cache, private", "content-length": String(body.length), ...headers };
   (response as ServerResponse).writeHead(code, all);

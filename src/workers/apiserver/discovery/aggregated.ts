@@ -2,7 +2,7 @@
 
 import type { Fields } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
-import { subresourcesOf } from "./resources.js";
+import { categoriesOf, subresourcesOf } from "./resources.js";
 
 export const AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -43,6 +43,7 @@ function entry(resource: Resource): Fields {
     singularResource: singular,
     verbs: resource.verbs,
     shortNames: shortNames.length > 0 ? shortNames : undefined,
+    categories: categoriesOf(resource),
     subresources: subresourcesOf(resource).map((sub) => ({
       subresource: sub.name,
       responseKind: { group, version, ...sub.of, kind: sub.kind },

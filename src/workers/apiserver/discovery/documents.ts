@@ -5,8 +5,8 @@ import { goPlatform } from "../../../shared/base/text/go-platform.js";
 import type { Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { aggregated, AGGREGATED_TYPE, isAggregatedWanted } from "./aggregated.js";
-import { openApi } from "./open-api.js";
-import { subresourcesOf } from "./resources.js";
+import { openApi, OPEN_API_V2, OPEN_API_V2_BYTES, OPEN_API_V2_TYPE } from "./open-api.js";
+import { categoriesOf, subresourcesOf } from "./resources.js";
 
 const VERSION: Fields = {
   major: "1",
@@ -21,25 +21,28 @@ const VERSION: Fields = {
 };
 
 export interface Document {
-  /** Text is sent as text. */
-  body: Fields | string;
-  headers?: Readonly<Record<string, string>>;
+  body: string | Uint8Array;
+  /** Media type. */
+  type: string;
 }
 
 /** The document at a path that is about no resource; undefined when there is none. */
 export function document(path: string, accept: string, all: readonly Resource[]): Document | undefined {
   const trimmed = path.replace(/\/$/, "");
-  const isRoot = trimmed === "/api" || trimmed === "/apis";
-  if (isRoot && isAggregatedWanted(accept)) {
-    return { body: aggregated(all, trimmed === "/api"), headers: { "content-type": AGGREGATED_TYPE } };
+  if (/^\/(healthz|livez|readyz)(\/[\w-]+)?$/.test(trimmed)) return { body: "ok", type: "text/plain; charset=utf-8" };
+  if (trimmed === "/openapi/v2" && accept.includes("proto-openapi")) {
+    return { body: OPEN_API_V2_BYTES, type: OPEN_API_V2_TYPE };
+  }
+  if ((trimmed === "/api" || trimmed === "/apis") && isAggregatedWanted(accept)) {
+    return { body: JSON.stringify(aggregated(all, trimmed === "/api")), type: AGGREGATED_TYPE };
   }
   const body = openApi(trimmed, all) ?? plain(trimmed, all);
-  return body === undefined ? undefined : { body };
+  return body && { body: JSON.stringify(body), type: "application/json" };
 }
 
-function plain(trimmed: string, all: readonly Resource[]): Fields | string | undefined {
-  if (/^\/(healthz|livez|readyz)(\/[\w-]+)?$/.test(trimmed)) return "ok";
+function plain(trimmed: string, all: readonly Resource[]): Fields | undefined {
   if (trimmed === "/version") return VERSION;
+  if (trimmed === "/openapi/v2") return OPEN_API_V2;
   if (trimmed === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
   if (trimmed === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: groups(all) };
   const [, root, group = "", version] = trimmed.split("/");
@@ -71,7 +74,7 @@ function resourceList(all: readonly Resource[], group: string, version: string):
 
 function entries(one: Resource): Fields[] {
   const { resource: name, singular: singularName, namespaced, kind, shortNames } = one;
-  const main: Fields = { name, singularName, namespaced, kind, verbs: one.verbs };
+  const main: Fields = { name, singularName, namespaced, kind, verbs: one.verbs, categories: categoriesOf(one) };
   if (shortNames.length > 0) main["shortNames"] = shortNames;
   if (one.verbs.length > 1) {
     main["storageVersionHash"] = createHash("sha256").update(one.key).digest("base64").slice(0, 11) + "=";

@@ -2,7 +2,8 @@
 // validates fields, and the fields of each kind for `kubectl explain`. There are no descriptions.
 
 import { createHash } from "node:crypto";
-import type { Field } from "../../../shared/kubernetes/api/protobuf/schema.js";
+import { encode } from "../../../shared/kubernetes/api/protobuf/encode.js";
+import { Schema, type Field } from "../../../shared/kubernetes/api/protobuf/schema.js";
 import type { Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { fieldsOf } from "../objects/schema.js";
@@ -19,6 +20,16 @@ const SCALARS: Readonly<Record<string, Fields>> = {
   IntOrString: { type: "string", format: "int-or-string" },
 };
 
+const INFO = { title: "Kubernetes", version: "v1.36.0" };
+/**
+ * Version 2 has no kinds. kubectl asks for it where version 3 does not have a kind, and for lists. It then checks no
+ * fields by itself, and says that there is no such kind, or leaves the fields to the server.
+ */
+export const OPEN_API_V2: Fields = { swagger: "2.0", info: INFO, paths: {}, definitions: {} };
+export const OPEN_API_V2_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+const V2_SCHEMA = new Schema({ Document: "1 swagger s, 2 info Info", Info: "1 title s, 2 version s" });
+export const OPEN_API_V2_BYTES = encode("Document", OPEN_API_V2, { schema: V2_SCHEMA });
+
 /** undefined for other paths, and for versions that are not served. */
 export function openApi(path: string, all: readonly Resource[]): Fields | undefined {
   if (path === ROOT) {
@@ -32,7 +43,7 @@ export function openApi(path: string, all: readonly Resource[]): Fields | undefi
   if (served.length === 0) return undefined;
   return {
     openapi: "3.0.0",
-    info: { title: "Kubernetes", version: "v1.36.0" },
+    info: INFO,
     paths: Object.fromEntries(
       served.map((resource) => [pathOf(resource), { get: operationOf(resource, "get"), patch: patchOf(resource) }]),
     ),

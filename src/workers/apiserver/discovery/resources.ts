@@ -35,3 +35,8 @@ export function subresourcesOf({ key, kind, status, subresources }: Resource): S
   });
   return [...kept, ...(SERVED_BY_KUBELET[key] ?? [])];
 }
+
+/** What `kubectl get all` lists; undefined: nothing of this resource. */
+export function categoriesOf({ key }: Resource): readonly string[] | undefined {
+  return key === "pods" ? ["all"] : undefined;
+}

@@ -17,7 +17,16 @@ import { document } from "../discovery/documents.js";
 import { proxyRequest, streamLog, tunnel } from "../kubelet/kubelet-socket.js";
 import { podPath, STREAMS } from "../kubelet/pod-path.js";
 import { usage } from "../kubelet/usage.js";
-import { badRequest, forbidden, noSuchResource, notFound, unauthorized, type ApiError } from "../objects/errors.js";
+import {
+  badRequest,
+  forbidden,
+  methodNotAllowed,
+  noSuchResource,
+  notFound,
+  notServed,
+  unauthorized,
+  type ApiError,
+} from "../objects/errors.js";
 import { requestInfo, type RequestInfo } from "../objects/request-info.js";
 import type { Resource } from "../objects/resource.js";
 import { DISCOVERED, METRICS, resourceAt, REVIEWS } from "../objects/resources.js";
@@ -27,9 +36,10 @@ import type { World } from "../world.js";
 import { isAllowed, refusalText, review, type IsReader } from "./access.js";
 import { MAX_BODY_BYTES, mediaType, objectBody, parseBody } from "./body.js";
 import { perform } from "./operations.js";
-import { sendError, sendJson, sendText } from "./reply.js";
+import { send, sendError, sendJson, warningHeaders } from "./reply.js";
 import type { Watches } from "./watches.js";
 
+const NO_PAGE = { body: "404 page not found\n", type: "text/plain; charset=utf-8" };
 /** Bodies in memory at once: a burst of the kubelet's statuses. */
 const MOST_BODIES = 64;
 
@@ -125,12 +135,12 @@ export class ApiGate implements Gate {
     if (!info.isResource) {
       const found = info.verb === "get" ? document(info.path, request.headers.accept ?? "", DISCOVERED) : undefined;
       request.resume();
-      if (found === undefined) sendText(response, 404, "404 page not found\n");
-      else if (typeof found.body === "string") sendText(response, 200, found.body);
-      else sendJson(response, 200, JSON.stringify(found.body), found.headers);
+      const { body, type } = found ?? NO_PAGE;
+      send(response, found === undefined ? 404 : 200, body, { "content-type": type });
       return;
     }
-    if (resource === undefined) throw noSuchResource();
+    if (resource === undefined) throw notServed(noSuchResource());
+    if (info.subresource === "" && !resource.verbs.includes(info.verb)) throw notServed(methodNotAllowed());
     if (resource.key === "pods" && (info.subresource === "log" || STREAMS.includes(info.subresource))) {
       await this.#servePod(served, resource);
       return;
@@ -179,7 +189,6 @@ export class ApiGate implements Gate {
     const type = mediaType(request);
     const body = parseBody(bytes, type);
     if (REVIEWS.includes(resource)) {
-      if (info.verb !== "create") throw noSuchResource();
       sendJson(response, 201, JSON.stringify(review(world, isReader, resource, objectBody(body), user)));
       return;
     }
@@ -189,9 +198,7 @@ export class ApiGate implements Gate {
       : await perform({ world, user, info, resource, query, mediaType: type, body, warnings });
     const isTable = ["get", "list"].includes(info.verb) && isTableWanted(request.headers.accept);
     const text = isTable ? toTable(resource, answer.text, query, world.clock.now()) : answer.text;
-    // kubectl prints the text between the quotes.
-    const shown = warnings.map((warning) => `299 - ${JSON.stringify(warning.replace(/[^\x20-\x7e]/g, "?"))}`);
-    sendJson(response, answer.code, text, shown.length === 0 ? {} : { warning: shown });
+    sendJson(response, answer.code, text, warningHeaders(warnings));
   }
 
   /** Before the response. */

@@ -1,4 +1,4 @@
-// Responses: JSON, text, and the refusal of a request as a Status.
+// Responses: JSON, other bodies, and the refusal of a request as a Status.
 
 import type { ServerResponse } from "node:http";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -17,20 +17,22 @@ export function sendJson(
   send(response, code, text, { "content-type": JSON_TYPE, ...headers });
 }
 
-export function sendText(response: ServerResponse, code: number, text: string): void {
-  send(response, code, text, { "content-type": "text/plain; charset=utf-8" });
-}
-
-function send(
+export function send(
   response: ServerResponse,
   code: number,
-  text: string,
+  body: string | Uint8Array,
   headers: Readonly<Record<string, string | string[]>>,
 ): void {
   if (response.writableEnded || response.destroyed) return;
-  const length = String(Buffer.byteLength(text));
+  const length = String(Buffer.byteLength(body));
   response.writeHead(code, { "cache-control": "no-cache, private", "content-length": length, ...headers });
-  response.end(text);
+  response.end(body);
+}
+
+/** Warning headers: kubectl prints the texts between the quotes. */
+export function warningHeaders(texts: readonly string[]): Record<string, string[]> {
+  if (texts.length === 0) return {};
+  return { warning: texts.map((text) => `299 - ${JSON.stringify(text.replace(/[^\x20-\x7e]/g, "?"))}`) };
 }
 
 /** Any error as a Status; one that no rule expects is also a line of the log. */
@@ -42,7 +44,7 @@ export function sendError(response: ServerResponse, error: unknown, log: Pick<Lo
     response.destroy();
     return;
   }
-  sendJson(response, refusal.code, JSON.stringify(refusal.toStatus()));
+  sendJson(response, refusal.code, JSON.stringify(refusal.toStatus()), warningHeaders(refusal.warnings));
 }
 
 function refusalOf(error: unknown): ApiError {

@@ -22,6 +22,9 @@ export interface StatusDetails {
 }
 
 export class ApiError extends Error {
+  /** What a client shows its user beside the refusal. */
+  warnings: readonly string[] = [];
+
   constructor(
     readonly code: number,
     readonly reason: string,
@@ -136,6 +139,19 @@ export function badRequest(message: string): ApiError {
 export function unauthorized(): ApiError {
   return new ApiError(401, "Unauthorized", "Unauthorized");
 }
+
+/**
+ * A resource, or a verb of one, that other servers have. kubectl words this by itself, and shows the warning: it asks
+ * for custom resources when it meets a kind that discovery does not have.
+ */
+export function notServed(refusal: ApiError): ApiError {
+  refusal.warnings = [NOT_SERVED];
+  return refusal;
+}
+
+const NOT_SERVED =
+  "a node without a cluster serves pods and what they use, see kubectl api-resources: " +
+  "Deployments, Services, Jobs and custom resources need a cluster";
 
 export function methodNotAllowed(): ApiError {
   return new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});

@@ -4,6 +4,10 @@ import { row, type FindableResource, type Resource } from "./resource.js";
 
 const POD_SUBRESOURCES = ["eviction", "ephemeralcontainers", "resize"];
 
+const READ = ["get", "list"];
+/** For a kind that the kubelet reads and that nothing here acts on: nobody writes it but by hand. */
+const WATCHED = { verbs: [...READ, "watch"] };
+
 /** Kept in files. The last ones are for the kubelet alone, which reads them in every cluster. */
 export const RESOURCES: readonly FindableResource[] = [
   row("", "v1", "Pod", "pods", true, {
@@ -21,23 +25,25 @@ export const RESOURCES: readonly FindableResource[] = [
   row("", "v1", "Namespace", "namespaces", false, { shortNames: ["ns"], status: true }),
   row("", "v1", "ServiceAccount", "serviceaccounts", true, { shortNames: ["sa"] }),
   row("coordination.k8s.io", "v1", "Lease", "leases", true, { createOnUpdate: true, unconditional: false }),
-  { ...row("", "v1", "Service", "services", true), hidden: true },
-  { ...row("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", false), hidden: true },
+  { ...row("", "v1", "Service", "services", true, WATCHED), hidden: true },
+  { ...row("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", false, WATCHED), hidden: true },
   { ...row("storage.k8s.io", "v1", "CSINode", "csinodes", false), hidden: true },
-  { ...row("storage.k8s.io", "v1", "CSIDriver", "csidrivers", false), hidden: true },
+  { ...row("storage.k8s.io", "v1", "CSIDriver", "csidrivers", false, WATCHED), hidden: true },
 ];
+
+const CREATED = { verbs: ["create"] };
 
 /** A POST is answered, nothing is kept. */
 export const REVIEWS: readonly FindableResource[] = [
-  row("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", false),
-  row("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", false),
-  row("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false),
+  row("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", false, CREATED),
+  row("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", false, CREATED),
+  row("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false, CREATED),
 ];
 
 /** Usage of the node and its pods, read when it is asked for. */
 export const METRICS: readonly FindableResource[] = [
-  row("metrics.k8s.io", "v1beta1", "NodeMetrics", "nodes", false),
-  row("metrics.k8s.io", "v1beta1", "PodMetrics", "pods", true),
+  row("metrics.k8s.io", "v1beta1", "NodeMetrics", "nodes", false, { verbs: READ }),
+  row("metrics.k8s.io", "v1beta1", "PodMetrics", "pods", true, { verbs: READ }),
 ];
 
 /** In the order of discovery. */
