@@ -1,7 +1,7 @@
 // Debian's kubectl, unchanged, against a node without a cluster that serves the API itself: objects, pods and streams.
 
 import assert from "node:assert/strict";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";
@@ -299,7 +299,16 @@ describe("kubectl on a node without a cluster", () => {
 
   test("a reader of the readers' file may look and change nothing, and sees no secret", async () => {
     await writeFile(own.file("readers"), "visitor # looks only\n");
-    await own.node.restart();
+    await waitFor(
+      () =>
+        own.as("visitor").then(
+          (made) => made[Symbol.asyncDispose]().then(() => true),
+          () => false,
+        ),
+      {
+        what: "the reader's kubeconfig",
+      },
+    );
     await using visitor = await own.as("visitor");
     await waitFor(async () => (await visitor.run(["get", "pods"])).code === 0, { what: "the reader's rights" });
     for (const args of [
@@ -314,6 +323,13 @@ describe("kubectl on a node without a cluster", () => {
       assert.match(stderr, /forbidden/i, args.join(" "));
     }
     assert.equal((await visitor.run(["auth", "can-i", "delete", "pods"])).stdout, "no\n");
+    const watch = visitor.spawn(["get", "pods", "-A", "--watch-only", "-o", "name"]);
+    await kubectl.ok("run", "seen", `--image=${testImage()}`, "--image-pull-policy=Never", "--", "sh", "-c", IDLE);
+    await watch.until((stdout) => stdout.includes("pod/seen"));
+    await rm(own.file("readers"));
+    await watch.ended();
+    assert.match((await visitor.run(["get", "pods"])).stderr, /forbidden/i);
+    await kubectl.ok("delete", "pod", "seen", "--now");
   });
 
   test("objects and pods outlive a kill of the kubelet", async () => {

@@ -5,11 +5,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Authority, type CertificatePair, type Validity } from "../../src/main/node/api-server/authority.js";
 import { kubeconfigText } from "../../src/main/node/api-server/kubeconfig.js";
 import { systemClock, type Clock } from "../../src/shared/base/clock/clock.js";
 import { TokenIssuer } from "./access/service-account-tokens.js";
 import { CallLog } from "./call-log.js";
+import { Authority, type CertificatePair, type Validity } from "./certificates/authority.js";
 import { startControllers } from "./controllers/controllers.js";
 import { Faults } from "./faults.js";
 import { Dispatcher } from "./server/dispatcher.js";
@@ -20,7 +20,7 @@ import { Watches } from "./verbs/watch.js";
 import type { User, World, WorldSettings } from "./world.js";
 
 export type { ApiCall, CallMatch } from "./call-log.js";
-export type { CertificatePair, Validity } from "../../src/main/node/api-server/authority.js";
+export type { CertificatePair, Validity } from "./certificates/authority.js";
 export type { ApiObject, Fields } from "../../src/workers/apiserver/objects/object.js";
 export type { User } from "./world.js";
 

@@ -1,9 +1,9 @@
 // State that every part of the fake server uses.
 
-import type { Authority } from "../../src/main/node/api-server/authority.js";
 import type { Clock } from "../../src/shared/base/clock/clock.js";
 import type { Attributes } from "./access/authorize.js";
 import type { TokenIssuer } from "./access/service-account-tokens.js";
+import type { Authority } from "./certificates/authority.js";
 import type { Store } from "./storage/store.js";
 
 export interface User {

@@ -1,9 +1,9 @@
 // A signer of pods' certificates, played by the test: what it says of a request, as its status.
 
 import { X509Certificate } from "node:crypto";
-import { Authority } from "../../src/main/node/api-server/authority.js";
 import { systemClock, type Clock } from "../../src/shared/base/clock/clock.js";
 import { textAt, timeText, type ApiObject, type Fields } from "../../src/workers/apiserver/objects/object.js";
+import { Authority } from "../fake-api/certificates/authority.js";
 import { readSigningRequestDer } from "../fake-api/certificates/signing-request.js";
 import { pathOf, type ApiKit } from "./api-kit.js";
 

@@ -109,7 +109,7 @@ async function withNode(
     onGiveUp: (error) => giveUp(error.message, { err: error }),
   });
   if (settings.docker.mode === "node") (await import("./docker-runtime.js")).startDockerRuntime(settings, threads);
-  if (settings.apiServerPort !== 0) (await import("./own-api.js")).startOwnApi(settings, threads);
+  if (settings.apiServerPort !== 0) (await import("./own-api.js")).startOwnApi(settings, threads, clock, log);
   setMaxOpenFiles(settings.cgroups.maxOpenFiles, log);
   const [{ buildAgent }, nodeSettings, mainTracing] = await Promise.all([
     import("../kubelet/agent.js"),

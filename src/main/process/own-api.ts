@@ -8,18 +8,22 @@ import type { ApiServerInit } from "../../shared/contracts/apiserver.js";
 import { adminSocketOf } from "../../shared/contracts/nodelet.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Settings } from "../command/settings.js";
-import { makeCredentials } from "../node/api-server/credentials.js";
+import { makeCredentials, updateReaders, type CredentialsDeps } from "../node/api-server/credentials.js";
 import { apiServerFiles } from "../node/api-server/paths.js";
+import { certificateTasks } from "../node/certificates/certificate-tasks.js";
 import { ApiServerThread } from "../threads/apiserver-thread.js";
 import type { NodeThreads } from "../threads/node-threads.js";
+import { createTasksPool } from "../threads/tasks-pool.js";
 import { nodeName } from "./node-identity.js";
+
+const POOL_HEAP_MIB = 64;
 
 /**
  * The settings of the node as a client of its own API server, whose credentials are made.
  * @throws OperatorError for flags that contradict
  */
 export async function withOwnApi(settings: Settings, clock: Clock, log: Logger): Promise<Settings> {
-  const { kubeconfig, bootstrapKubeconfig, adminSocket, rootDir, apiServerPort, apiServerAddress } = settings;
+  const { kubeconfig, bootstrapKubeconfig, adminSocket, rootDir } = settings;
   if (kubeconfig !== "" || bootstrapKubeconfig !== "") {
     throw new OperatorError(
       "--api-server-port is for a node without a cluster: leave out --kubeconfig and --bootstrap-kubeconfig",
@@ -30,22 +34,46 @@ export async function withOwnApi(settings: Settings, clock: Clock, log: Logger):
       "--api-server-port needs the admin socket for logs and streams: leave out --admin-socket=none",
     );
   }
-  const files = apiServerFiles(rootDir);
-  const name = nodeName(settings.hostnameOverride, hostname());
-  await makeCredentials({ files, nodeName: name, address: apiServerAddress, port: apiServerPort, clock, log });
+  await makeCredentials(credentialsDeps(settings, clock, log));
   return {
     ...settings,
-    kubeconfig: files.kubelet,
+    kubeconfig: apiServerFiles(rootDir).kubelet,
     // The server has JSON only, and signs no requests for certificates: the kubelet's is new at each start.
     node: { ...settings.node, contentType: "application/json", rotateCertificates: false },
     server: { ...settings.server, serverTLSBootstrap: false },
   };
 }
 
-export function startOwnApi(settings: Settings, threads: NodeThreads): void {
-  const thread = new ApiServerThread({ context: threads.context, init: initOf(settings) });
+export function startOwnApi(settings: Settings, threads: NodeThreads, clock: Clock, log: Logger): void {
+  const deps = credentialsDeps(settings, clock, log);
+  const thread = new ApiServerThread({
+    context: threads.context,
+    init: initOf(settings),
+    upcalls: { readersChanged: (names, gone) => updateReaders(deps, names, gone) },
+  });
   threads.add("apiserver", thread);
   thread.thread.startInBackground();
+}
+
+function credentialsDeps(settings: Settings, clock: Clock, log: Logger): CredentialsDeps {
+  const { rootDir, hostnameOverride, apiServerAddress: address, apiServerPort: port } = settings;
+  return {
+    files: apiServerFiles(rootDir),
+    nodeName: nodeName(hostnameOverride, hostname()),
+    address,
+    port,
+    clock,
+    log,
+    // A pool that ends with its work: it is needed at the start and when a reader comes.
+    withTasks: async (work) => {
+      const pool = createTasksPool({ minThreads: 0, maxThreads: 1, heapMiB: POOL_HEAP_MIB, log, clock });
+      try {
+        return await work(certificateTasks(pool));
+      } finally {
+        await pool.close();
+      }
+    },
+  };
 }
 
 function initOf({

@@ -31,6 +31,12 @@ export interface ApiServerControl {
   metrics(): Promise<MetricSnapshot>;
 }
 
+/** Functions of main for the thread. */
+export interface ApiServerUpcalls {
+  /** The file of readers has these names, and no longer those. */
+  readersChanged(names: string[], gone: string[]): Promise<void>;
+}
+
 /** A line each; an empty line and what follows a # do not count. */
 export function readerNames(text: string): string[] {
   return text

@@ -164,6 +164,25 @@ export interface MakeSelfSignedResult {
   certificate: string;
 }
 
+/** Certificates, each with a new key, by an authority of this node's own. */
+export interface IssueCertificatesJob {
+  /** The one of an earlier job, or a new one of this name and life. */
+  authority: MakeSelfSignedResult | (MakeSelfSignedJob & { key?: undefined });
+  wanted: WantedCertificate[];
+}
+export interface WantedCertificate {
+  subject: CertificateSubject;
+  usage: "client" | "server";
+  /** Milliseconds since the epoch. */
+  notBefore: number;
+  notAfter: number;
+}
+export interface IssueCertificatesResult {
+  authority: MakeSelfSignedResult;
+  /** In the order of the job. */
+  issued: MakeSelfSignedResult[];
+}
+
 export interface DescribeCertificateJob {
   /** PEM: certificates, the leaf first, and maybe its key. */
   pem: string;
@@ -203,6 +222,7 @@ export interface TaskFunctions {
   compressLog: { job: CompressLogJob; result: CompressLogResult };
   makeCertificateRequest: { job: MakeCertificateRequestJob; result: MakeCertificateRequestResult };
   makeSelfSigned: { job: MakeSelfSignedJob; result: MakeSelfSignedResult };
+  issueCertificates: { job: IssueCertificatesJob; result: IssueCertificatesResult };
   makePodKey: { job: MakePodKeyJob; result: MakePodKeyResult };
   describeCertificate: { job: DescribeCertificateJob; result: DescribeCertificateResult };
   changeOwnership: { job: ChangeOwnershipJob; result: ChangeOwnershipResult };

@@ -1,9 +1,9 @@
 // Thread entry: runs startApiServer in a thread of its own.
 
-import type { ApiServerControl, ApiServerInit } from "../../shared/contracts/apiserver.js";
+import type { ApiServerControl, ApiServerInit, ApiServerUpcalls } from "../../shared/contracts/apiserver.js";
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { startApiServer } from "./start.js";
 
 useOrdinaryPriority();
-runWorker<ApiServerControl, ApiServerInit, object>("apiserver", startApiServer, { uncaught: "survive" });
+runWorker<ApiServerControl, ApiServerInit, ApiServerUpcalls>("apiserver", startApiServer, { uncaught: "survive" });

@@ -3,21 +3,35 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { readerNames } from "../../shared/contracts/apiserver.js";
+import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { WatchedFiles } from "../server/ports/tls/watched-files.js";
+
+export interface ReadersOptions {
+  path: string;
+  clock: Clock;
+  log: Pick<Logger, "warn">;
+  /** The names are in force. */
+  onChange: () => void;
+  /** Makes the kubeconfigs of readers who have none, and removes those of readers who are gone. */
+  update: (names: string[], gone: string[]) => Promise<void>;
+}
 
 export class Readers {
   readonly #files: WatchedFiles;
   #names = new Set<string>();
+  /** One change after the other: a kubeconfig that one makes, the next may remove. */
+  #told: Promise<void> = Promise.resolve();
 
-  constructor(path: string, clock: Clock, log: Pick<Logger, "warn">) {
+  constructor(private readonly options: ReadersOptions) {
+    const { path, clock, log } = options;
     this.#files = new WatchedFiles({
       paths: [path],
       clock,
-      onContents: ([text = ""]) => (this.#names = new Set(readerNames(text))),
+      onContents: ([text = ""]) => this.#set(readerNames(text)),
       onProblem: (err) => {
         // What cannot be read grants nothing.
-        this.#names = new Set();
+        this.#set([]);
         if (errorCode(err) !== "ENOENT") log.warn({ err, path }, "the file of readers cannot be read: there are none");
       },
     });
@@ -31,5 +45,15 @@ export class Readers {
 
   close(): void {
     this.#files.close();
+  }
+
+  #set(names: string[]): void {
+    const gone = [...this.#names].filter((name) => !names.includes(name));
+    this.#names = new Set(names);
+    const { log, path, onChange, update } = this.options;
+    onChange();
+    this.#told = this.#told
+      .then(() => update(names, gone))
+      .catch((err: unknown) => log.warn({ err, path }, `readers have no kubeconfig: ${errorText(err)}`));
   }
 }

@@ -1,7 +1,7 @@
 // Starts the API server of a node without a cluster: its store, then its port.
 
 import { hostname } from "node:os";
-import type { ApiServerControl, ApiServerInit } from "../../shared/contracts/apiserver.js";
+import type { ApiServerControl, ApiServerInit, ApiServerUpcalls } from "../../shared/contracts/apiserver.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
@@ -16,7 +16,11 @@ import { Readers } from "./readers.js";
 import { Store } from "./store/store.js";
 import type { World } from "./world.js";
 
-export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, object> = async ({ init, log, clock }) => {
+/** For the pool to load its library and make keys, on a busy machine. */
+const UPCALL_MS = 120_000;
+
+export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, ApiServerUpcalls> = async (context) => {
+  const { init, log, clock } = context;
   const registry = new ThreadRegistry("apiserver");
   watchThreadUsage(registry);
   const { directory, nodeName, volumesDir, adminSocket, address, port: number, tls, clientCAFile } = init;
@@ -24,7 +28,14 @@ export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, object
   const world: World = { store, clock, nodeName, volumesDir };
   await furnish(world);
   const expiry = expireEvents(world, log);
-  const readers = new Readers(init.readersFile, clock, log);
+  let gate: ApiGate | undefined;
+  const readers = new Readers({
+    path: init.readersFile,
+    clock,
+    log,
+    onChange: () => gate?.endRefused(),
+    update: (names, gone) => context.upcallsWithin(UPCALL_MS).readersChanged(names, gone),
+  });
   await readers.start();
   const watches = new Watches(world);
   const port = new SecurePort({
@@ -33,7 +44,7 @@ export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, object
     init: { port: number, tls, authentication: { clientCAFile } },
     address,
     gate: (side) => {
-      const gate = new ApiGate({ world, watches, adminSocket, isReader: readers.isReader, log }, side);
+      gate = new ApiGate({ world, watches, adminSocket, isReader: readers.isReader, log }, side);
       return { handle: onlyOwnHost([nodeName, hostname()], gate.handle), onMalformed: gate.onMalformed };
     },
     limits: CONNECTION_LIMITS,

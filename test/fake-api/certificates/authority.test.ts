@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { it } from "node:test";
-import { Authority } from "../../../src/main/node/api-server/authority.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { Authority } from "./authority.js";
 import { makeSigningRequest, readSigningRequest } from "./signing-request.js";
 
 const authority = new Authority(systemClock);

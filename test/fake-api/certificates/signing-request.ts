@@ -2,7 +2,7 @@
 // for tests.
 
 import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
-import type { Subject } from "../../../src/main/node/api-server/authority.js";
+import type { Subject } from "./authority.js";
 import {
   bitString,
   context,
@@ -15,8 +15,8 @@ import {
   TAG,
   toPem,
   type Element,
-} from "../../../src/main/node/api-server/der.js";
-import { alternativeNames, distinguishedName, EXTENSION, NAMES } from "../../../src/main/node/api-server/names.js";
+} from "./der.js";
+import { alternativeNames, distinguishedName, EXTENSION, NAMES } from "./names.js";
 
 export interface SigningRequest extends Subject {
   commonName: string;

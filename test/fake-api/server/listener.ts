@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { CertificatePair } from "../../../src/main/node/api-server/authority.js";
+import type { CertificatePair } from "../certificates/authority.js";
 import type { ApiRequest } from "./body.js";
 import type { ApiResponse } from "./reply.js";
 

@@ -1,7 +1,6 @@
 // CertificateSigningRequests: records the requester. If the world is set to it, requests of nodes are approved and
 // signed at once. The controller manager would do so a moment later.
 
-import type { Usage } from "../../../src/main/node/api-server/authority.js";
 import { FieldError, forbidden } from "../../../src/workers/apiserver/objects/errors.js";
 import {
   copyOf,
@@ -13,6 +12,7 @@ import {
   textAt,
   type ApiObject,
 } from "../../../src/workers/apiserver/objects/object.js";
+import type { Usage } from "../certificates/authority.js";
 import { readSigningRequest, type SigningRequest } from "../certificates/signing-request.js";
 import { resourceNamed } from "../resources.js";
 import type { World } from "../world.js";

@@ -557,15 +557,13 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "an address of a connection, which the kernel names": ["host: isLoopbackAddress"],
   "a file that only the kubelet writes": [
-    "der: fromPem",
     "mapping-file: readMappings",
     "mount-intent: readIntent",
     "state-file: readState",
     "target: readTarget",
     "vol-data: readVolData",
   ],
-  "a name or number in a table of this kubelet": ["der: oid", "der: toPem", "schema: Schema.fields"],
-  "an address or name of this node, for its own certificate": ["names: alternativeNames"],
+  "a name or number in a table of this kubelet": ["schema: Schema.fields"],
   "text that this program shows; the time is linear, as one replacement reads each character once": [
     "escape: escapeHtml",
     "escape: escapeLabel",

@@ -1,9 +1,9 @@
 // The API server of the simulated cluster: the fake's store and verbs, without its sockets.
 
-import type { Authority } from "../../../src/main/node/api-server/authority.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { TokenIssuer } from "../../fake-api/access/service-account-tokens.js";
 import { CallLog } from "../../fake-api/call-log.js";
+import type { Authority } from "../../fake-api/certificates/authority.js";
 import { Faults } from "../../fake-api/faults.js";
 import { deleteObject } from "../../fake-api/registry/delete.js";
 import { resourceNamed } from "../../fake-api/resources.js";

@@ -7,13 +7,14 @@ import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { makeCredentials } from "../../../src/main/node/api-server/credentials.js";
+import { makeCredentials, updateReaders, type CredentialsDeps } from "../../../src/main/node/api-server/credentials.js";
 import { apiServerFiles, type ApiServerFiles } from "../../../src/main/node/api-server/paths.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
-import type { ApiServerInit } from "../../../src/shared/contracts/apiserver.js";
+import type { ApiServerInit, ApiServerUpcalls } from "../../../src/shared/contracts/apiserver.js";
 import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import type { WorkerContext } from "../../../src/shared/thread/worker-life.js";
 import { startApiServer } from "../../../src/workers/apiserver/start.js";
+import { describeCertificate, issueCertificates } from "../../../src/workers/tasks/certificates/certificate-jobs.js";
 import { freePort } from "../../support/free-port.js";
 
 export interface Reply {
@@ -46,11 +47,15 @@ export class ApiPort implements AsyncDisposable {
     const dir = await mkdtemp(join(tmpdir(), "api-port-"));
     const files = apiServerFiles(dir);
     const port = await freePort();
-    const deps = { files, nodeName: "node-1", address: "127.0.0.1", port, clock: systemClock, log: LOG };
+    const deps: CredentialsDeps = {
+      ...{ files, nodeName: "node-1", address: "127.0.0.1", port, clock: systemClock, log: LOG },
+      withTasks: (work) =>
+        work({ describe: (pem) => Promise.resolve(describeCertificate({ pem })), issue: issueCertificates }),
+    };
     await makeCredentials(deps);
     await writeFile(files.readers, "reader\n");
-    // The readers' kubeconfigs are made at a start.
     await makeCredentials(deps);
+    const upcalls: ApiServerUpcalls = { readersChanged: (names, gone) => updateReaders(deps, names, gone) };
     const asked: string[] = [];
     const kubelet = createServer((request, response) => {
       asked.push(`${request.method ?? ""} ${request.url ?? ""}`);
@@ -70,10 +75,9 @@ export class ApiPort implements AsyncDisposable {
       tls: { certFile: files.servingCert, keyFile: files.servingKey, minVersion: "TLSv1.2", ciphers: [], curves: [] },
       ...{ clientCAFile: files.caCert, readersFile: files.readers, directory: files.store, volumesDir: files.volumes },
     };
-    const running = await startApiServer({ init, log: LOG, clock: systemClock } as WorkerContext<
-      ApiServerInit,
-      object
-    >);
+    const running = await startApiServer({
+      ...{ init, log: LOG, clock: systemClock, upcallsWithin: () => upcalls },
+    } as unknown as WorkerContext<ApiServerInit, ApiServerUpcalls>);
     opened.stop = () => running.drain();
     await running.control.listening();
     return opened;

@@ -2,7 +2,7 @@
 // @headline Server | A reader of the API changes nothing and sees no secret. | any bytes
 
 import { equal, match, ok } from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
@@ -110,6 +110,31 @@ describe("the port of the API", () => {
     await waitFor(async () => (await api.ask(reader, "GET", "/api/v1/pods")).status === 403, { what: "the refusal" });
     await writeFile(api.files.readers, "reader\n");
     await waitFor(async () => (await api.ask(reader, "GET", "/api/v1/pods")).status === 200, { what: "the rights" });
+  });
+
+  test("a reader who is added gets a kubeconfig, and one who is removed loses what is open", async () => {
+    await writeFile(api.files.readers, "reader\nvisitor\n");
+    const isThere = (): Promise<boolean> => api.client("visitor").then(Boolean, () => false);
+    await waitFor(isThere, { what: "the kubeconfig" });
+    const visitor = await api.client("visitor");
+    equal((await api.ask(visitor, "GET", "/api/v1/pods")).status, 200);
+    const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const ends = [MAPS, "/api/v1/pods"].map((path) => api.raw(get(`${path}?watch=1`), visitor));
+    const session = connectHttp2(`https://127.0.0.1:${api.port}`, { ca: api.ca, ...visitor });
+    session.on("error", () => undefined);
+    const stream = session.request({ ":path": `${MAPS}?watch=1` });
+    stream.on("error", () => undefined).resume();
+    await new Promise((resolve) => stream.once("response", resolve));
+    const ended = new Promise((resolve) => stream.once("close", resolve));
+    // A file that goes and comes back with the same text counts again.
+    await rm(api.files.readers);
+    await Promise.all([...ends, ended]);
+    await waitFor(async () => !(await isThere()), { what: "the end of the kubeconfig" });
+    equal((await api.ask(visitor, "GET", "/api/v1/pods")).status, 403);
+    await writeFile(api.files.readers, "reader\nvisitor\n");
+    await waitFor(async () => (await api.ask(visitor, "GET", "/api/v1/pods")).status === 200, { what: "the rights" });
+    session.destroy();
+    await writeFile(api.files.readers, "reader\n");
   });
 
   test("a body that is too large, no object or no JSON is refused with a Status", async () => {

@@ -1,6 +1,11 @@
 // A kubeconfig as text: one cluster, one user. JSON is YAML.
 
-import type { CertificatePair } from "./authority.js";
+export interface CertificatePair {
+  /** PEM */
+  cert: string;
+  /** PEM, PKCS #8 */
+  key: string;
+}
 
 export function kubeconfigText(
   server: string,

@@ -61,8 +61,16 @@ interface Served {
   signal: AbortSignal;
 }
 
+/** A request under way: who may no longer make it loses it. */
+interface Open {
+  user: User;
+  info: RequestInfo;
+  end: () => void;
+}
+
 export class ApiGate implements Gate {
   readonly #bodies: Bodies;
+  readonly #open = new Set<Open>();
 
   constructor(
     private readonly options: ApiGateOptions,
@@ -84,6 +92,11 @@ export class ApiGate implements Gate {
       }
     });
   };
+
+  /** Rights have changed: watches, logs and whatever else is open ends for a user who may not begin it now. */
+  endRefused(): void {
+    for (const { user, info, end } of this.#open) if (!isAllowed(this.options.isReader, user, info)) end();
+  }
 
   readonly onMalformed: Gate["onMalformed"] = (request, response, why) => {
     const { method = "", url = "" } = request;
@@ -118,6 +131,11 @@ export class ApiGate implements Gate {
       return refuse(forbidden({ group, resource: info.isResource ? resource : "", kind: "" }, name, why), why);
     }
     this.port.authorised(request.socket);
+    const stream = upgrade?.socket ?? response;
+    const open: Open = { user, info, end: () => stream.destroy() };
+    this.#open.add(open);
+    signal.addEventListener("abort", () => this.#open.delete(open), { once: true });
+    if (signal.aborted) this.#open.delete(open);
     if (!target.isUtf8) throw noSuchResource();
     await this.#serve({ request, response, info, query, user, upgrade, signal });
   }

@@ -1,11 +1,14 @@
-// Jobs with certificates: validity and names of one, keys, certificate requests and self-signed certificates. The X.509
-// library is loaded with the first such job only: it costs a thread 100 ms and 16 MiB.
+// Jobs with certificates: validity and names of one, keys, certificate requests, self-signed certificates and those of
+// an authority of this node. The X.509 library is loaded with the first such job only: it costs a thread 100 ms and
+// 16 MiB.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type {
   DescribeCertificateJob,
   DescribeCertificateResult,
   DescribedCertificate,
+  IssueCertificatesJob,
+  IssueCertificatesResult,
   MakeCertificateRequestJob,
   MakeCertificateRequestResult,
   MakeSelfSignedJob,
@@ -54,4 +57,9 @@ export async function makeCertificateRequest(job: MakeCertificateRequestJob): Pr
 
 export async function makeSelfSigned(job: MakeSelfSignedJob): Promise<MakeSelfSignedResult> {
   return await (await import("./x509.js")).selfSigned(job);
+}
+
+/** @throws Error for an authority that cannot be read. */
+export async function issueCertificates(job: IssueCertificatesJob): Promise<IssueCertificatesResult> {
+  return await (await import("./x509.js")).issued(job);
 }

@@ -7,6 +7,8 @@ import { createHash, webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";
 import type {
   CertificateSubject,
+  IssueCertificatesJob,
+  IssueCertificatesResult,
   MakeCertificateRequestJob,
   MakeCertificateRequestResult,
   MakeSelfSignedJob,
@@ -15,16 +17,15 @@ import type {
 
 const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
 const SIGNATURE = { name: "ECDSA", hash: "SHA-256" } as const;
-const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
+const USAGES = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" } as const;
 
 export async function certificateRequest(job: MakeCertificateRequestJob): Promise<MakeCertificateRequestResult> {
   const keys = job.key === undefined ? await newKeys() : await readKeys(job.key);
-  const names = alternativeNames(job.subject);
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: subjectName(job.subject),
     keys,
     signingAlgorithm: SIGNATURE,
-    extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)],
+    extensions: namesExtension(job.subject),
   });
   const publicKey = await webcrypto.subtle.exportKey("spki", keys.publicKey);
   return {
@@ -34,10 +35,53 @@ export async function certificateRequest(job: MakeCertificateRequestJob): Promis
   };
 }
 
-export async function selfSigned({ subject, notBefore, notAfter }: MakeSelfSignedJob): Promise<MakeSelfSignedResult> {
-  const keys = await newKeys();
-  const names = alternativeNames(subject);
+export function selfSigned(job: MakeSelfSignedJob): Promise<MakeSelfSignedResult> {
   const { digitalSignature, keyCertSign } = x509.KeyUsageFlags;
+  return authority(job, digitalSignature | keyCertSign, [
+    new x509.ExtendedKeyUsageExtension([USAGES.server]),
+    ...namesExtension(job.subject),
+  ]);
+}
+
+export async function issued(job: IssueCertificatesJob): Promise<IssueCertificatesResult> {
+  const { digitalSignature, keyCertSign, cRLSign, keyEncipherment } = x509.KeyUsageFlags;
+  const issuer =
+    job.authority.key === undefined
+      ? await authority(job.authority, digitalSignature | keyCertSign | cRLSign)
+      : job.authority;
+  const signer = await readKeys(issuer.key);
+  const { subjectName: issuerName } = new x509.X509Certificate(issuer.certificate);
+  const all = job.wanted.map(async ({ subject, usage, notBefore, notAfter }) => {
+    const keys = await newKeys();
+    const certificate = await x509.X509CertificateGenerator.create({
+      subject: subjectName(subject),
+      issuer: issuerName,
+      publicKey: keys.publicKey,
+      signingKey: signer.privateKey,
+      signingAlgorithm: SIGNATURE,
+      notBefore: new Date(notBefore),
+      notAfter: new Date(notAfter),
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(digitalSignature | keyEncipherment, true),
+        new x509.ExtendedKeyUsageExtension([USAGES[usage]]),
+        ...namesExtension(subject),
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+        await x509.AuthorityKeyIdentifierExtension.create(signer.publicKey),
+      ],
+    });
+    return await pairOf(certificate, keys);
+  });
+  return { authority: issuer, issued: await Promise.all(all) };
+}
+
+/** A certificate that is signed with its own key, and may sign others. */
+async function authority(
+  { subject, notBefore, notAfter }: MakeSelfSignedJob,
+  usages: x509.KeyUsageFlags,
+  extensions: readonly x509.Extension[] = [],
+): Promise<MakeSelfSignedResult> {
+  const keys = await newKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: subjectName(subject),
     keys,
@@ -46,12 +90,19 @@ export async function selfSigned({ subject, notBefore, notAfter }: MakeSelfSigne
     notAfter: new Date(notAfter),
     extensions: [
       new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(digitalSignature | keyCertSign, true),
-      new x509.ExtendedKeyUsageExtension([SERVER_AUTH]),
-      ...(names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)]),
+      new x509.KeyUsagesExtension(usages, true),
+      ...extensions,
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { certificate: pem(certificate.toString("pem")), key: await keyPem(keys.privateKey) };
+  return await pairOf(certificate, keys);
+}
+
+async function pairOf(
+  certificate: x509.X509Certificate,
+  { privateKey }: webcrypto.CryptoKeyPair,
+): Promise<MakeSelfSignedResult> {
+  return { certificate: pem(certificate.toString("pem")), key: await keyPem(privateKey) };
 }
 
 async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
@@ -79,9 +130,10 @@ function subjectName({ organizations = [], commonName }: CertificateSubject): x5
   return new x509.Name([...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }]);
 }
 
-function alternativeNames({ dnsNames = [], ips = [] }: CertificateSubject): x509.JsonGeneralName[] {
-  return [
+function namesExtension({ dnsNames = [], ips = [] }: CertificateSubject): x509.Extension[] {
+  const names = [
     ...dnsNames.map((value) => ({ type: "dns" as const, value })),
     ...ips.map((value) => ({ type: "ip" as const, value })),
   ];
+  return names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)];
 }

@@ -64,7 +64,8 @@ export class WatchedFiles {
     try {
       const contents = await Promise.all(this.options.paths.map((path) => readFile(path, "utf8")));
       const joined = contents.join("\0");
-      if (joined === this.last || this.isClosed()) return;
+      // Files that are as they were before a problem are delivered again.
+      if ((joined === this.last && this.problem === undefined) || this.isClosed()) return;
       this.options.onContents(contents);
       this.last = joined;
       this.problem = undefined;

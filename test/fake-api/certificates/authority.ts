@@ -10,7 +10,7 @@ import {
   sign,
   type KeyObject,
 } from "node:crypto";
-import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import { bitString, context, decode, encode, integer, oid, sequence, TAG, time, toPem } from "./der.js";
 import { alternativeNames, distinguishedName, EXTENSION, USAGE } from "./names.js";
 
