@@ -5,6 +5,7 @@ import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { resourceNamed } from "./objects/resources.js";
+import type { Transaction } from "./store/transaction.js";
 import { createObject } from "./verbs/create.js";
 import type { World, WriteContext } from "./world.js";
 
@@ -21,12 +22,17 @@ export async function furnish(world: World): Promise<void> {
   const missing = NAMESPACES.filter((name) => world.store.get(resource, name) === undefined);
   if (missing.length === 0) return;
   await world.store.change((tx) => {
-    const context: WriteContext = { world, tx, user: SYSTEM, dryRun: false, unknownFields: "Ignore", warnings: [] };
+    const context = serverContext(world, tx);
     for (const name of missing) {
       const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
       createObject({ resource, namespace: "", name }, body, context);
     }
   });
+}
+
+/** For a change that the server makes by itself. */
+export function serverContext(world: World, tx: Transaction, warnings: string[] = []): WriteContext {
+  return { world, tx, user: SYSTEM, dryRun: false, unknownFields: "Warn", warnings };
 }
 
 export function expireEvents({ store, clock }: World & { clock: Clock }, log: Pick<Logger, "warn">): Timer {

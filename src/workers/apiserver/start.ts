@@ -11,6 +11,7 @@ import { SecurePort } from "../server/ports/secure-port.js";
 import { ApiGate } from "./doors/gate.js";
 import { Watches } from "./doors/watches.js";
 import { expireEvents, furnish } from "./furnish.js";
+import { HandEdits } from "./hand-edits.js";
 import { RESOURCES } from "./objects/resources.js";
 import { Readers } from "./readers.js";
 import { Store } from "./store/store.js";
@@ -28,6 +29,8 @@ export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, ApiSer
   const world: World = { store, clock, nodeName, volumesDir };
   await furnish(world);
   const expiry = expireEvents(world, log);
+  const edits = new HandEdits(world, log);
+  await edits.start();
   let gate: ApiGate | undefined;
   const readers = new Readers({
     path: init.readersFile,
@@ -59,6 +62,7 @@ export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, ApiSer
       watches.endAll();
       readers.close();
       await port.close();
+      await edits.close();
       await store.close();
     },
   };

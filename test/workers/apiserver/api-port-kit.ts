@@ -28,11 +28,12 @@ interface Pair {
 }
 
 const quiet = (): void => undefined;
-const LOG = { info: quiet, debug: quiet, warn: quiet, error: quiet } as unknown as Logger;
 
 export class ApiPort implements AsyncDisposable {
   /** Method and target of each request to the kubelet. */
   asked: string[] = [];
+  /** Paths and texts of the log's warnings. */
+  warnings: string[] = [];
   private stop: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
@@ -47,8 +48,11 @@ export class ApiPort implements AsyncDisposable {
     const dir = await mkdtemp(join(tmpdir(), "api-port-"));
     const files = apiServerFiles(dir);
     const port = await freePort();
+    const warnings: string[] = [];
+    const warn = (fields: { path?: string }, text: string): number => warnings.push(`${fields.path ?? ""}: ${text}`);
+    const log = { info: quiet, debug: quiet, warn, error: quiet } as unknown as Logger;
     const deps: CredentialsDeps = {
-      ...{ files, nodeName: "node-1", address: "127.0.0.1", port, clock: systemClock, log: LOG },
+      ...{ files, nodeName: "node-1", address: "127.0.0.1", port, clock: systemClock, log },
       withTasks: (work) =>
         work({ describe: (pem) => Promise.resolve(describeCertificate({ pem })), issue: issueCertificates }),
     };
@@ -70,13 +74,14 @@ export class ApiPort implements AsyncDisposable {
     await new Promise<void>((resolve) => kubelet.listen(adminSocket, resolve));
     const opened = new ApiPort(dir, port, files, kubelet, await readFile(files.caCert, "utf8"));
     opened.asked = asked;
+    opened.warnings = warnings;
     const init: ApiServerInit = {
       ...{ address: "127.0.0.1", port, nodeName: "node-1", adminSocket },
       tls: { certFile: files.servingCert, keyFile: files.servingKey, minVersion: "TLSv1.2", ciphers: [], curves: [] },
       ...{ clientCAFile: files.caCert, readersFile: files.readers, directory: files.store, volumesDir: files.volumes },
     };
     const running = await startApiServer({
-      ...{ init, log: LOG, clock: systemClock, upcallsWithin: () => upcalls },
+      ...{ init, log, clock: systemClock, upcallsWithin: () => upcalls },
     } as unknown as WorkerContext<ApiServerInit, ApiServerUpcalls>);
     opened.stop = () => running.drain();
     await running.control.listening();

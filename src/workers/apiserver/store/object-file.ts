@@ -33,6 +33,8 @@ export function objectOf(text: string, path: string, resource: Resource): ApiObj
   }
   const object = value as unknown as ApiObject;
   if (object.kind !== resource.kind) throw new Error(`its kind is ${object.kind} instead of ${resource.kind}`);
+  // A file may leave out what its folder says.
+  if (resource.namespaced) object.metadata.namespace ??= path.split("/")[1] ?? "";
   const expected = pathOf(resource, object);
   if (expected !== path) throw new Error(`an object of this name and namespace belongs into ${expected}`);
   return object;

@@ -91,6 +91,36 @@ export class Store {
     return [...table].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
+  /** The folder of the files of objects. */
+  get folder(): string {
+    return join(this.options.directory, "objects");
+  }
+
+  /** Paths of all files, below the folder. */
+  paths(): string[] {
+    return [...this.#digests.keys()];
+  }
+
+  /** The text of a file that is not as this store left it; undefined: it is. "busy": the store writes it. */
+  async edited(path: string): Promise<{ text: string | undefined } | "busy" | undefined> {
+    const known = this.#digests.get(path);
+    const text = await this.#disk.read(join(this.folder, path));
+    if (this.#behind.has(path) || this.#digests.get(path) !== known) return "busy";
+    return (text === undefined ? undefined : digestOf(text)) === known ? undefined : { text };
+  }
+
+  /** Writes a file as its object is, if it is not about to be written; without an object it is removed. */
+  restore(resource: Resource, path: string, object: ApiObject | undefined): void {
+    if (this.#behind.has(path) || this.#closed) return;
+    this.#behind.set(path, { resource, object });
+    this.#working ??= this.#work();
+  }
+
+  /** Keeps the text of a file that no object can have. */
+  async setAside(path: string, text: string): Promise<void> {
+    await this.#disk.replace(`${join(this.folder, path)}.rejected`, text, 0o600);
+  }
+
   since(resource: Resource, revision: number): Change[] {
     return this.#history.since(resource, revision);
   }
@@ -132,12 +162,12 @@ export class Store {
   }
 
   async #work(): Promise<void> {
-    while (this.#pending.length > 0) {
+    do {
       await this.#commit(this.#pending.splice(0, MAX_BATCH));
       // Files follow when no change waits; a busy store writes the newest version only.
       if (this.#pending.length === 0) await this.#writeFiles();
       if (this.#journal.bytes > (this.options.maxLogBytes ?? MAX_LOG_BYTES)) await this.#tryCompact();
-    }
+    } while (this.#pending.length > 0);
     this.#working = undefined;
   }
 
@@ -197,7 +227,7 @@ export class Store {
   }
 
   async #writeFile(path: string, resource: Resource, object: ApiObject | undefined): Promise<void> {
-    const whole = join(this.options.directory, "objects", path);
+    const whole = join(this.folder, path);
     if (object === undefined) {
       await this.#disk.remove(whole);
       this.#digests.delete(path);
@@ -231,9 +261,8 @@ export class Store {
     const logged = new Map<string, Entry[]>();
     for (const entry of entries) logged.set(entry.path, [...(logged.get(entry.path) ?? []), entry]);
     this.#revision = Math.max(checkpoint.revision, entries.at(-1)?.revision ?? 0);
-    const folder = join(this.options.directory, "objects");
-    for (const whole of await this.#disk.files(folder)) {
-      const path = whole.slice(folder.length + 1);
+    for (const whole of await this.#disk.files(this.folder)) {
+      const path = whole.slice(this.folder.length + 1);
       const resource = this.options.resources.find(({ key }) => path.startsWith(`${key}/`));
       if (resource === undefined || !path.endsWith(".json")) continue;
       const text = (await this.#disk.read(whole)) ?? "";
