@@ -6,7 +6,7 @@ import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/telemetry/metrics/threads.js";
 import type { Settings } from "../command/settings.js";
-import { dockershimInit, DockershimThread } from "../threads/dockershim-thread.js";
+import { dockershimThread } from "../threads/dockershim-thread.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { spawnWorkerThread } from "../threads/spawn-worker.js";
 import { ThreadContext } from "../threads/thread-context.js";
@@ -16,7 +16,7 @@ import type { StopRequest } from "./unix/signals.js";
 
 /** For this kubelet's pods: one more of its threads. The CRI clients wait for its socket as for that of any runtime. */
 export function startDockerRuntime(settings: Settings, threads: NodeThreads): void {
-  const shim = new DockershimThread({ context: threads.context, init: dockershimInit(settings) });
+  const shim = dockershimThread(threads.context, settings);
   threads.add("dockershim", shim);
   shim.thread.startInBackground();
 }
@@ -47,7 +47,7 @@ export async function serveDocker(settings: Settings, { log, clock, stop }: Serv
       giveUp(1);
     },
   });
-  const shim = new DockershimThread({ context, init: dockershimInit(settings) });
+  const shim = dockershimThread(context, settings);
   const systemd = systemdNotifier(process.env, log);
   try {
     await shim.thread.startTried();

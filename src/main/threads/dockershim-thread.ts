@@ -2,44 +2,22 @@
 // --experimental-dockershim alone.
 
 import { join } from "node:path";
-import type { DockershimControl, DockershimInit } from "../../shared/contracts/dockershim.js";
-import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
+import type { DockershimInit } from "../../shared/contracts/dockershim.js";
 import type { Settings } from "../command/settings.js";
-import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import { PlainThread } from "./plain-thread.js";
 import type { ThreadHost } from "./thread-host.js";
-
-export interface DockershimThreadOptions {
-  context: ThreadHost<"dockershim">;
-  init: DockershimInit;
-}
 
 /** Streams and stops of the Engine have this time to end. */
 const DRAIN_MS = 5000;
 
-export class DockershimThread {
-  readonly thread: SupervisedThread<DockershimControl>;
-
-  constructor({ context, init }: DockershimThreadOptions) {
-    this.thread = superviseThread<DockershimControl, DockershimInit>({
-      ...context.common("dockershim"),
-      init: () => init,
-      drainDeadlineMs: DRAIN_MS,
-      onRunning: () => undefined,
-      onExit: (exit) => context.exited(exit),
-    });
-  }
-
-  /** For /metrics. */
-  async metrics(): Promise<MetricSnapshot[]> {
-    return [await this.thread.call.metrics()];
-  }
-
-  stop(): Promise<void> {
-    return this.thread.stop();
-  }
+export function dockershimThread(
+  context: ThreadHost<"dockershim">,
+  settings: Settings,
+): PlainThread<"dockershim", DockershimInit> {
+  return new PlainThread({ name: "dockershim", context, init: dockershimInit(settings), drainDeadlineMs: DRAIN_MS });
 }
 
-export function dockershimInit({
+function dockershimInit({
   docker,
   rootDir,
   runtime,

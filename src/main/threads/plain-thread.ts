@@ -1,0 +1,41 @@
+// A thread that works from its init data alone: main starts it, stops it and reads its metrics.
+
+import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
+import { superviseThread, type SupervisedThread } from "./supervisor.js";
+import type { NodeThread, ThreadHost } from "./thread-host.js";
+
+interface PlainControl {
+  metrics(): Promise<MetricSnapshot>;
+}
+
+export interface PlainThreadOptions<Name extends string, Init, Upcalls extends object> {
+  name: Name;
+  context: ThreadHost<Name>;
+  init: Init;
+  upcalls?: Upcalls;
+  /** For work that has begun, at a stop. */
+  drainDeadlineMs: number;
+}
+
+export class PlainThread<Name extends string, Init, Upcalls extends object = object> implements NodeThread {
+  readonly thread: SupervisedThread<PlainControl>;
+
+  constructor({ name, context, init, upcalls, drainDeadlineMs }: PlainThreadOptions<Name, Init, Upcalls>) {
+    this.thread = superviseThread<PlainControl, Init>({
+      ...context.common(name),
+      init: () => init,
+      upcalls: upcalls ?? {},
+      drainDeadlineMs,
+      onRunning: () => undefined,
+      onExit: (exit) => context.exited(exit),
+    });
+  }
+
+  async metrics(): Promise<MetricSnapshot[]> {
+    return [await this.thread.call.metrics()];
+  }
+
+  stop(): Promise<void> {
+    return this.thread.stop();
+  }
+}
