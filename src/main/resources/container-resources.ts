@@ -1,14 +1,14 @@
 // Linux resource values as they go to the runtime: of one container (CRI LinuxContainerResources), and of a whole pod.
 
+import { bytesOf, isPositive } from "../../shared/kubernetes/api/pod-requests.js";
 import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../shared/kubernetes/api/qos.js";
 import { milliValue, type QuantityLike } from "../../shared/kubernetes/api/quantity.js";
 import { LinuxContainerResources } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US } from "./cpu.js";
 import { memoryHigh, reservedMemory, swapLimit, type MemoryQos, type Swap } from "./memory-values.js";
 import { oomScoreAdj } from "./oom-score.js";
 import { hugePageLimits } from "./page-sizes.js";
-import { bytesOf, isPositive } from "./pod-requests.js";
-import { qosClass } from "./qos.js";
 
 export interface ContainerResourceOptions {
   /** Memory capacity of the node, bytes. */

@@ -3,8 +3,8 @@
 
 import type { QOSClass } from "../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../shared/kubernetes/api/qos.js";
 import { isCriticalPod } from "./oom-score.js";
-import { qosClass } from "./qos.js";
 
 /** Gate MemoryQoS is on. */
 export interface MemoryQos {

@@ -1,10 +1,10 @@
 // oom_score_adj of a container: how readily the kernel kills it when the node runs out of memory.
 
 import { containerNamed, perSpec } from "../../shared/kubernetes/api/per-spec.js";
+import { bytesOf, hasPodLevelResources, podRequests, sumOf } from "../../shared/kubernetes/api/pod-requests.js";
 import { CRITICAL_PRIORITY, isSidecar, type Container, type Pod } from "../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../shared/kubernetes/api/qos.js";
 import { value } from "../../shared/kubernetes/api/quantity.js";
-import { bytesOf, hasPodLevelResources, podRequests, sumOf } from "./pod-requests.js";
-import { qosClass } from "./qos.js";
 const GUARANTEED_OOM_SCORE_ADJ = -997;
 const BEST_EFFORT_OOM_SCORE_ADJ = 1000;
 const BURSTABLE_MIN = 3n;

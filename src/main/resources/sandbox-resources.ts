@@ -1,11 +1,11 @@
 // The resources of a whole pod in RunPodSandbox (LinuxPodSandboxConfig.resources and .overhead): sums it
 // may size a virtual machine by. The two are apart: resources carries no overhead.
 
+import { podRequests, podLimits, sumOf, bytesOf } from "../../shared/kubernetes/api/pod-requests.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { value } from "../../shared/kubernetes/api/quantity.js";
 import { LinuxContainerResources } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { cpuAndMemory } from "./container-resources.js";
-import { podRequests, podLimits, sumOf, bytesOf } from "./pod-requests.js";
 
 interface SandboxResources {
   resources: LinuxContainerResources;

@@ -3,9 +3,9 @@
 
 import { ApiError, forbidden } from "../../../src/workers/apiserver/objects/errors.js";
 import { fieldsAt, isSame, listAt, textAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
-import { isQuantity, nanosOf } from "../../../src/workers/apiserver/objects/quantities.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
+import { isQuantity, nanosOf } from "../strategies/quantities.js";
 
 export function admitResize(
   { resource, name }: Target,

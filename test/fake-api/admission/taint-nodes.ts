@@ -1,6 +1,7 @@
 // The TaintNodesByCondition plug-in: a new node takes no pods until a controller has seen it Ready.
 
-import { ensureFields, listAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import { listAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import { ensureFields } from "../fields.js";
 
 export const NOT_READY = "node.kubernetes.io/not-ready";
 

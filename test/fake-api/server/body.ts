@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { parse } from "yaml";
 import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
-import { badRequest, tooLarge, unsupportedMediaType } from "../../../src/workers/apiserver/objects/errors.js";
+import { ApiError, badRequest, unsupportedMediaType } from "../../../src/workers/apiserver/objects/errors.js";
 import { isFields, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { fromProtobuf } from "./protobuf.js";
 
@@ -24,7 +24,7 @@ export async function readBody(request: ApiRequest): Promise<Buffer> {
     size += chunk.length;
     if (size <= LIMIT) chunks.push(chunk);
   }
-  if (size > LIMIT) throw tooLarge();
+  if (size > LIMIT) throw new ApiError(413, "RequestEntityTooLarge", `Request entity too large: limit is ${LIMIT}`);
   return Buffer.concat(chunks);
 }
 

@@ -5,7 +5,7 @@ import type { Http2ServerResponse } from "node:http2";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { PROTOBUF_TYPE } from "../../../src/shared/kubernetes/api/client/call/body.js";
-import { notAcceptable } from "../../../src/workers/apiserver/objects/errors.js";
+import { ApiError } from "../../../src/workers/apiserver/objects/errors.js";
 import type { ApiRequest } from "./body.js";
 import { toProtobuf, wantsProtobuf } from "./protobuf.js";
 
@@ -23,7 +23,9 @@ export function checkAccept(request: ApiRequest): void {
     const isPlain = !parameters.some((parameter) => parameter.startsWith("as="));
     return isPlain && ["*/*", "application/*", "application/json", PROTOBUF_TYPE].includes(type);
   });
-  if (!takesOne) throw notAcceptable(OFFERED);
+  if (takesOne) return;
+  const message = `406: Not Acceptable\n\nAvailable representations: ${OFFERED.join(", ")}`;
+  throw new ApiError(406, "NotAcceptable", message, {});
 }
 
 /** JSON, or protobuf where the client prefers it. */

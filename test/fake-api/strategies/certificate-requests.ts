@@ -4,16 +4,15 @@
 import { FieldError, forbidden } from "../../../src/workers/apiserver/objects/errors.js";
 import {
   copyOf,
-  ensureFields,
   fieldsAt,
   listAt,
   nowText,
-  setDefault,
   textAt,
   type ApiObject,
 } from "../../../src/workers/apiserver/objects/object.js";
 import type { Usage } from "../certificates/authority.js";
 import { readSigningRequest, type SigningRequest } from "../certificates/signing-request.js";
+import { ensureFields, setDefault } from "../fields.js";
 import { resourceNamed } from "../resources.js";
 import type { World } from "../world.js";
 import type { Strategy } from "./strategy.js";

@@ -1,14 +1,7 @@
 // Defaults of containers and their probes, as every client finds them filled in.
 
-import {
-  ensureFields,
-  fieldsAt,
-  isFields,
-  listAt,
-  setDefault,
-  textAt,
-  type Fields,
-} from "../../../src/workers/apiserver/objects/object.js";
+import { fieldsAt, isFields, listAt, textAt, type Fields } from "../../../src/workers/apiserver/objects/object.js";
+import { ensureFields, setDefault } from "../fields.js";
 
 /** Kinds of containers of a pod spec, by field. */
 export const CONTAINER_LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;

@@ -9,9 +9,9 @@ import {
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { isQuantity, nanosOf } from "../../../src/workers/apiserver/objects/quantities.js";
 import type { Resource } from "../resources.js";
 import { CONTAINER_LISTS } from "./containers.js";
+import { isQuantity, nanosOf } from "./quantities.js";
 
 const QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;

@@ -3,12 +3,12 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import {
-  ensureFields,
   nowText,
   type ApiObject,
   type Fields,
   type ObjectMeta,
 } from "../../../src/workers/apiserver/objects/object.js";
+import { ensureFields } from "../fields.js";
 import { apiVersionOf, resourceNamed, type Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
 import type { World } from "../world.js";

@@ -2,17 +2,16 @@
 
 import { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
 import {
-  ensureFields,
   fieldsAt,
   isFields,
   isSame,
   listAt,
   nowText,
-  setDefault,
   textAt,
   type ApiObject,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { canonicalAmounts, canonicalResources } from "../../../src/workers/apiserver/objects/quantities.js";
+import { ensureFields, setDefault } from "../fields.js";
+import { canonicalAmounts, canonicalResources } from "./quantities.js";
 import { coreEventShape, nodeShape } from "./shape.js";
 import type { Strategy } from "./strategy.js";
 

@@ -6,16 +6,15 @@ import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
 import {
   copyOf,
-  ensureFields,
   fieldsAt,
   isSame,
   listAt,
-  setDefault,
   textAt,
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
 import { readSigningRequestDer } from "../certificates/signing-request.js";
+import { ensureFields, setDefault } from "../fields.js";
 import type { Strategy } from "./strategy.js";
 
 const DAY_S = 86_400;

@@ -1,16 +1,15 @@
 // Defaults of a pod, in the order a decoder of the real server fills them in.
 
 import {
-  ensureFields,
   fieldsAt,
   isFields,
   listAt,
-  setDefault,
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { canonicalAmounts, canonicalResources } from "../../../src/workers/apiserver/objects/quantities.js";
+import { ensureFields, setDefault } from "../fields.js";
 import { CONTAINER_LISTS, defaultContainer, requestsFromLimits } from "./containers.js";
+import { canonicalAmounts, canonicalResources } from "./quantities.js";
 import { podShape } from "./shape.js";
 import { defaultVolume } from "./volumes.js";
 

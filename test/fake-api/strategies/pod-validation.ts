@@ -10,8 +10,8 @@ import {
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { isQuantity, nanosOf } from "../../../src/workers/apiserver/objects/quantities.js";
 import { CONTAINER_LISTS } from "./containers.js";
+import { isQuantity, nanosOf } from "./quantities.js";
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
 export function podErrors(pod: ApiObject): FieldError[] {

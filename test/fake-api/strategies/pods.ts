@@ -3,7 +3,6 @@
 import type { FieldError } from "../../../src/workers/apiserver/objects/errors.js";
 import {
   copyOf,
-  ensureFields,
   fieldsAt,
   isFields,
   listAt,
@@ -15,9 +14,10 @@ import {
   ephemeralErrors,
   podStatusErrors,
   podUpdateErrors,
+  qosOf,
   resizeErrors,
 } from "../../../src/workers/apiserver/objects/pod-updates.js";
-import { qosClass } from "../../../src/workers/apiserver/objects/qos.js";
+import { ensureFields } from "../fields.js";
 import { CONTAINER_LISTS } from "./containers.js";
 import { defaultPod } from "./pod-defaults.js";
 import { podErrors } from "./pod-validation.js";
@@ -29,7 +29,7 @@ export const podStrategy: Strategy = {
 
   prepareCreate(pod) {
     pod.metadata.generation = 1;
-    pod.status = { phase: "Pending", qosClass: qosClass(pod.spec ?? {}) };
+    pod.status = { phase: "Pending", qosClass: qosOf(pod.spec ?? {}) };
   },
 
   validate: podErrors,

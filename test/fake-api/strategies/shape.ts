@@ -1,14 +1,14 @@
 // Fields without omitempty. A server in Go always writes them, as null or zero, whether they were sent or not.
 
 import {
-  ensureFields,
   fieldsAt,
   isFields,
   listAt,
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { canonicalAmounts, canonicalResources } from "../../../src/workers/apiserver/objects/quantities.js";
+import { ensureFields } from "../fields.js";
+import { canonicalAmounts, canonicalResources } from "./quantities.js";
 
 function nullIfAbsent(target: Fields, ...fields: readonly string[]): void {
   for (const field of fields) target[field] ??= null;

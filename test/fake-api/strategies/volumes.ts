@@ -1,13 +1,7 @@
 // Defaults of a pod's volumes: the modes and types that a node relies on being filled in.
 
-import {
-  isFields,
-  listAt,
-  setDefault,
-  fieldsAt,
-  textAt,
-  type Fields,
-} from "../../../src/workers/apiserver/objects/object.js";
+import { isFields, listAt, fieldsAt, textAt, type Fields } from "../../../src/workers/apiserver/objects/object.js";
+import { setDefault } from "../fields.js";
 import { pullPolicyOf } from "./containers.js";
 
 const MODE = 0o644;

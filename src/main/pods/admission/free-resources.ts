@@ -1,9 +1,9 @@
 // Does the pod fit beside those that were admitted? The first resource that is short names the refusal; all that are
 // short are what preemption would have to free.
 
+import { podRequests } from "../../../shared/kubernetes/api/pod-requests.js";
 import { milliValue, value, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import type { MissingResource } from "../../model/refusal.js";
-import { podRequests } from "../../resources/pod-requests.js";
 import { withoutMissingExtended } from "./extended-resources.js";
 import type { AdmissionContext, AdmissionHandler } from "./handler.js";
 

@@ -1,9 +1,9 @@
 // All admit handlers in the order of their calls; the first rejection wins. For a new pod, the resource managers are
 // called between the first two handlers and the rest (node-admission.ts).
 
+import { hasPodLevelResources } from "../../../shared/kubernetes/api/pod-requests.js";
 import { featuresMissing, featuresToRun } from "../../model/declared-features.js";
 import type { Refusal } from "../../model/refusal.js";
-import { hasPodLevelResources } from "../../resources/pod-requests.js";
 import { appArmorHandler } from "./app-armor.js";
 import { resourcesHandler } from "./free-resources.js";
 import type { AdmissionContext, AdmissionHandler } from "./handler.js";

@@ -3,13 +3,13 @@
 // unnecessary because of the other chosen pods; no chosen pod has an equal or higher priority than the new one.
 
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
+import { podRequests, sumOf } from "../../../shared/kubernetes/api/pod-requests.js";
 import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { milliValue, value } from "../../../shared/kubernetes/api/quantity.js";
 import type { MissingResource } from "../../model/refusal.js";
 import { isCriticalPod } from "../../resources/oom-score.js";
-import { podRequests, sumOf } from "../../resources/pod-requests.js";
-import { qosClass } from "../../resources/qos.js";
 
 /** Even without all that may go, room would be missing. */
 function noRoomError(missing: readonly MissingResource[]): OperatorError {

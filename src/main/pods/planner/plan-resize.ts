@@ -3,6 +3,7 @@
 // (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
 
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { isPositive } from "../../../shared/kubernetes/api/pod-requests.js";
 import { isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
 import {
   ContainerState,
@@ -12,7 +13,6 @@ import {
 import { newestIn, newestOf } from "../../model/observed-containers.js";
 import { changedResources } from "../../model/pod-resources.js";
 import type { ResizedContainer } from "../../model/step.js";
-import { isPositive } from "../../resources/pod-requests.js";
 import { killReason } from "./kill-reason.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { type PlanInput } from "./plan-context.js";

@@ -1,9 +1,9 @@
 // Compares a container's allocated CPU and memory with the values last set in the runtime.
 
 import type { ResourceRequirements } from "../../../shared/kubernetes/api/meta.js";
+import { isPositive } from "../../../shared/kubernetes/api/pod-requests.js";
 import type { Container } from "../../../shared/kubernetes/api/pod.js";
 import { type Resizable, changedResources } from "../../model/pod-resources.js";
-import { isPositive } from "../../resources/pod-requests.js";
 import type { PlanInput } from "./plan-context.js";
 
 /** True if the container must be restarted to get its new values. */

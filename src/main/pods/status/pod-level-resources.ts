@@ -2,13 +2,13 @@
 // Pure. Upstream reads the pod's cgroup back; here they are the values that the kubelet wrote to it last, which
 // rounding has not changed.
 
+import { podLimits, podRequests, sumOf } from "../../../shared/kubernetes/api/pod-requests.js";
 import type { PodPhase, PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod, ResourceList } from "../../../shared/kubernetes/api/pod.js";
 import { milliValue, printQuantity, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { withResources, type PodResources } from "../../model/pod-resources.js";
 import { podCgroupLimits } from "../../resources/cgroups/cgroup-limits.js";
 import { MIN_SHARES } from "../../resources/cpu.js";
-import { podLimits, podRequests, sumOf } from "../../resources/pod-requests.js";
 
 /** Values at or below these are the kernel's minimum: they don't show the requested value. */
 const MIN_REQUEST_MILLI = MIN_SHARES;

@@ -3,6 +3,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
@@ -10,7 +11,6 @@ import { knownRuntimeHandler } from "../../containers/runtime/runtime-handlers.j
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { ProbeResults } from "../../model/probe-results.js";
 import type { RestartGates } from "../../model/restart.js";
-import { qosClass } from "../../resources/qos.js";
 import type { Resizes } from "../admission/resizes.js";
 import { PodStatuses } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";

@@ -1,12 +1,12 @@
 // Resizes that can never be done here, even if other pods leave the node. Pure.
 
+import { podRequests, sumOf } from "../../../shared/kubernetes/api/pod-requests.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { milliValue, value } from "../../../shared/kubernetes/api/quantity.js";
 import { featuresToUpdate, type DeclarableFeature } from "../../model/declared-features.js";
 import { changedResources, resourcesOf, type Resizable } from "../../model/pod-resources.js";
 import type { NodeResources } from "../node-capacity.js";
-import { podRequests, sumOf } from "../pod-requests.js";
-import { qosClass } from "../qos.js";
 
 /** The resizes that the node's settings allow; gates have upstream's names without their common prefix. */
 export interface ResizeRules {

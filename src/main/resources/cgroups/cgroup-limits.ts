@@ -1,13 +1,13 @@
 // Values of a pod's own cgroup and of the QoS tiers. A limit is set on the pod only if nothing inside may run without
 // one.
 
+import { isPositive, podLimits, podRequests, sumOf } from "../../../shared/kubernetes/api/pod-requests.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { milliValue, value } from "../../../shared/kubernetes/api/quantity.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
 import { reservedMemory } from "../memory-values.js";
 import { hugePagesAsked, hugePageSizeName } from "../page-sizes.js";
-import { isPositive, podLimits, podRequests, sumOf } from "../pod-requests.js";
-import { qosClass } from "../qos.js";
 import type { CgroupLimits } from "./cgroup-values.js";
 
 export interface PodCgroupOptions {

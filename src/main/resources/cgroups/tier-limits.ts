@@ -1,13 +1,13 @@
 // Values of the QoS tiers, computed from the running pods. They are the CPU weight of each tier, and the memory that is
 // kept for the tiers above it. Pure. Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
 
+import { podRequests, sumOf } from "../../../shared/kubernetes/api/pod-requests.js";
 import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { value, milliValue } from "../../../shared/kubernetes/api/quantity.js";
 import { milliCpuToShares, MIN_SHARES } from "../cpu.js";
 import { hugePageSizeName } from "../page-sizes.js";
-import { podRequests, sumOf } from "../pod-requests.js";
-import { qosClass } from "../qos.js";
 import type { CgroupLimits } from "./cgroup-values.js";
 
 export interface TierOptions {

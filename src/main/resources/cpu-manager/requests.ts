@@ -5,9 +5,9 @@
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { isGuaranteedByItself } from "../assignment/pod-level.js";
-import { qosClass } from "../qos.js";
 
 const NANO = 1_000_000_000n;
 

@@ -3,9 +3,9 @@
 // CPUs are never exclusive; a container keeps its CPUs until its pod is released.
 // Source: https://kubernetes.io/docs/concepts/policy/node-resource-managers/
 
+import { hasPodLevelResources } from "../../../shared/kubernetes/api/pod-requests.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { TopologyHint } from "../assignment/resource-manager.js";
-import { hasPodLevelResources } from "../pod-requests.js";
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
 import type { CpuTopology } from "./cpu-topology.js";
 import { emptyPodPool, notWholeCores, tooFewCores, tooFewCpus } from "./errors.js";

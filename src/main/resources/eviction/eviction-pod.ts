@@ -4,11 +4,11 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { EvictionPod, EvictionContainer, EvictionAmounts } from "../../../shared/contracts/eviction.js";
 import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import { volumePath } from "../../../shared/kubernetes/api/pod-paths.js";
+import { podLimits, podRequests } from "../../../shared/kubernetes/api/pod-requests.js";
 import { type Pod, isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { parseQuantity, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { isCriticalPod } from "../oom-score.js";
-import { podLimits, podRequests } from "../pod-requests.js";
-import { qosClass } from "../qos.js";
 
 const DEFAULT_GRACE_SECONDS = 30;
 const STORAGE = "ephemeral-storage";

@@ -5,6 +5,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { hasPodLevelResources } from "../../../shared/kubernetes/api/pod-requests.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Refusal } from "../../model/refusal.js";
@@ -16,7 +17,6 @@ import {
   type ResourceManagers,
   type TopologyHint,
 } from "../assignment/resource-manager.js";
-import { hasPodLevelResources } from "../pod-requests.js";
 import type { TopologyMetrics } from "../topology/metrics.js";
 import type { TopologyPolicy } from "../topology/policy.js";
 

@@ -6,7 +6,9 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
+import { hasPodLevelResources, podRequests } from "../../../shared/kubernetes/api/pod-requests.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { value } from "../../../shared/kubernetes/api/quantity.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -26,8 +28,6 @@ import {
   type TopologyHint,
 } from "../assignment/resource-manager.js";
 import { UnknownHolders } from "../assignment/unknown-holders.js";
-import { hasPodLevelResources, podRequests } from "../pod-requests.js";
-import { qosClass } from "../qos.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { emptyMemory, sameNodes, type MachineMemory, type MemoryBlock } from "./machine-memory.js";
 import { HeldMemory } from "./memory-assignments.js";

@@ -8,8 +8,7 @@ import { withPodDefaults } from "../../tasks/manifest/defaults.js";
 import { Report } from "../../tasks/manifest/report.js";
 import { FieldError, invalid } from "../objects/errors.js";
 import { copyOf, isFields, listAt, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
-import { ephemeralErrors, podStatusErrors, podUpdateErrors, resizeErrors } from "../objects/pod-updates.js";
-import { qosClass } from "../objects/qos.js";
+import { ephemeralErrors, podStatusErrors, podUpdateErrors, qosOf, resizeErrors } from "../objects/pod-updates.js";
 import { releaseClaims } from "./claims.js";
 import type { Strategy } from "./strategy.js";
 
@@ -39,7 +38,7 @@ export const podStrategy: Strategy = {
       lastProbeTime: null,
       lastTransitionTime: nowText(context.world.clock),
     };
-    pod.status = { phase: "Pending", qosClass: qosClass(spec), conditions: [scheduled] };
+    pod.status = { phase: "Pending", qosClass: qosOf(spec), conditions: [scheduled] };
   },
 
   prepareUpdate(next, old, subresource) {

@@ -171,18 +171,6 @@ export function unsupportedPatch(): ApiError {
   return new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 }
 
-/** For servers with other encodings. @internal */
-export function notAcceptable(accepted: readonly string[]): ApiError {
-  const message = `406: Not Acceptable\n\nAvailable representations: ${accepted.join(", ")}`;
-  return new ApiError(406, "NotAcceptable", message, {});
-}
-
-/** For servers in tests. @internal */
-export function tooLarge(): ApiError {
-  const message = "Request entity too large: limit is 3145728";
-  return new ApiError(413, "RequestEntityTooLarge", message);
-}
-
 export function expired(message: string, listMeta: Fields = {}): ApiError {
   return new ApiError(410, "Expired", message, undefined, listMeta);
 }

@@ -43,15 +43,6 @@ export function fieldsAt(from: Fields | undefined, field: string): Fields {
   return isFields(value) ? value : {};
 }
 
-/** The map at a field, put there when there is none. @internal */
-export function ensureFields(from: Fields, field: string): Fields {
-  const value = from[field];
-  if (isFields(value)) return value;
-  const made: Fields = {};
-  from[field] = made;
-  return made;
-}
-
 /** The maps of a list at a field; none when there is no list. */
 export function listAt(from: Fields | undefined, field: string): Fields[] {
   const value = from?.[field];
@@ -61,11 +52,6 @@ export function listAt(from: Fields | undefined, field: string): Fields[] {
 export function textAt(from: Fields | undefined, field: string): string | undefined {
   const value = from?.[field];
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** In place of nothing, null and an empty text. @internal */
-export function setDefault(target: Fields, field: string, value: unknown): void {
-  if (target[field] === undefined || target[field] === null || target[field] === "") target[field] = value;
 }
 
 export function removeField(target: Fields, field: string): void {

@@ -1,9 +1,12 @@
 // Which parts of a pod each update may change: the pod itself, its status, its ephemeral containers, its resources.
 
 import { quote } from "../../../shared/base/text/quote.js";
-import { FieldError } from "./errors.js";
+import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
+import type { PodSpec } from "../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../shared/kubernetes/api/qos.js";
+import { InvalidQuantityError } from "../../../shared/kubernetes/api/quantity.js";
+import { badRequest, FieldError } from "./errors.js";
 import { fieldsAt, isSame, listAt, textAt, type ApiObject, type Fields } from "./object.js";
-import { qosClass } from "./qos.js";
 
 const MAY_CHANGE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
@@ -88,9 +91,18 @@ export function resizeErrors(next: ApiObject, old: ApiObject): FieldError[] {
     });
   });
   if (removed.length > 0) return removed;
-  const before = qosClass(old.spec ?? {});
-  if (qosClass(next.spec ?? {}) === before) return [];
+  const before = qosOf(old.spec ?? {});
+  if (qosOf(next.spec ?? {}) === before) return [];
   return [FieldError.invalid("spec", before, "Pod QOS Class may not change as a result of resizing")];
+}
+
+/** @throws ApiError for an amount that is none */
+export function qosOf(spec: Fields): QOSClass {
+  try {
+    return qosClass({ spec: { ...spec, containers: listAt(spec, "containers") } as unknown as PodSpec });
+  } catch (error) {
+    throw error instanceof InvalidQuantityError ? badRequest(error.message) : error;
+  }
 }
 
 /** A container that ended for good does not run again in the status either. */

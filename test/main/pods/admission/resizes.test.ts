@@ -12,7 +12,7 @@ import { NodeAdmission } from "../../../../src/main/pods/admission/node-admissio
 import { Resizes } from "../../../../src/main/pods/admission/resizes.js";
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
 import type { ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
-import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
+import { podRequests, sumOf } from "../../../../src/shared/kubernetes/api/pod-requests.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { milliValue } from "../../../../src/shared/kubernetes/api/quantity.js";
 import { container, pod } from "../../../support/pods.js";

@@ -1,8 +1,8 @@
 // Rejects pods that would add to the pressure of a node under pressure (reason Evicted).
 
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../../shared/kubernetes/api/qos.js";
 import { isCriticalPod } from "../../../resources/oom-score.js";
-import { qosClass } from "../../../resources/qos.js";
 import type { AdmissionHandler } from "../handler.js";
 import { tolerates } from "./taints.js";
 

@@ -1,16 +1,16 @@
 // The QoS class of a pod. Only cpu and memory above zero count; init containers of every kind count, ephemeral ones do
 // not. It decides the pod's place in the cgroup tree, so it must never change while the pod exists.
 
-import { perSpec } from "../../shared/kubernetes/api/per-spec.js";
-import type { QOSClass } from "../../shared/kubernetes/api/pod-status.js";
-import type { Pod, ResourceList, ResourceRequirements } from "../../shared/kubernetes/api/pod.js";
-import { parseQuantity } from "../../shared/kubernetes/api/quantity.js";
+import { perSpec } from "./per-spec.js";
 import { hasPodLevelResources, isPositive } from "./pod-requests.js";
+import type { QOSClass } from "./pod-status.js";
+import type { Pod, ResourceList, ResourceRequirements } from "./pod.js";
+import { parseQuantity } from "./quantity.js";
 
 const COUNTED = ["cpu", "memory"] as const;
 
 /** @throws InvalidQuantityError for a quantity that cannot be read. */
-export function qosClass(pod: Pod): QOSClass {
+export function qosClass(pod: Pick<Pod, "spec">): QOSClass {
   return qosOf(pod.spec);
 }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podLimits, podRequests, type ResourceSums } from "../../../src/main/resources/pod-requests.js";
-import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
-import { printQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
-import { container, pod, sidecar } from "./pods.js";
+import { podLimits, podRequests, type ResourceSums } from "../../../../src/shared/kubernetes/api/pod-requests.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { printQuantity } from "../../../../src/shared/kubernetes/api/quantity.js";
+import { container, pod, sidecar } from "../../../main/resources/pods.js";
 
 const shown = (sums: ResourceSums): Record<string, string> =>
   Object.fromEntries([...sums].map(([name, quantity]) => [name, printQuantity(quantity)]));

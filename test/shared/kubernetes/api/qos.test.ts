@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { qosClass } from "../../../src/main/resources/qos.js";
-import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
-import { container, pod, sidecar } from "./pods.js";
+import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { qosClass } from "../../../../src/shared/kubernetes/api/qos.js";
+import { container, pod, sidecar } from "../../../main/resources/pods.js";
 
 const both = { cpu: "100m", memory: "64Mi" };
 

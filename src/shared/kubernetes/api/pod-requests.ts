@@ -1,8 +1,8 @@
 // Sums of a pod's requests and limits, with its overhead and its pod-level resources.
 
-import { aggregate } from "../../shared/kubernetes/api/aggregate-resources.js";
-import type { Pod, ResourceList } from "../../shared/kubernetes/api/pod.js";
-import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "../../shared/kubernetes/api/quantity.js";
+import { aggregate } from "./aggregate-resources.js";
+import type { Pod, ResourceList } from "./pod.js";
+import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "./quantity.js";
 
 /** Resource name to exact quantity. A missing name means that no container requests the resource. */
 export type ResourceSums = Map<string, ExactQuantity>;
