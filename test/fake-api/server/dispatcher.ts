@@ -12,7 +12,7 @@ import {
   noSuchResource,
 } from "../../../src/workers/apiserver/objects/errors.js";
 import { requestInfo, type RequestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
-import { isTableWanted, tableLines, toTable } from "../../../src/workers/apiserver/printing/table.js";
+import { formOf, inForm, linesInForm } from "../../../src/workers/apiserver/printing/forms.js";
 import { authenticate } from "../access/authenticate.js";
 import { authorize, refusalText } from "../access/authorize.js";
 import type { ApiCall, CallLog } from "../call-log.js";
@@ -130,10 +130,11 @@ export class Dispatcher {
       return;
     }
     checkAccept(request);
-    const table = isTableWanted(request.headers.accept) ? info.served : undefined;
+    const form = formOf(request.headers.accept);
+    const table = form === "Object" ? undefined : info.served;
     if (info.verb === "watch") {
       entry.code = 200;
-      const asTable = table === undefined ? undefined : tableLines(table, query, this.world.clock);
+      const asTable = table === undefined ? undefined : linesInForm(form, table, query, this.world.clock);
       await this.#watch(info, query, sinkOf(request, response, entry, asTable));
       return;
     }
@@ -143,7 +144,7 @@ export class Dispatcher {
     if (dropsAfter) throw new Dropped();
     entry.code = answer.code;
     const isShown = table !== undefined && ["get", "list"].includes(info.verb);
-    const text = isShown ? toTable(table, answer.text, query, this.world.clock.now()) : answer.text;
+    const text = isShown ? inForm(form, table, answer.text, query, this.world.clock.now()) : answer.text;
     const sent = await sendObject(request, response, answer.code, text);
     Object.assign(entry, { answerBytes: sent.bytes, answerType: sent.type });
   }

@@ -9,9 +9,10 @@ import {
 import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
 import type { RequestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
 import { patchFor } from "../../../src/workers/apiserver/patch/patch-for.js";
+import { readDeleteOptions, type DeleteOptions } from "../../../src/workers/apiserver/verbs/delete-options.js";
 import { review } from "../access/reviews.js";
 import { createObject } from "../registry/create.js";
-import { deleteObject, readDeleteOptions, type DeleteOptions } from "../registry/delete.js";
+import { deleteObject } from "../registry/delete.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { replaceObject, updateObject } from "../registry/update.js";
 import { REVIEWS, type Resource } from "../resources.js";

@@ -16,7 +16,8 @@ import {
   type ApiObject,
   type Fields,
 } from "../../../src/workers/apiserver/objects/object.js";
-import { deleteObject, readDeleteOptions } from "../registry/delete.js";
+import { readDeleteOptions } from "../../../src/workers/apiserver/verbs/delete-options.js";
+import { deleteObject } from "../registry/delete.js";
 import type { Target, WriteContext } from "../registry/request.js";
 import { resourceNamed } from "../resources.js";
 import { keyOf } from "../storage/store.js";

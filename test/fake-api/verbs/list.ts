@@ -1,14 +1,14 @@
 // Lists: selectors, pages with continue tokens, and the versions a client may ask for.
 
-import {
-  badRequest,
-  expired,
-  FieldError,
-  invalid,
-  tooLargeVersion,
-} from "../../../src/workers/apiserver/objects/errors.js";
+import { badRequest, expired, tooLargeVersion } from "../../../src/workers/apiserver/objects/errors.js";
 import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { filterOf } from "../../../src/workers/apiserver/objects/selectors.js";
+import {
+  checkListOptions,
+  isExactList,
+  parseVersion,
+  versionError,
+} from "../../../src/workers/apiserver/verbs/list-options.js";
 import type { Resource } from "../resources.js";
 import { listText } from "../storage/encode.js";
 import type { World } from "../world.js";
@@ -35,7 +35,7 @@ export async function list(
   namespace: string,
   query: URLSearchParams,
 ): Promise<string> {
-  checkQuery(query);
+  checkListOptions(query);
   const { store } = world;
   const filter = filterOf(resource, query);
   const limit = Number(query.get("limit") ?? 0);
@@ -69,15 +69,6 @@ export function selected(world: World, resource: Resource, namespace: string, qu
     .map(([, object]) => object);
 }
 
-/** Undefined if the text is not a version. */
-export function parseVersion(text: string): number | undefined {
-  return /^\d+$/.test(text) ? Number(text) : undefined;
-}
-
-export function versionError(text: string): string {
-  return `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`;
-}
-
 /** A version later than the last change: waited for a while, then refused. */
 export async function awaitVersion({ store, clock }: World, wanted: number): Promise<void> {
   if (wanted <= store.revision) return;
@@ -99,38 +90,9 @@ async function revisionOf(world: World, query: URLSearchParams, token: ContinueT
   const wanted = parseVersion(version);
   if (wanted === undefined) throw badRequest(`invalid resource version: ${versionError(version)}`);
   await awaitVersion(world, wanted);
-  const match = query.get("resourceVersionMatch") ?? "";
-  const isExact = match === "Exact" || (match === "" && Number(query.get("limit") ?? 0) > 0);
-  if (!isExact) return store.revision;
+  if (!isExactList(query)) return store.revision;
   if (wanted < store.compacted) throw expired(TOO_OLD_VERSION);
   return wanted;
-}
-
-function checkQuery(query: URLSearchParams): void {
-  const match = query.get("resourceVersionMatch") ?? "";
-  const version = query.get("resourceVersion") ?? "";
-  const hasToken = (query.get("continue") ?? "") !== "";
-  const refuse = (error: FieldError): Error => invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", [error]);
-  if (query.has("sendInitialEvents")) {
-    throw refuse(FieldError.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-  }
-  if (match !== "") {
-    const path = "resourceVersionMatch";
-    if (hasToken)
-      throw refuse(FieldError.forbidden(path, "resourceVersionMatch is forbidden when continue is provided"));
-    if (version === "") {
-      throw refuse(FieldError.forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
-    }
-    if (match !== "Exact" && match !== "NotOlderThan") {
-      throw refuse(FieldError.unsupported(path, match, ["Exact", "NotOlderThan", ""]));
-    }
-    if (match === "Exact" && version === "0") {
-      throw refuse(FieldError.forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
-    }
-  }
-  if (hasToken && version !== "" && version !== "0") {
-    throw badRequest("specifying resource version is not allowed when using continue");
-  }
 }
 
 function readToken(text: string): ContinueToken | undefined {

@@ -3,15 +3,15 @@
 // Invariant: each watch ends by its timeout, its client, or the server's stop, and releases its resources.
 
 import type { Clock, Timer } from "../../../src/shared/base/clock/clock.js";
-import { ApiError } from "../../../src/workers/apiserver/objects/errors.js";
-import { expired, FieldError, invalid } from "../../../src/workers/apiserver/objects/errors.js";
+import { expired, type ApiError } from "../../../src/workers/apiserver/objects/errors.js";
 import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { filterOf, type Filter } from "../../../src/workers/apiserver/objects/selectors.js";
+import { watchOptions } from "../../../src/workers/apiserver/verbs/list-options.js";
 import { apiVersionOf, type Resource } from "../resources.js";
 import { objectText } from "../storage/encode.js";
 import type { Change } from "../storage/store.js";
 import type { World } from "../world.js";
-import { awaitVersion, parseVersion, versionError } from "./list.js";
+import { awaitVersion } from "./list.js";
 
 /** Output for the lines of a watch. */
 export interface WatchSink {
@@ -78,32 +78,15 @@ interface Plan {
 
 async function planOf(world: World, resource: Resource, query: URLSearchParams): Promise<Plan> {
   const filter = filterOf(resource, query);
-  const version = query.get("resourceVersion") ?? "";
-  const initial = query.get("sendInitialEvents");
-  const match = query.get("resourceVersionMatch") ?? "";
-  const path = "resourceVersionMatch";
-  const refuse = (...errors: FieldError[]): Error => invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors);
-  if (initial !== null && match !== "NotOlderThan") {
-    const text = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-    const unsupported = match === "" ? [] : [FieldError.unsupported(path, match, ["NotOlderThan"])];
-    throw refuse(FieldError.forbidden(path, text), ...unsupported);
-  }
-  if (initial === null && match !== "") {
-    const text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-    throw refuse(FieldError.forbidden(path, text));
-  }
-  const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
-  const wanted = version === "" ? 0 : parseVersion(version);
-  if (wanted === undefined) throw new ApiError(500, "", versionError(version));
-  const wantsList = initial === "true" || initial === "1";
-  if (wantsList) await awaitVersion(world, wanted);
-  const seconds = Number(query.get("timeoutSeconds") ?? 0);
+  const { version, sendsInitial, bookmarks, timeoutMs } = watchOptions(query);
+  if (sendsInitial === true) await awaitVersion(world, version);
+  const sendsAll = sendsInitial ?? version === 0;
   return {
     filter,
-    from: wantsList || (wanted === 0 && initial === null) ? undefined : wanted === 0 ? world.store.revision : wanted,
-    sendsEnd: wantsList && bookmarks,
+    from: sendsAll ? undefined : version === 0 ? world.store.revision : version,
+    sendsEnd: sendsInitial === true && bookmarks,
     bookmarks,
-    timeoutMs: seconds > 0 ? seconds * 1000 : SHORTEST_MS * (1 + Math.random()),
+    timeoutMs: timeoutMs > 0 ? timeoutMs : SHORTEST_MS * (1 + Math.random()),
   };
 }
 

@@ -112,9 +112,15 @@ export class ApiPort implements AsyncDisposable {
     });
   }
 
-  async ask(pair: Pair, method: string, path: string, body?: unknown, type = "application/json"): Promise<Reply> {
+  async ask(
+    pair: Pair,
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Reply> {
     const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
-    const headers = { "content-type": type, "content-length": Buffer.byteLength(text) };
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...more };
     const options = { ...{ host: "127.0.0.1", port: this.port, ca: this.ca, agent: false }, ...pair };
     return await new Promise((resolve, reject) => {
       const sent = httpsRequest({ ...options, method, path, headers }, (response) => {

@@ -148,7 +148,7 @@ describe("the port of the API", () => {
       ["k8s\0garbage", "application/vnd.kubernetes.protobuf", 400],
       ["<a/>", "application/xml", 415],
     ] as const) {
-      equal((await api.ask(admin, "POST", MAPS, body, type)).status, status, body);
+      equal((await api.ask(admin, "POST", MAPS, body, { "content-type": type })).status, status, body);
     }
   });
 

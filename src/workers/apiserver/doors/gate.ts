@@ -30,7 +30,7 @@ import {
 import { requestInfo, type RequestInfo } from "../objects/request-info.js";
 import type { Resource } from "../objects/resource.js";
 import { DISCOVERED, METRICS, resourceAt, REVIEWS } from "../objects/resources.js";
-import { isTableWanted, toTable } from "../printing/table.js";
+import { formOf, inForm } from "../printing/forms.js";
 import { keyOf } from "../store/tables.js";
 import type { World } from "../world.js";
 import { isAllowed, refusalText, review, type IsReader } from "./access.js";
@@ -204,6 +204,7 @@ export class ApiGate implements Gate {
     bytes: Uint8Array,
   ): Promise<void> {
     const { world, adminSocket, isReader } = this.options;
+    const form = formOf(request.headers.accept);
     const type = mediaType(request);
     const body = parseBody(bytes, type);
     if (REVIEWS.includes(resource)) {
@@ -214,8 +215,9 @@ export class ApiGate implements Gate {
     const answer = METRICS.includes(resource)
       ? { code: 200, text: JSON.stringify(await usage(world, adminSocket, info, { resource, query, signal })) }
       : await perform({ world, user, info, resource, query, mediaType: type, body, warnings });
-    const isTable = ["get", "list"].includes(info.verb) && isTableWanted(request.headers.accept);
-    const text = isTable ? toTable(resource, answer.text, query, world.clock.now()) : answer.text;
+    const text = ["get", "list"].includes(info.verb)
+      ? inForm(form, resource, answer.text, query, world.clock.now())
+      : answer.text;
     sendJson(response, answer.code, text, warningHeaders(warnings));
   }
 

@@ -1,8 +1,15 @@
 // The verbs of an authorised request about a kept resource.
 
-import { quote } from "../../../shared/base/text/quote.js";
 import type { User } from "../../server/auth/user.js";
-import { badRequest, methodNotAllowed, noSuchResource, notFound, unsupportedPatch } from "../objects/errors.js";
+import {
+  badRequest,
+  FieldError,
+  invalid,
+  methodNotAllowed,
+  noSuchResource,
+  notFound,
+  unsupportedPatch,
+} from "../objects/errors.js";
 import { fieldsAt, isFields, nowText, type ApiObject, type Fields } from "../objects/object.js";
 import type { RequestInfo } from "../objects/request-info.js";
 import type { Resource } from "../objects/resource.js";
@@ -11,7 +18,8 @@ import { patchFor } from "../patch/patch-for.js";
 import { keyOf } from "../store/tables.js";
 import type { Transaction } from "../store/transaction.js";
 import { createObject } from "../verbs/create.js";
-import { deleteObject, readDeleteOptions } from "../verbs/delete.js";
+import { readDeleteOptions } from "../verbs/delete-options.js";
+import { deleteObject } from "../verbs/delete.js";
 import { list, listText, selected } from "../verbs/list.js";
 import { replaceObject, updateObject } from "../verbs/update.js";
 import type { Target, World, WriteContext } from "../world.js";
@@ -38,6 +46,8 @@ export interface Answer {
 }
 
 const APPLY = "application/apply-patch+yaml";
+/** Names of options by verb. */
+const OPTIONS: Readonly<Record<string, string>> = { create: "Create", update: "Update", patch: "Patch" };
 
 export async function perform(call: Call): Promise<Answer> {
   const { info, resource, world, query } = call;
@@ -83,15 +93,22 @@ function targetOf({ info, resource }: Pick<Call, "info" | "resource">): Target {
   return { resource, namespace: resource.namespaced ? info.namespace : "", name: info.name };
 }
 
+/** One of the values that an option has. @throws ApiError */
+function optionOf({ query, info }: Call, option: string, values: readonly string[]): string | undefined {
+  const given = query.getAll(option);
+  const wrong = given.find((value) => !values.includes(value));
+  if (wrong === undefined) return given[0];
+  const kind = `${OPTIONS[info.verb] ?? "Delete"}Options`;
+  throw invalid({ group: "meta.k8s.io", kind }, "", [FieldError.unsupported(option, wrong, values)]);
+}
+
 function write<T>(call: Call, decide: (context: WriteContext) => T): Promise<T> {
-  const { world, user, query, warnings } = call;
-  const dryRun = query.getAll("dryRun");
-  if (dryRun.some((value) => value !== "All"))
-    throw badRequest(`dryRun: Unsupported value: ${quote(dryRun.join(","))}`);
-  const wanted = query.get("fieldValidation");
+  const { world, user, warnings } = call;
+  const dryRun = optionOf(call, "dryRun", ["All"]);
+  const wanted = optionOf(call, "fieldValidation", ["", "Ignore", "Strict", "Warn"]);
   const unknownFields = wanted === "Strict" || wanted === "Ignore" ? wanted : "Warn";
   return world.store.change((tx: Transaction) =>
-    decide({ world, tx, user, dryRun: dryRun.length > 0, unknownFields, warnings }),
+    decide({ world, tx, user, dryRun: dryRun !== undefined, unknownFields, warnings }),
   );
 }
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tooManyRequests } from "../objects/errors.js";
 import type { ApiObject, Fields } from "../objects/object.js";
-import { isTableWanted, tableLines } from "../printing/table.js";
+import { formOf, linesInForm } from "../printing/forms.js";
 import { Watch, type WatchRequest, type WatchSink } from "../verbs/watch.js";
 import type { World } from "../world.js";
 
@@ -26,7 +26,7 @@ export class Watches {
   async serve(asked: WatchRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.#open.size >= MAX_WATCHES) throw tooManyRequests(`${MAX_WATCHES} watches are open`, 1);
     const { store, clock } = this.world;
-    const lines = isTableWanted(request.headers.accept) ? tableLines(asked.resource, asked.query, clock) : undefined;
+    const lines = linesInForm(formOf(request.headers.accept), asked.resource, asked.query, clock);
     const watch: Watch = new Watch(store, clock, asked, this.#sink(response, lines), () => this.#open.delete(watch));
     this.#open.add(watch);
     response.once("close", () => watch.end());
@@ -39,11 +39,11 @@ export class Watches {
     for (const watch of [...this.#open]) watch.end();
   }
 
-  #sink(response: ServerResponse, lines: ((line: string) => string) | undefined): WatchSink {
+  #sink(response: ServerResponse, lines: (line: string) => string): WatchSink {
     return {
       write: (type, object) => {
         const line = `{"type":${JSON.stringify(type)},"object":${this.#textOf(object)}}\n`;
-        response.write(lines?.(line) ?? line);
+        response.write(lines(line));
         if (response.writableLength <= MAX_BEHIND_BYTES) return true;
         response.destroy();
         return false;

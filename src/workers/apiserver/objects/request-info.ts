@@ -76,7 +76,8 @@ export function requestInfo(
 }
 
 function readCollectionVerb(info: RequestInfo, method: string, query: URLSearchParams): void {
-  const isWatch = method === "GET" && ["1", "true"].includes(query.get("watch") ?? "") && info.subresource === "";
+  // Of one object by its name there is no watch: the option does not count.
+  const isWatch = method === "GET" && ["1", "true"].includes(query.get("watch") ?? "") && info.name === "";
   if (isWatch) info.verb = "watch";
   else if (info.name === "" && info.verb === "get") info.verb = "list";
   else if (info.name === "" && info.verb === "delete") info.verb = "deletecollection";

@@ -1,4 +1,4 @@
-// A patch by its media type. Server-side apply is not offered: 415.
+// A patch by its media type; server-side apply is another thing (ownership.ts).
 
 import { badRequest, unsupportedPatch } from "../objects/errors.js";
 import { isFields, type ApiObject, type Fields } from "../objects/object.js";

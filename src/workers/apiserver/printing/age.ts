@@ -9,7 +9,7 @@ export function ageOf(time: unknown, now: number): string {
   return Number.isNaN(at) ? "<unknown>" : ageText((now - at) / 1000);
 }
 
-export function ageText(exact: number): string {
+function ageText(exact: number): string {
   const seconds = Math.floor(exact);
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";

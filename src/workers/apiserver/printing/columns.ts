@@ -3,7 +3,7 @@
 
 import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
-import { ageOf, ageText } from "./age.js";
+import { ageOf } from "./age.js";
 import { podSummary } from "./pod-summary.js";
 
 export interface Column {
@@ -157,26 +157,6 @@ const VOLUMES: readonly Column[] = [
   VOLUME_MODE,
 ];
 
-const REQUESTS: readonly Column[] = [
-  NAME,
-  AGE,
-  { name: "SignerName", cell: text("spec", "signerName") },
-  { name: "Requestor", cell: text("spec", "username") },
-  { name: "RequestedDuration", cell: requestedLife },
-  { name: "Condition", cell: requestState },
-];
-
-function requestedLife({ spec }: ApiObject): string {
-  const seconds = spec?.["expirationSeconds"];
-  return typeof seconds === "number" ? ageText(seconds) : NONE;
-}
-
-function requestState(request: ApiObject): string {
-  const types = listAt(request.status, "conditions").map(({ type }) => String(type));
-  const issued = textAt(request.status, "certificate") === undefined ? [] : ["Issued"];
-  return types.length === 0 ? "Pending" : [...types, ...issued].join();
-}
-
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   pods: PODS,
   nodes: NODES,
@@ -188,7 +168,6 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   persistentvolumeclaims: CLAIMS,
   persistentvolumes: VOLUMES,
   "leases.coordination.k8s.io": [NAME, { name: "Holder", cell: text("spec", "holderIdentity") }, AGE],
-  "certificatesigningrequests.certificates.k8s.io": REQUESTS,
 };
 
 const OTHERS: readonly Column[] = [

@@ -1,34 +1,10 @@
 // Answers as tables (meta.k8s.io/v1 Table), which `kubectl get` prints: the server makes the columns.
 
-import type { Clock } from "../../../shared/base/clock/clock.js";
 import { isFields, type ApiObject, type Fields } from "../objects/object.js";
-import type { Resource } from "../objects/resource.js";
+import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { columnsOf, type Column } from "./columns.js";
 
-/** The client's first choice is a table. */
-export function isTableWanted(accept = ""): boolean {
-  const [type = "", ...parameters] = (accept.split(",")[0] ?? "").split(";").map((word) => word.trim());
-  return type === "application/json" && parameters.includes("as=Table") && parameters.includes("g=meta.k8s.io");
-}
-
-/** @param text JSON of an object or of a list */
-export function toTable(resource: Resource, text: string, query: URLSearchParams, now: number): string {
-  return JSON.stringify(tableOf(resource, JSON.parse(text) as ApiObject, query, now, true));
-}
-
-/** Makes tables of the events of one watch; only the first has the columns. */
-export function tableLines(resource: Resource, query: URLSearchParams, clock: Clock): (line: string) => string {
-  let isFirst = true;
-  return (line) => {
-    const { type, object } = JSON.parse(line) as { type: string; object: ApiObject };
-    if (type === "ERROR" || type === "BOOKMARK") return line;
-    const table = tableOf(resource, object, query, clock.now(), isFirst);
-    isFirst = false;
-    return `${JSON.stringify({ type, object: table })}\n`;
-  };
-}
-
-function tableOf(
+export function tableOf(
   resource: Resource,
   shown: ApiObject,
   query: URLSearchParams,
@@ -59,8 +35,14 @@ function definition({ name, type = "string", wide = false }: Column): Fields {
 
 function included(resource: Resource, object: ApiObject, wanted: string): Fields | null {
   if (wanted === "None") return null;
-  const { group, version, kind } = resource;
-  const typed = { kind, apiVersion: group === "" ? version : `${group}/${version}` };
-  if (wanted === "Object") return { ...object, ...typed };
-  return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata };
+  const { kind } = resource;
+  return wanted === "Object" ? { ...object, kind, apiVersion: apiVersionOf(resource) } : metadataOf(object);
+}
+
+/** An object, or each of a list, without all that is not metadata. */
+export function metadataOf({ metadata, items }: ApiObject): Fields {
+  const head = { apiVersion: "meta.k8s.io/v1", metadata };
+  if (!Array.isArray(items)) return { kind: "PartialObjectMetadata", ...head };
+  const objects = items.filter(isFields) as unknown as ApiObject[];
+  return { kind: "PartialObjectMetadataList", ...head, items: objects.map(metadataOf) };
 }

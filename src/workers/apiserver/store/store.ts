@@ -31,7 +31,12 @@ export interface StoreOptions {
   maxLogBytes?: number;
 }
 
-type Pending = (overlay: Transaction) => () => void;
+/** A change that waits for its turn. */
+interface Pending {
+  /** Reads and writes the transaction. @returns resolves the change with the result */
+  decide: (transaction: Transaction) => () => void;
+  reject: (error: unknown) => void;
+}
 type Listener = (change: Change) => void;
 
 export class Store {
@@ -141,16 +146,14 @@ export class Store {
         reject(shuttingDown());
         return;
       }
-      this.#pending.push((overlay) => {
-        const result = decide(overlay);
+      const pending = (transaction: Transaction): (() => void) => {
+        const result = decide(transaction);
         return () => resolve(result);
-      });
-      this.#rejects.set(this.#pending.at(-1) as Pending, reject);
+      };
+      this.#pending.push({ decide: pending, reject });
       this.#working ??= this.#work();
     });
   }
-
-  readonly #rejects = new WeakMap<Pending, (error: unknown) => void>();
 
   /** Resolves when every change and every file is written. */
   async close(): Promise<void> {
@@ -173,16 +176,16 @@ export class Store {
 
   async #commit(batch: readonly Pending[]): Promise<void> {
     let overlay = new Transaction(this.#tables, this.#revision);
-    const done: { pending: Pending; resolve: () => void }[] = [];
-    for (const pending of batch) {
+    const done: { resolve: () => void; reject: Pending["reject"] }[] = [];
+    for (const { decide, reject } of batch) {
       const tried = new Transaction(overlay, overlay.lastRevision);
       try {
-        const resolve = pending(tried);
+        const resolve = decide(tried);
         if (tried.changes.some(({ type }) => type === "ADDED") && this.#tables.count >= MAX_OBJECTS) throw full();
         overlay = joined(this.#tables, overlay, tried);
-        done.push({ pending, resolve });
+        done.push({ resolve, reject });
       } catch (error) {
-        this.#rejects.get(pending)?.(error);
+        reject(error);
       }
     }
     const { changes } = overlay;
@@ -195,7 +198,7 @@ export class Store {
     } catch (error) {
       this.options.log.warn({ err: error }, `changes of objects could not be written: ${errorText(error)}`);
       const refusal = unwritten(error);
-      for (const { pending } of done) this.#rejects.get(pending)?.(refusal);
+      for (const { reject } of done) reject(refusal);
       return;
     }
     for (const [index, change] of changes.entries()) this.#apply(change, lines[index]?.length ?? 0);

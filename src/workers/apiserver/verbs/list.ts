@@ -1,11 +1,11 @@
 // Lists: selectors, pages with continue tokens, and the versions a client may ask for.
 
-import { quote } from "../../../shared/base/text/quote.js";
 import { badRequest, expired, tooLargeVersion } from "../objects/errors.js";
 import type { ApiObject, Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { filterOf } from "../objects/selectors.js";
 import type { Store } from "../store/store.js";
+import { checkListOptions, isExactList, parseVersion, versionError } from "./list-options.js";
 
 interface ContinueToken {
   /** Revision of the first page; -1 goes on with what there is now. */
@@ -25,6 +25,7 @@ const TOO_OLD_TOKEN =
   "deleted between the time the first chunk was returned and now may show up in the list.";
 
 export function list(store: Store, resource: Resource, namespace: string, query: URLSearchParams): Page {
+  checkListOptions(query);
   const limit = Number(query.get("limit") ?? 0);
   const token = readToken(query.get("continue") ?? "");
   const at = revisionOf(store, query, token);
@@ -57,17 +58,6 @@ export function listText(resource: Resource, { metadata, items }: Page): string 
   return `${head.slice(0, -1)},"items":[${texts.join(",")}]}`;
 }
 
-/** @throws ApiError for a text that is no version, or one that is not yet */
-export function versionOf(store: Store, text: string): number {
-  if (!/^\d+$/.test(text)) {
-    const why = `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`;
-    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${quote(text)}: ${why}`);
-  }
-  const version = Number(text);
-  if (version <= store.revision) return version;
-  throw tooLargeVersion(version, store.revision);
-}
-
 function revisionOf(store: Store, query: URLSearchParams, token: ContinueToken | undefined): number {
   if (token !== undefined) {
     if (token.rv < 0) return store.revision;
@@ -76,8 +66,10 @@ function revisionOf(store: Store, query: URLSearchParams, token: ContinueToken |
   }
   const text = query.get("resourceVersion") ?? "";
   if (text === "" || text === "0") return store.revision;
-  const wanted = versionOf(store, text);
-  if (query.get("resourceVersionMatch") !== "Exact") return store.revision;
+  const wanted = parseVersion(text);
+  if (wanted === undefined) throw badRequest(`invalid resource version: ${versionError(text)}`);
+  if (wanted > store.revision) throw tooLargeVersion(wanted, store.revision);
+  if (!isExactList(query)) return store.revision;
   if (wanted < store.compacted) throw expired("The resourceVersion for the provided list is too old.");
   return wanted;
 }

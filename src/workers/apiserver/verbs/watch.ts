@@ -4,13 +4,13 @@
 // then holds nothing.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
-import { badRequest, expired, type ApiError } from "../objects/errors.js";
+import { expired, tooLargeVersion, type ApiError } from "../objects/errors.js";
 import type { ApiObject, Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { filterOf, type Filter } from "../objects/selectors.js";
 import type { Change } from "../store/history.js";
 import type { Store } from "../store/store.js";
-import { versionOf } from "./list.js";
+import { watchOptions } from "./list-options.js";
 
 /** Where the lines of a watch go. */
 export interface WatchSink {
@@ -23,6 +23,8 @@ export interface WatchSink {
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 const BOOKMARK_MS = 60_000;
+/** The last bookmark comes this long before the end. */
+const LAST_BOOKMARK_MS = 2000;
 /** Without timeoutSeconds a watch ends after half an hour to an hour. */
 const SHORTEST_MS = 1_800_000;
 
@@ -72,7 +74,11 @@ export class Watch {
       return;
     }
     this.#timers.push(clock.after(timeoutMs, () => this.end()).unref());
-    if (bookmarks) this.#timers.push(clock.every(BOOKMARK_MS, () => this.#bookmark()).unref());
+    if (bookmarks) {
+      this.#timers.push(clock.every(BOOKMARK_MS, () => this.#bookmark()).unref());
+      const lastMs = timeoutMs - LAST_BOOKMARK_MS;
+      if (lastMs > 0) this.#timers.push(clock.after(lastMs, () => this.#bookmark()).unref());
+    }
     const begin = from ?? (await this.#sendAll());
     if (this.#isOver) return;
     if (begin < store.compacted) {
@@ -80,12 +86,16 @@ export class Watch {
       return;
     }
     for (const change of store.since(this.resource, begin)) this.#send(change);
-    this.#follow();
+    if (this.#isWatching()) {
+      // A client that knows a later version than there is hears nothing until that one is passed.
+      this.#release = store.subscribe(this.resource, (change) => {
+        if (change.revision > begin) this.#send(change);
+      });
+    }
   }
 
-  #follow(): void {
-    if (this.#isOver) return;
-    this.#release = this.store.subscribe(this.resource, (change) => this.#send(change));
+  #isWatching(): boolean {
+    return !this.#isOver;
   }
 
   end(): void {
@@ -149,21 +159,14 @@ function asLast(previous: ApiObject, { metadata }: ApiObject): ApiObject {
   return { ...previous, metadata: { ...previous.metadata, resourceVersion } };
 }
 
-function planOf(store: Store, query: URLSearchParams): Plan {
-  const isTrue = (name: string): boolean => ["1", "true"].includes(query.get(name) ?? "");
-  const wantsList = isTrue("sendInitialEvents");
-  if (wantsList && query.get("resourceVersionMatch") !== "NotOlderThan") {
-    throw badRequest("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-  }
-  const text = query.get("resourceVersion") ?? "";
-  const version = text === "" || text === "0" ? 0 : versionOf(store, text);
-  const isFromNow = version === 0 && query.get("sendInitialEvents") !== null;
-  const seconds = Number(query.get("timeoutSeconds") ?? 0);
-  const bookmarks = isTrue("allowWatchBookmarks");
+function planOf({ revision }: Store, query: URLSearchParams): Plan {
+  const { version, sendsInitial, bookmarks, timeoutMs } = watchOptions(query);
+  if (sendsInitial === true && version > revision) throw tooLargeVersion(version, revision);
+  const sendsAll = sendsInitial ?? version === 0;
   return {
-    from: wantsList ? undefined : version !== 0 ? version : isFromNow ? store.revision : undefined,
-    sendsEnd: wantsList && bookmarks,
+    from: sendsAll ? undefined : version === 0 ? revision : version,
+    sendsEnd: sendsInitial === true && bookmarks,
     bookmarks,
-    timeoutMs: seconds > 0 ? Math.min(seconds * 1000, 2 * SHORTEST_MS) : SHORTEST_MS * (1 + Math.random()),
+    timeoutMs: timeoutMs > 0 ? Math.min(timeoutMs, 2 * SHORTEST_MS) : SHORTEST_MS * (1 + Math.random()),
   };
 }
