@@ -297,6 +297,25 @@ describe("kubectl on a node without a cluster", () => {
     await kubectl.ok("wait", "--for=delete", `pod/${name}`, "--timeout=120s");
   });
 
+  test("files of objects are edited, added and removed by hand while the kubelet runs", async () => {
+    await kubectl.ok("create", "configmap", "filed", "--from-literal=key=1");
+    const map = own.file("store/objects/configmaps/default/filed.json");
+    await waitFor(async () => (await stat(map).catch(() => undefined)) !== undefined, { what: "the file" });
+    const watch = kubectl.spawn(["get", "configmap", "filed", "-w", "-o", "jsonpath={.data.key};"]);
+    await watch.until((stdout) => stdout === "1;");
+    await writeFile(map, (await readFile(map, "utf8")).replace('"key": "1"', '"key": "2"'));
+    await watch.until((stdout) => stdout === "1;2;");
+    await watch.interrupt();
+    const path = own.file("store/objects/pods/default/filed.json");
+    await writeFile(path, JSON.stringify(pod("filed", [container(IDLE)])));
+    await kubectl.ok("wait", "--for=create", "pod/filed", "--timeout=120s");
+    await ready("filed");
+    await rm(path);
+    await kubectl.ok("wait", "--for=delete", "pod/filed", "--timeout=120s");
+    await rm(map);
+    await kubectl.ok("wait", "--for=delete", "configmap/filed", "--timeout=120s");
+  });
+
   test("a reader of the readers' file may look and change nothing, and sees no secret", async () => {
     await writeFile(own.file("readers"), "visitor # looks only\n");
     await waitFor(
