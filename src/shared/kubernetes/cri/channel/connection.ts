@@ -18,7 +18,7 @@ import { PeerSettings } from "./peer-settings.js";
 import { CONNECTION_WINDOW, ReceiveWindow, STREAM_WINDOW } from "./receive-window.js";
 import { SendWindow } from "./send-window.js";
 
-/** Bytes that wait for a runtime that sends, and does not read the answers. */
+/** Bytes that wait for a runtime that does not read: calls wait beyond it, and answers end the connection. */
 export const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of one read from the socket. */
@@ -71,6 +71,7 @@ export class Connection implements StreamHost, IncomingHost {
     };
     this.#socket = createConnection({ path, onread: { buffer, callback: onRead } });
     this.#socket.on("error", (error) => this.#close(error));
+    this.#socket.on("drain", () => this.#listener.onRoom());
     this.#socket.on("end", () => this.#close(undefined));
     this.#socket.on("close", () => this.#close(undefined));
     this.write(PREFACE);
@@ -86,9 +87,15 @@ export class Connection implements StreamHost, IncomingHost {
     return this.#isReady;
   }
 
-  /** Streams that the peer has room for. */
+  /** The peer takes another stream, and reads. */
   get hasRoom(): boolean {
-    return this.#isReady && !this.#isDraining && !this.#isClosed && this.streams.size < this.settings.maxStreams;
+    if (!this.#isReady || this.#isDraining || this.#isClosed) return false;
+    return this.streams.size < this.settings.maxStreams && this.#socket.writableLength <= MAX_UNSENT_BYTES;
+  }
+
+  /** It has had a stream. */
+  get wasUsed(): boolean {
+    return this.#nextId > 1;
   }
 
   knows(id: number): boolean {

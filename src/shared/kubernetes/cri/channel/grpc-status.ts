@@ -4,19 +4,24 @@ import { Metadata, status as STATUS, type StatusObject } from "@grpc/grpc-js";
 import { CODE, StreamError } from "./frames/http2-errors.js";
 import type { Field } from "./hpack/static-table.js";
 
-/** Fields by name. Several values of one name are joined, as Node's HTTP/2 does. */
-function byName(fields: readonly Field[]): Record<string, string> {
+/** Names of HTTP/2's fields: tokens without capital letters. */
+const NAME = /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/;
+/** No value of a field has them. */
+const BREAKS = /[\0\r\n]/;
+/** What gRPC's Metadata take. It writes a line with the whole field to the standard error for another one. */
+const METADATA_NAME = /^[0-9a-z_.-]+$/;
+const METADATA_VALUE = /^[ -~]*$/;
+
+/** Several values of one name are joined, as Node's HTTP/2 does. @throws StreamError for fields that are malformed */
+export function metadataOf(fields: readonly Field[]): Metadata {
   const headers: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const { name, value } of fields) {
-    if (/[A-Z]|^$/.test(name)) throw new StreamError(CODE.PROTOCOL_ERROR, "a field's name has capital letters");
+    if (!NAME.test(name) || BREAKS.test(value)) throw new StreamError(CODE.PROTOCOL_ERROR, "a field is malformed");
+    if (!METADATA_NAME.test(name) || !(name.endsWith("-bin") || METADATA_VALUE.test(value))) continue;
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
-  return headers;
-}
-
-export function metadataOf(fields: readonly Field[]): Metadata {
-  return Metadata.fromHttp2Headers(byName(fields));
+  return Metadata.fromHttp2Headers(headers);
 }
 
 /** The HTTP status of a response: of its first fields. */

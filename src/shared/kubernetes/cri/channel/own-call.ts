@@ -251,7 +251,6 @@ export class OwnCall implements GrpcCall, StreamListener {
   #end(status: StatusObject): void {
     if (this.#isOver || (this.#status !== undefined && this.#status.code !== STATUS.OK)) return;
     this.#status = status;
-    this.#timer?.cancel();
     this.#host.withdraw(this);
     const stream = this.#stream;
     this.#stream = undefined;
@@ -262,8 +261,10 @@ export class OwnCall implements GrpcCall, StreamListener {
   #finish(): void {
     const status = this.#status;
     if (status === undefined || this.#isOver) return;
+    // Messages that the client never reads, such as the second one of a unary call, wait until the deadline.
     if (status.code === STATUS.OK && (this.#isPushing || this.#reader.hasMessage)) return;
     this.#isOver = true;
+    this.#timer?.cancel();
     process.nextTick(() => this.#listener?.onReceiveStatus(status));
   }
 

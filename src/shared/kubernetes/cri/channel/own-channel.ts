@@ -94,6 +94,7 @@ export class OwnChannel implements GrpcChannel, CallHost {
 
   dispatch(call: OwnCall): void {
     if (this.#current?.hasRoom === true && this.#waiting.size === 0) {
+      this.#backoff.reset();
       call.openOn(this.#current);
       return;
     }
@@ -118,6 +119,7 @@ export class OwnChannel implements GrpcChannel, CallHost {
     for (const call of this.#waiting) {
       if (this.#current?.hasRoom !== true) return;
       this.#waiting.delete(call);
+      this.#backoff.reset();
       call.openOn(this.#current);
     }
   }
@@ -141,7 +143,6 @@ export class OwnChannel implements GrpcChannel, CallHost {
   #onReady(connection: Connection): void {
     if (connection !== this.#current) return;
     this.#connecting?.cancel();
-    this.#backoff.reset();
     this.#enter(STATE.READY);
     this.#open();
   }
@@ -149,6 +150,11 @@ export class OwnChannel implements GrpcChannel, CallHost {
   /** It takes no further call. */
   #onGone(connection: Connection): void {
     if (connection !== this.#current) return;
+    if (!connection.wasUsed && this.#waiting.size > 0) {
+      // Trying again at once would go on for as long as the runtime does so.
+      this.#onFailure("the connection was closed before it took a call");
+      return;
+    }
     this.#current = undefined;
     this.#enter(STATE.IDLE);
     if (this.#waiting.size > 0) this.#connect();
@@ -158,14 +164,14 @@ export class OwnChannel implements GrpcChannel, CallHost {
     this.#connections.delete(connection);
     const wasCurrent = connection === this.#current;
     if (wasCurrent) this.#connecting?.cancel();
-    if (wasCurrent && !connection.isReady) this.#onFailure(error);
+    const reason = error === undefined ? "the connection was closed before the first frame" : messageOf(error);
+    if (wasCurrent && !connection.isReady) this.#onFailure(reason);
     else this.#onGone(connection);
     if (error instanceof ConnectionError && this.#state !== STATE.SHUTDOWN) this.#onProtocolError(error);
   }
 
-  #onFailure(error: Error | undefined): void {
+  #onFailure(reason: string): void {
     this.#current = undefined;
-    const reason = error === undefined ? "the connection was closed before the first frame" : messageOf(error);
     this.#lastError = `No connection established. Last error: ${reason}. Resolution note: `;
     this.#enter(STATE.TRANSIENT_FAILURE);
     for (const call of [...this.#waiting]) {

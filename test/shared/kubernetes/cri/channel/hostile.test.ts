@@ -5,8 +5,10 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { Metadata } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { MAX_BLOCK_BYTES, MAX_CONTINUATIONS } from "../../../../../src/shared/kubernetes/cri/channel/block-reader.js";
+import { MAX_UNSENT_BYTES } from "../../../../../src/shared/kubernetes/cri/channel/connection.js";
 import { TYPE } from "../../../../../src/shared/kubernetes/cri/channel/frames/frame-types.js";
 import { literal } from "../../../../../src/shared/kubernetes/cri/channel/hpack/encode.js";
 import { MAX_IDLE_FRAMES } from "../../../../../src/shared/kubernetes/cri/channel/idle-frames.js";
@@ -146,6 +148,8 @@ const CASES: Record<string, Case> = {
   "an update of the stream's window by nothing": stream(frame(TYPE.WINDOW_UPDATE, 0, 1, u32(0)), 13),
   "a second response": stream(Buffer.concat([HEADERS, HEADERS]), 13),
   "fields in capital letters": stream(frame(TYPE.HEADERS, 5, 1, literal("Grpc-Status", "0")), 13),
+  "a field with a line feed": stream(frame(TYPE.HEADERS, 5, 1, literal("grpc-status", "0\nE forged line")), 13),
+  "a name with a space": stream(frame(TYPE.HEADERS, 5, 1, literal("grpc status", "0")), 13),
   "a list of fields above the limit": stream(
     frame(TYPE.HEADERS, 5, 1, Buffer.concat([literal("grpc-status", "0"), repeat(Buffer.from([0x90]), 3000)])),
     8,
@@ -154,6 +158,18 @@ const CASES: Record<string, Case> = {
   "a message of 4 GiB by its prefix": stream(
     Buffer.concat([HEADERS, frame(TYPE.DATA, 0, 1, Buffer.from([0, 255, 255, 255, 255]))]),
     8,
+  ),
+  "a second message of a unary call": stream(
+    Buffer.concat([HEADERS, repeat(frame(TYPE.DATA, 0, 1, withPrefix(Buffer.from("x"))), 2), OK_TRAILERS]),
+    4,
+  ),
+  "a second message of 4 GiB by its prefix": stream(
+    Buffer.concat([
+      HEADERS,
+      frame(TYPE.DATA, 0, 1, Buffer.concat([withPrefix(Buffer.from("x")), Buffer.from([0, 255, 255, 255, 255])])),
+      OK_TRAILERS,
+    ]),
+    4,
   ),
   "no response at all": stream(Buffer.alloc(0), 4),
   "fields and then nothing": stream(HEADERS, 4),
@@ -214,6 +230,24 @@ function run(channel: ChannelName): void {
 
 for (const channel of CHANNELS) describe(`the ${channel} channel`, { concurrency: 8 }, () => run(channel));
 
+test("fields that gRPC has not are passed over, and leave no line on the standard error", async (context) => {
+  const written = context.mock.method(console, "error", () => undefined);
+  const path = await newSocket(context);
+  const strange = [
+    literal("caf", "caf\xe9"),
+    literal("a~b", "1"),
+    literal("escape", "\x1b[31m"),
+    literal("fine", "yes"),
+  ];
+  const head = frame(TYPE.HEADERS, 4, 1, Buffer.concat([HEAD, ...strange]));
+  const message = frame(TYPE.DATA, 0, 1, withPrefix(Buffer.from("y")));
+  await startHostile(context, path, serve(stream(Buffer.concat([head, message, OK_TRAILERS]), 0)));
+  const { code, headers } = await new TestClient(context, "own", path).unary("/t.T/Echo");
+  assert.equal(code, 0);
+  assert.deepEqual([headers?.get("fine"), headers?.get("caf"), headers?.get("escape")], [["yes"], [], []]);
+  assert.equal(written.mock.callCount(), 0);
+});
+
 test("a call behind a broken connection gets a new one", async (context) => {
   const path = await newSocket(context);
   let count = 0;
@@ -245,6 +279,50 @@ test("a peer that sends more than the stream's window loses the call, not the co
   release();
   const { code } = await ended;
   assert.equal(code, 13);
+  assert.deepEqual(client.faults, []);
+});
+
+test("a runtime that ends each connection before it takes a call is not tried again at once", async (context) => {
+  const path = await newSocket(context);
+  let count = 0;
+  const noStreams = frame(TYPE.SETTINGS, 0, 0, setting(3, 0));
+  const goAway = frame(TYPE.GOAWAY, 0, 0, Buffer.alloc(8));
+  await startHostile(context, path, (socket) => {
+    // One after the other: by GOAWAY, and by the socket's end.
+    if (count++ % 2 === 0) socket.write(Buffer.concat([noStreams, goAway]));
+    else socket.end(noStreams);
+    socket.resume();
+  });
+  const client = new TestClient(context, "own", path);
+  const { code, details } = await client.unary("/t.T/Echo", Buffer.from("x"), { deadlineMs: 20_000 });
+  assert.equal(code, 14);
+  assert.match(details, /before it took a call/);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.ok(count <= 10, `${count} connections`);
+});
+
+test("calls on a runtime that does not read wait, and what waits for it is bounded", async (context) => {
+  const path = await newSocket(context);
+  let received = 0;
+  const sockets: Socket[] = [];
+  await startHostile(context, path, (socket) => {
+    socket.write(SETTINGS);
+    socket.on("data", (data) => (received += data.length));
+    socket.pause();
+    sockets.push(socket);
+  });
+  const client = new TestClient(context, "own", path);
+  const metadata = new Metadata();
+  for (let at = 0; at < 4; at++) metadata.set(`field-${at}`, "x".repeat(16_000));
+  for (let round = 0; round < 10; round++) {
+    const calls = Array.from({ length: 20 }, () => client.unary("/t.T/Echo", undefined, { metadata, deadlineMs: 100 }));
+    for (const { code } of await Promise.all(calls)) assert.equal(code, 4);
+  }
+  assert.equal(sockets.length, 1);
+  for (const socket of sockets) socket.resume();
+  let before = -1;
+  for (; before !== received; await new Promise((resolve) => setTimeout(resolve, 200))) before = received;
+  assert.ok(received < MAX_UNSENT_BYTES + 2 * 1024 * 1024, `${received} bytes`);
   assert.deepEqual(client.faults, []);
 });
 
