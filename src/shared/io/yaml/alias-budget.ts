@@ -4,10 +4,24 @@ import { YamlError } from "./yaml-error.js";
 const FREE_STEPS = 400_000;
 const LARGE_STEPS = 4_000_000;
 
-/** How much of a document may come from aliases, by the steps of decoding, as go-yaml bounds it. */
+/** Characters of texts that aliases repeat. They are shared here, and written out by what copies the document. */
+const MAX_CHARACTERS = 10 * 1024 * 1024;
+
+/** How much of a document may come from aliases: steps of decoding, as go-yaml bounds them, and characters. */
 export class AliasBudget {
   steps = 0;
+  /** Length of all texts, each as often as it occurs. */
+  characters = 0;
   private aliased = 0;
+  private aliasedCharacters = 0;
+
+  /** Throws YamlError. */
+  spendText(characters: number, isAliased: boolean, offset: number): void {
+    this.characters += characters;
+    if (isAliased) this.aliasedCharacters += characters;
+    if (this.aliasedCharacters <= MAX_CHARACTERS) return;
+    throw new YamlError(`aliases repeat more than ${MAX_CHARACTERS} characters`, offset, true);
+  }
 
   /** Throws YamlError. */
   spend(steps: number, isAliased: boolean, offset: number): void {

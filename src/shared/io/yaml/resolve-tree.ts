@@ -29,6 +29,7 @@ interface Common {
   /** Levels of collections in it, so far. */
   height: number;
   startSteps: number;
+  startCharacters: number;
 }
 interface ListTask extends Common {
   kind: "list";
@@ -52,6 +53,14 @@ interface MergeListTask extends Common {
 }
 type Task = ListTask | MapTask | MergeListTask;
 
+/** A collection that is decoded, or being decoded: then it has no steps yet. */
+interface Decoded {
+  value: YamlList | YamlMap;
+  steps: number | undefined;
+  characters: number;
+  height: number;
+}
+
 /** Why JSON cannot hold a value. */
 interface Unwritable {
   reason: string;
@@ -69,8 +78,7 @@ export function resolveTree(root: Node): ResolvedTree {
 }
 
 class TreeResolver {
-  /** The collections that are decoded, or being decoded: then they have no steps yet. */
-  private readonly done = new Map<Node, { value: YamlList | YamlMap; steps: number | undefined; height: number }>();
+  private readonly done = new Map<Node, Decoded>();
   private readonly merging = new Set<MapNode>();
   private readonly tasks: Task[] = [];
   private readonly budget = new AliasBudget();
@@ -111,6 +119,7 @@ class TreeResolver {
     if (scalar.kind !== "scalar") throw new YamlError("a key must not be a list or a map", key.offset);
     const { map, merged, isMerge } = task;
     const name = this.keyOf(scalar, map);
+    this.budget.spendText(name.length, task.isAliased || key.kind === "alias", key.offset);
     const isRepeated = !isMerge && map.members.has(name) && !merged.delete(name);
     if (isRepeated) this.repeated.push({ map, name, offset: key.offset });
     if (isMerge) merged.add(name);
@@ -128,7 +137,7 @@ class TreeResolver {
   private merge(node: Node, into: MapTask, isAliased: boolean): void {
     if (node.kind === "list") {
       const next = node.items.length - 1;
-      this.tasks.push({ kind: "merge list", node, into, next, isAliased, height: 0, startSteps: 0 });
+      this.tasks.push({ kind: "merge list", node, into, ...this.fresh(isAliased), next, height: 0 });
       return;
     }
     if (node.kind === "alias") this.budget.spend(1, isAliased, node.offset);
@@ -155,12 +164,12 @@ class TreeResolver {
     this.budget.spend(1, isAliased, node.offset);
     if (node.kind === "list") {
       const list = emptyList(node.offset);
-      this.done.set(node, { value: list, steps: undefined, height: 0 });
+      this.done.set(node, { value: list, steps: undefined, characters: 0, height: 0 });
       this.push({ kind: "list", node, list, ...common });
       return list;
     }
     const map = emptyMap(node.offset);
-    this.done.set(node, { value: map, steps: undefined, height: 0 });
+    this.done.set(node, { value: map, steps: undefined, characters: 0, height: 0 });
     this.push({ kind: "map", node, map, merged: new Set(), isMerge: false, ...common });
     return map;
   }
@@ -172,19 +181,17 @@ class TreeResolver {
     return shared === undefined ? this.value(target, true) : this.share(shared, alias, true);
   }
 
-  private share(
-    { value, steps, height }: { value: YamlList | YamlMap; steps: number | undefined; height: number },
-    node: Node,
-    isAliased: boolean,
-  ): YamlValue {
+  private share({ value, steps, characters, height }: Decoded, node: Node, isAliased: boolean): YamlValue {
     if (steps === undefined) failLoop(node);
     this.budget.spend(steps, isAliased, node.offset);
+    this.budget.spendText(characters, isAliased, node.offset);
     this.raise(height);
     return value;
   }
 
   private scalar(node: ScalarNode, isAliased: boolean): YamlValue {
     this.budget.spend(1, isAliased, node.offset);
+    this.budget.spendText(node.text.length, isAliased, node.offset);
     if (typeof node.value === "number" && !Number.isFinite(node.value)) {
       this.unwritable.set(node, { reason: `${node.text} is not a number of JSON`, offset: node.offset });
     }
@@ -192,7 +199,7 @@ class TreeResolver {
   }
 
   private fresh(isAliased: boolean): Common {
-    return { next: 0, isAliased, height: 1, startSteps: this.budget.steps };
+    return { next: 0, isAliased, height: 1, startSteps: this.budget.steps, startCharacters: this.budget.characters };
   }
 
   private push(task: Task): void {
@@ -213,6 +220,7 @@ class TreeResolver {
     const entry = this.done.get(task.node);
     if (entry !== undefined) {
       entry.steps = this.budget.steps - task.startSteps;
+      entry.characters = this.budget.characters - task.startCharacters;
       entry.height = task.height;
     }
     this.raise(task.height);

@@ -157,3 +157,19 @@ test("an alias shares the value of its anchor, as often as upstream allows", () 
   const levels = Array.from({ length: 9 }, (_, level) => `- &a${level + 1} [${`*a${level}, `.repeat(9)}]\n`);
   match(errorOf(`- &a0 [x]\n${levels.join("")}`), /most of the document comes from aliases/);
 });
+
+test("aliases repeat no more characters than a file may have, in scalars, lists, maps, keys and merges", () => {
+  const long = "x".repeat(100_000);
+  const times = (count: number, text: string): string => Array(count).fill(text).join("");
+  const rows: ((count: number) => string)[] = [
+    (count) => `a: &a ${long}\nb:\n${times(count, "- *a\n")}`,
+    (count) => `a: &a [${long}]\nb:\n${times(count, "- *a\n")}`,
+    (count) => `a: &a {k: ${long}}\nb:\n${times(count, "- *a\n")}`,
+    (count) => `a: &a {k: ${long}}\nb:\n${times(count, "- <<: *a\n")}`,
+    (count) => `a: &a {k: ${long}}\nb: &b [*a, *a]\nc:\n${times(count / 2, "- *b\n")}`,
+  ];
+  for (const text of rows) {
+    match(errorOf(text(120)), /aliases repeat more than 10485760 characters/);
+    ok(valueOf(text(80)));
+  }
+});
