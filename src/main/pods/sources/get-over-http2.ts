@@ -13,17 +13,22 @@ import { GetOnceError, type GetLimits, type WholeReply } from "./whole-reply.js"
 type Head = IncomingHttpHeaders & IncomingHttpStatusHeader;
 
 /** Rejects as getOnce does. */
-export function getOverHttp2(
+export async function getOverHttp2(
   socket: TLSSocket,
   request: GetRequest,
   { bodyBytes, signal }: GetLimits,
 ): Promise<WholeReply> {
+  if (signal.aborted) {
+    // This file was loaded after the handshake: its time may be over by now.
+    socket.destroy();
+    throw signal.reason as Error;
+  }
   const session = connect(`https://${request.url.host}`, {
     createConnection: () => socket,
     settings: { enablePush: false, maxHeaderListSize: MAX_HEAD_BYTES },
     maxReservedRemoteStreams: 0,
   });
-  return new Promise<WholeReply>((resolve, reject) => {
+  return await new Promise<WholeReply>((resolve, reject) => {
     const fail = (error: unknown): void => reject(new GetOnceError(messageOf(error), { cause: error }));
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     session.on("error", fail);

@@ -3,11 +3,14 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { createSecureServer, type ServerHttp2Stream } from "node:http2";
 import { createServer as createTlsServer } from "node:https";
 import { after, before, describe, test, type TestContext } from "node:test";
+import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import { getOverHttp2 } from "../../../../src/main/pods/sources/get-over-http2.js";
 import { listen } from "../../../support/probe-kit.js";
 import { certFolder, type CertFolder, type TestCa, type TestPair } from "../../../support/test-certs.js";
 
@@ -117,5 +120,17 @@ describe("a manifest URL by HTTPS", () => {
   test("fails for a certificate of an unknown authority", async (t) => {
     const port = await serve(t, (stream) => stream.end("kind"));
     assert.match(await fetched(port, { NODE_EXTRA_CA_CERTS: "" }), /^failed: manifest .*certificate/);
+  });
+
+  test("whose time is over after the handshake does not wait for the server", async (t) => {
+    const port = await serve(t, () => undefined);
+    const socket = connectTls({ port, host: "127.0.0.1", ALPNProtocols: ["h2"], rejectUnauthorized: false });
+    socket.on("error", () => undefined);
+    await once(socket, "secureConnect");
+    const reason = new Error("the time is over");
+    const limits = { bodyBytes: 1024, signal: AbortSignal.abort(reason) };
+    const url = new URL(`https://127.0.0.1:${port}/`);
+    await assert.rejects(getOverHttp2(socket, { url, headers: {} } as never, limits), reason);
+    assert.ok(socket.destroyed);
   });
 });
