@@ -7,6 +7,7 @@ import { parseText } from "../../tasks/manifest/parse-text.js";
 import { badRequest, unsupportedMediaType } from "../objects/errors.js";
 import { isFields, type ApiObject, type Fields } from "../objects/object.js";
 import { fromProtobuf } from "../objects/schema.js";
+import { boundedTree } from "../objects/tree.js";
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const TYPES = ["application/json", "application/yaml", "application/apply-patch+yaml"];
@@ -15,9 +16,12 @@ export function mediaType({ headers }: Pick<IncomingMessage, "headers">): string
   return (headers["content-type"] ?? TYPES[0] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** undefined: there is none. */
+/** undefined: there is none. Its depth is bounded. */
 export function parseBody(bytes: Uint8Array, type: string): unknown {
-  if (bytes.length === 0) return undefined;
+  return bytes.length === 0 ? undefined : boundedTree(parsedBody(bytes, type));
+}
+
+function parsedBody(bytes: Uint8Array, type: string): unknown {
   if (type === PROTOBUF_TYPE) return protobufBody(bytes);
   if (!TYPES.includes(type) && !type.endsWith("+json")) {
     throw unsupportedMediaType(TYPES.slice(0, 2));

@@ -54,6 +54,19 @@ export function textAt(from: Fields | undefined, field: string): string | undefi
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** What every object inherits is no field of it. */
+export function fieldOf(from: Fields, field: string): unknown {
+  return Object.hasOwn(from, field) ? from[field] : undefined;
+}
+
+const ORDINARY = { configurable: true, enumerable: true, writable: true };
+
+/** For names that a client chooses: "__proto__" becomes a field like any other, as JSON.parse has it. */
+export function setField(target: Fields, field: string, value: unknown): void {
+  if (field === "__proto__") Object.defineProperty(target, field, { value, ...ORDINARY });
+  else target[field] = value;
+}
+
 export function removeField(target: Fields, field: string): void {
   Reflect.deleteProperty(target, field);
 }
@@ -86,9 +99,12 @@ export function freeze<T>(value: T): T {
   return value;
 }
 
+/** The last second that RFC 3339 has. */
+const LAST_MS = Date.parse("9999-12-31T23:59:59Z");
+
 /** RFC 3339 in whole seconds, the unit of metadata. */
 export function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return `${new Date(Math.min(ms, LAST_MS)).toISOString().slice(0, 19)}Z`;
 }
 
 export function nowText(clock: Clock): string {

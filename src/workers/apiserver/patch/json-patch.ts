@@ -1,7 +1,13 @@
 // RFC 6902. A patch that can't be applied is 422, as in the server; a text that is not a patch is 400.
 
 import { ApiError, badRequest } from "../objects/errors.js";
-import { isFields, isSame, type Fields } from "../objects/object.js";
+import { isFields, isSame, setField, type Fields } from "../objects/object.js";
+import { boundedTree } from "../objects/tree.js";
+
+/** As upstream's server bounds them. */
+export const MAX_OPERATIONS = 10_000;
+/** Characters of JSON that the copies of one patch make: each may copy what the ones before it made. */
+export const MAX_COPIED = 3 * 1024 * 1024;
 
 interface Operation {
   op: string;
@@ -15,12 +21,34 @@ export function applyJsonPatch(document: Fields, patch: unknown): Fields {
     throw badRequest(
       "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
     );
+  if (patch.length > MAX_OPERATIONS)
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}`);
   // A holder, so that the root is a child as all the others are.
   const holder: Fields = { root: document };
-  for (const operation of patch as Operation[]) apply(holder, operation);
+  let copied = 0;
+  for (const operation of patch as unknown[]) {
+    if (!isOperation(operation)) throw badRequest("error decoding patch: an operation has an op and a path");
+    if (operation.op === "copy") {
+      copied += JSON.stringify(read(holder, operation.from ?? "") ?? null).length;
+      if (copied > MAX_COPIED) throw tooLarge(`The copies of a JSON patch have at most ${MAX_COPIED} bytes`);
+    }
+    apply(holder, operation);
+  }
   const { root } = holder;
   if (!isFields(root)) throw cannot();
+  // Each operation may put its value below the one before it.
+  boundedTree(root);
   return root;
+}
+
+function isOperation(value: unknown): value is Operation {
+  if (!isFields(value)) return false;
+  const { op, path, from = "" } = value;
+  return typeof op === "string" && typeof path === "string" && typeof from === "string";
+}
+
+function tooLarge(message: string): ApiError {
+  return new ApiError(413, "RequestEntityTooLarge", message);
 }
 
 function apply(holder: Fields, { op, path, from, value }: Operation): void {
@@ -92,7 +120,7 @@ function read(holder: Fields, path: string): unknown {
 
 function add(holder: Fields, path: string, value: unknown): void {
   const { parent, last } = parentOf(holder, path);
-  if (!Array.isArray(parent)) parent[last] = value;
+  if (!Array.isArray(parent)) setField(parent, last, value);
   else if (last === "-") parent.push(value);
   else parent.splice(indexOf(parent, last, parent.length), 0, value);
 }

@@ -52,9 +52,14 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   CSINode: { "spec.drivers": "name" },
 };
 
+/** Kinds and paths are a client's. */
+function ownOf<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
 /** The key of a list; SCALARS for a set of scalars; undefined for a list that is replaced. */
 export function mergeKeyOf(kind: string, path: string): string | undefined {
-  return METADATA[path] ?? KEYS[kind]?.[path];
+  return ownOf(METADATA, path) ?? ownOf(ownOf(KEYS, kind) ?? {}, path);
 }
 
 /** Fields of a key that server-side apply has beside the one of strategic merges. */

@@ -3,7 +3,8 @@
 
 import { quote } from "../../../shared/base/text/quote.js";
 import { ApiError, badRequest } from "../objects/errors.js";
-import { copyOf, isFields, isSame, type ApiObject, type Fields } from "../objects/object.js";
+import { copyOf, fieldOf, isFields, isSame, setField, type ApiObject, type Fields } from "../objects/object.js";
+import { defaultKey, itemId, ListIndex, placesOf } from "./list-index.js";
 import { mergeKeysOf, SCALARS } from "./merge-keys.js";
 
 interface Entry {
@@ -32,12 +33,13 @@ export function applied(
   const own = leavesOf(config, config.kind);
   const mine = new Set(own.map(({ path }) => idOf(path)));
   const conflicts: { manager: string; path: Path }[] = [];
+  const lists = new ListIndex();
   const others = entries
     .filter((entry) => entry.manager !== manager)
     .map((entry) => {
       const taken = new Set<string>();
       for (const path of pathsOf(entry.fieldsV1)) {
-        if (!mine.has(idOf(path)) || isSame(valueAt(old, path), valueAt(config, path))) continue;
+        if (!mine.has(idOf(path)) || isSame(valueAt(old, path, lists), valueAt(config, path, lists))) continue;
         conflicts.push({ manager: entry.manager, path });
         taken.add(idOf(path));
       }
@@ -46,10 +48,12 @@ export function applied(
   if (conflicts.length > 0 && !force) throw conflictOf(conflicts);
   const kept = new Set(others.flatMap(({ fieldsV1 }) => pathsOf(fieldsV1).map(idOf)));
   const before = entries.find((entry) => entry.manager === manager);
-  // Fields that this applier drops, and that no other manager owns, are removed: the innermost first.
-  for (const path of before === undefined ? [] : pathsOf(before.fieldsV1).sort((a, b) => b.length - a.length)) {
-    if (!mine.has(idOf(path)) && !kept.has(idOf(path))) removeAt(next, path);
-  }
+  // Fields that this applier drops, and that no other manager owns, are removed.
+  const dropped = before === undefined ? [] : pathsOf(before.fieldsV1);
+  removeAll(
+    next,
+    dropped.filter((path) => !mine.has(idOf(path)) && !kept.has(idOf(path))),
+  );
   mergeInto(next, config, config.kind, "");
   const fieldsV1: Fields = {};
   for (const { path } of own) addPath(fieldsV1, path);
@@ -76,8 +80,11 @@ export function dropChanged(next: ApiObject, old: ApiObject): void {
     Reflect.deleteProperty(next.metadata, "managedFields");
     return;
   }
+  const lists = new ListIndex();
   const left = entries.map((entry) => {
-    const changed = pathsOf(entry.fieldsV1).filter((path) => !isSame(valueAt(old, path), valueAt(next, path)));
+    const changed = pathsOf(entry.fieldsV1).filter(
+      (path) => !isSame(valueAt(old, path, lists), valueAt(next, path, lists)),
+    );
     return changed.length === 0 ? entry : without(entry, new Set(changed.map(idOf)));
   });
   setEntries(
@@ -88,7 +95,12 @@ export function dropChanged(next: ApiObject, old: ApiObject): void {
 
 function entriesOf({ metadata }: ApiObject): Entry[] {
   const { managedFields } = metadata;
-  return Array.isArray(managedFields) ? (copyOf(managedFields) as Entry[]) : [];
+  return Array.isArray(managedFields) ? copyOf(managedFields as unknown[]).filter(isEntry) : [];
+}
+
+/** Files are edited by hand. */
+function isEntry(value: unknown): value is Entry {
+  return isFields(value) && typeof value["manager"] === "string" && isFields(value["fieldsV1"]);
 }
 
 function setEntries(object: ApiObject, entries: readonly Entry[]): void {
@@ -167,44 +179,39 @@ function itemPart(item: unknown, keys: readonly string[], at: string): string {
   return `k:${JSON.stringify(Object.fromEntries(named))}`;
 }
 
-function defaultKey(key: string): unknown {
-  return key === "protocol" ? "TCP" : undefined;
-}
-
-function indexOf(list: readonly unknown[], part: string): number {
-  const wanted: unknown = JSON.parse(part.slice(2));
-  if (part.startsWith("v:")) return list.findIndex((item) => isSame(item, wanted));
-  const keys = Object.entries(wanted as Fields);
-  return list.findIndex(
-    (item) => isFields(item) && keys.every(([key, value]) => isSame(item[key] ?? defaultKey(key), value)),
-  );
-}
-
 /** An item counts by its keys alone: its fields have paths of their own. */
-function valueAt(object: unknown, path: Path): unknown {
+function valueAt(object: unknown, path: Path, lists: ListIndex): unknown {
   let value = object;
-  for (const part of path) {
-    if (part.startsWith("f:")) value = isFields(value) ? value[part.slice(2)] : undefined;
-    else {
-      const index = Array.isArray(value) ? indexOf(value, part) : -1;
-      value = index < 0 ? undefined : (value as unknown[])[index];
-    }
-  }
+  for (const part of path) value = childAt(value, part, lists);
   return path.at(-1)?.startsWith("k:") === true ? value !== undefined : value;
 }
 
-function removeAt(object: ApiObject, path: Path): void {
-  let parent: unknown = object;
-  for (const part of path.slice(0, -1)) {
-    if (part.startsWith("f:")) parent = isFields(parent) ? parent[part.slice(2)] : undefined;
-    else parent = Array.isArray(parent) ? (parent as unknown[])[indexOf(parent, part)] : undefined;
+function childAt(parent: unknown, part: string, lists: ListIndex): unknown {
+  if (part.startsWith("f:")) return isFields(parent) ? fieldOf(parent, part.slice(2)) : undefined;
+  const list: unknown[] = Array.isArray(parent) ? parent : [];
+  const index = lists.indexOf(list, part);
+  return index < 0 ? undefined : list[index];
+}
+
+/** Items are found by the keys that they had, and leave their lists at the end. */
+function removeAll(object: ApiObject, paths: readonly Path[]): void {
+  const lists = new ListIndex();
+  const gone = new Map<unknown[], Set<number>>();
+  const fields: { parent: Fields; name: string }[] = [];
+  for (const path of paths) {
+    let parent: unknown = object;
+    for (const part of path.slice(0, -1)) parent = childAt(parent, part, lists);
+    const last = path.at(-1) ?? "";
+    if (isFields(parent) && last.startsWith("f:")) fields.push({ parent, name: last.slice(2) });
+    if (!Array.isArray(parent)) continue;
+    const index = lists.indexOf(parent, last);
+    if (index >= 0) gone.set(parent, (gone.get(parent) ?? new Set<number>()).add(index));
   }
-  const last = path.at(-1) ?? "";
-  if (last.startsWith("f:")) {
-    if (isFields(parent)) Reflect.deleteProperty(parent, last.slice(2));
-  } else if (Array.isArray(parent)) {
-    const index = indexOf(parent, last);
-    if (index >= 0) parent.splice(index, 1);
+  for (const { parent, name } of fields) Reflect.deleteProperty(parent, name);
+  for (const [list, indexes] of gone) {
+    let kept = 0;
+    for (const [at, item] of list.entries()) if (!indexes.has(at)) list[kept++] = item;
+    list.length = kept;
   }
 }
 
@@ -212,22 +219,36 @@ function mergeInto(target: Fields, config: Fields, kind: string, at: string): vo
   for (const [name, value] of Object.entries(config)) {
     if (at === "metadata" && name !== "name" && NEVER_OWNED.includes(name)) continue;
     const below = at === "" ? name : `${at}.${name}`;
-    const held = target[name];
+    const held = fieldOf(target, name);
     const keys = Array.isArray(value) ? mergeKeysOf(kind, below) : undefined;
     if (isFields(value)) {
       const into: Fields = isFields(held) ? held : {};
-      target[name] = into;
+      setField(target, name, into);
       mergeInto(into, value, kind, below);
     } else if (keys !== undefined) {
       const list: unknown[] = Array.isArray(held) ? held : [];
-      target[name] = list;
-      for (const item of value as unknown[]) {
-        const index = indexOf(list, itemPart(item, keys, below));
-        const there = list[index];
-        if (isFields(item) && isFields(there)) mergeInto(there, item, kind, below);
-        else if (index < 0) list.push(copyOf(item));
-      }
-    } else target[name] = copyOf(value);
+      setField(target, name, list);
+      mergeItems(list, value as unknown[], keys, { kind, at: below });
+    } else setField(target, name, copyOf(value));
+  }
+}
+
+function mergeItems(
+  list: unknown[],
+  config: readonly unknown[],
+  keys: readonly string[],
+  { kind, at }: { kind: string; at: string },
+): void {
+  const places = placesOf(list, (item) => itemId(item, keys));
+  for (const item of config) {
+    const id = itemId(item, keys);
+    const index = places.get(id);
+    const there = index === undefined ? undefined : list[index];
+    if (isFields(item) && isFields(there)) mergeInto(there, item, kind, at);
+    else if (index === undefined) {
+      places.set(id, list.length);
+      list.push(copyOf(item));
+    }
   }
 }
 
