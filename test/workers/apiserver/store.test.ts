@@ -2,14 +2,15 @@
 // hand, and the history is bounded.
 
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
 import { nodeDisk, type Appendable, type Disk } from "../../../src/workers/apiserver/store/disk.js";
 import { MAX_CHANGES, type Change } from "../../../src/workers/apiserver/store/history.js";
+import { pathOf } from "../../../src/workers/apiserver/store/object-file.js";
 import { Store } from "../../../src/workers/apiserver/store/store.js";
 
 const MAPS = resourceNamed("configmaps");
@@ -252,5 +253,116 @@ describe("the store", () => {
     const again = await open(directory);
     equal(valueOf(again, "kept"), "1");
     await again.close();
+  });
+
+  test("an object that JSON cannot have is refused alone, and the store goes on", async () => {
+    const store = await open(await folder());
+    const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+    const cyclic: Record<string, unknown> = {};
+    cyclic["self"] = cyclic;
+    const bad = [2n ** 60n, deep, cyclic].map((data) => put(store, { ...map("bad", "1"), data }));
+    const good = put(store, map("good", "1"));
+    for (const one of bad) await rejects(one);
+    await good;
+    await put(store, map("later", "1"));
+    deepEqual([valueOf(store, "good"), valueOf(store, "later")], ["1", "1"]);
+    equal(store.get(MAPS, "default/bad"), undefined);
+    await store.close();
+  });
+
+  test("a listener that throws keeps neither the change nor its neighbours from happening", async () => {
+    const store = await open(await folder());
+    store.subscribe(MAPS, () => {
+      throw new Error("broken");
+    });
+    const seen: Change[] = [];
+    store.subscribe(MAPS, (change) => seen.push(change));
+    await Promise.all([put(store, map("a", "1")), put(store, map("b", "1"))]);
+    await put(store, map("c", "1"));
+    equal(seen.length, 3);
+    await store.close();
+  });
+
+  test("a full store takes small growth and deletions, and no new or large object", async () => {
+    const directory = await folder();
+    const full = (): Promise<Store> =>
+      Store.open({ directory, resources: RESOURCES, log: quiet, maxLogBytes: 1e9, maxBytes: 100_000 });
+    const store = await full();
+    await put(store, map("a", "x".repeat(90_000)));
+    await rejects(put(store, map("b", "x".repeat(20_000))), /keeps at most/);
+    await put(store, map("a", "x".repeat(101_000)));
+    await rejects(put(store, map("b", "1")), /keeps at most/);
+    await rejects(put(store, map("a", "x".repeat(124_990))), /keeps at most/);
+    await put(store, map("a", "y".repeat(100_500)));
+    await store.close();
+    const again = await full();
+    await rejects(put(again, map("b", "1")), /keeps at most/);
+    await remove(again, "a");
+    await put(again, map("b", "1"));
+    await again.close();
+  });
+
+  test("two names that are cut alike have a file each", async () => {
+    const directory = await folder();
+    const store = await open(directory);
+    const long = "n".repeat(240);
+    await put(store, map(long, "long"));
+    const cut = basename(pathOf(MAPS, map(long, "long")), ".json");
+    ok(cut.length < long.length);
+    // With the characters that a name may have.
+    for (const name of [cut.replace("~", "-"), cut.replace("~", ".")]) await put(store, map(name, "other"));
+    await store.close();
+    const again = await open(directory);
+    equal(valueOf(again, long), "long");
+    await again.close();
+  });
+
+  test("a file whose object has a name or namespace that is none is left out", async () => {
+    const directory = await folder();
+    await (await open(directory)).close();
+    const base = join(directory, "objects/configmaps");
+    const typed = { ...map("typed", "1"), data: { a: 5 } };
+    await mkdir(join(base, "default"), { recursive: true });
+    await writeFile(join(base, "default/typed.json"), JSON.stringify(typed));
+    const rows: [path: string, metadata: object][] = [
+      ["default/a/b.json", { name: "a/b", namespace: "default" }],
+      ["default/A_.json", { name: "A_", namespace: "default" }],
+      ["default/c/d.json", { name: "d", namespace: "default/c" }],
+      ["_/e.json", { name: "e" }],
+    ];
+    for (const [path, metadata] of rows) {
+      await mkdir(dirname(join(base, path)), { recursive: true });
+      await writeFile(join(base, path), JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata }));
+    }
+    await writeFile(join(directory, "elsewhere.json"), JSON.stringify(map("link", "1")));
+    await symlink(join(directory, "elsewhere.json"), join(base, "default/link.json"));
+    const store = await open(directory);
+    deepEqual(store.entries(MAPS), []);
+    await store.close();
+  });
+
+  test("lines of the log that no server wrote are left out with those behind them", async () => {
+    const directory = await folder();
+    const first = '{"version":1,"revision":5,"files":{}}';
+    const bad = [
+      '{"revision":6,"path":"configmaps/../../../out.json","object":{"metadata":{"name":"out"}}}',
+      '{"revision":6,"path":"configmaps/default/a.json","object":5}',
+      '{"revision":6,"path":"configmaps/default/a.json","object":{}}',
+      '{"revision":1e300,"path":"configmaps/default/a.json"}',
+      '{"revision":6}',
+      "[]",
+      "null",
+    ];
+    const heads = ['{"version":1,"revision":5,"files":null}', '{"version":1,"revision":1e300,"files":{}}', "{}", "0"];
+    for (const lines of [...bad.map((line) => [first, line]), ...heads.map((head) => [head])]) {
+      await writeFile(join(directory, "changes.log"), `${lines.join("\n")}\n`);
+      const store = await open(directory);
+      deepEqual(store.entries(MAPS), []);
+      ok(Number.isSafeInteger(store.revision));
+      await put(store, map("kept", "1"));
+      await remove(store, "kept");
+      await store.close();
+    }
+    await rejects(stat(join(directory, "../../out.json")));
   });
 });

@@ -158,7 +158,7 @@ async function apply(call: Call, target: Target, subresource: string): Promise<A
     }
     if (subresource !== "") throw notFound(resource, name);
     const bare = { apiVersion: config.apiVersion, kind: config.kind, metadata: { name } };
-    return { code: 201, object: createObject(target, applied(bare, config, options), context) };
+    return { code: 201, object: createObject(target, applied(bare, config, options), context, true) };
   });
   return ok(answered.object, answered.code);
 }

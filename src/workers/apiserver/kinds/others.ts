@@ -1,6 +1,7 @@
 // Namespaces, secrets, config maps, nodes and the strategy of each resource.
 
 import { randomUUID } from "node:crypto";
+import { configKey } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { FieldError } from "../objects/errors.js";
 import { fieldsAt, isSame, nowText, textAt, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
@@ -43,7 +44,28 @@ function dataErrors(next: ApiObject, old: ApiObject): FieldError[] {
     .map((field) => FieldError.forbidden(field, "field is immutable when `immutable` is set"));
 }
 
-const configMapStrategy: Strategy = { validateUpdate: dataErrors };
+/** Bytes of all values of a config map or secret, as upstream bounds them. */
+const MAX_DATA_BYTES = 1024 * 1024;
+const KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or " +
+  "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+/** Keys become names of files in volumes. */
+function keyErrors(object: ApiObject): FieldError[] {
+  const maps = ["data", "binaryData"].map((field) => [field, Object.entries(fieldsAt(object, field))] as const);
+  const errors = maps.flatMap(([field, entries]) =>
+    entries
+      .filter(([key]) => configKey(key) !== undefined)
+      .map(([key]) => FieldError.invalid(`${field}[${key}]`, key, KEY_RULE)),
+  );
+  const texts = maps.flatMap(([, entries]) => entries).filter(([, value]) => typeof value === "string");
+  const bytes = texts.reduce((sum, [, value]) => sum + Buffer.byteLength(value as string), 0);
+  // A secret's are larger by a third as base64.
+  const most = object.kind === "Secret" ? (MAX_DATA_BYTES / 3) * 4 : MAX_DATA_BYTES;
+  return bytes <= most ? errors : [...errors, FieldError.tooLong("data", MAX_DATA_BYTES)];
+}
+
+const configMapStrategy: Strategy = { validate: keyErrors, validateUpdate: dataErrors };
 
 const secretStrategy: Strategy = {
   prepareCreate: (secret) => {
@@ -51,10 +73,12 @@ const secretStrategy: Strategy = {
     plainText(secret);
   },
   prepareUpdate: plainText,
-  validate: (secret) =>
-    Object.entries(fieldsAt(secret, "data"))
+  validate: (secret) => [
+    ...keyErrors(secret),
+    ...Object.entries(fieldsAt(secret, "data"))
       .filter(([, value]) => typeof value !== "string" || !BASE64.test(value))
       .map(([key]) => FieldError.invalid(`data[${key}]`, "<secret>", "must be base64")),
+  ],
   validateUpdate: (next, old) => [
     ...dataErrors(next, old),
     ...(next["type"] === old["type"] ? [] : [FieldError.invalid("type", next["type"], "field is immutable")]),

@@ -4,7 +4,7 @@
 // Invariant: a line counts when it ends with a line feed. After a failed append nothing is appended before a new log is
 // in place, because the end of the old one is not known.
 
-import type { ApiObject } from "../objects/object.js";
+import { fieldsAt, isFields, type ApiObject, type Fields } from "../objects/object.js";
 import type { Appendable, Disk } from "./disk.js";
 
 const VERSION = 1;
@@ -101,10 +101,10 @@ export class Journal {
   }
 }
 
-function parsed(line: string): Record<string, unknown> | undefined {
+function parsed(line: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+    return isFields(value) && Number.isSafeInteger(value["revision"]) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -112,12 +112,16 @@ function parsed(line: string): Record<string, unknown> | undefined {
 
 function checkpointOf(line: string): Checkpoint | undefined {
   const value = parsed(line);
-  const isOne = value?.["version"] === VERSION && typeof value["revision"] === "number";
-  return isOne && typeof value["files"] === "object" ? (value as unknown as Checkpoint) : undefined;
+  const isOne = value?.["version"] === VERSION && isFields(value["files"]);
+  return isOne ? (value as unknown as Checkpoint) : undefined;
 }
 
 function entryOf(line: string): Entry | undefined {
   const value = parsed(line);
-  const isOne = typeof value?.["revision"] === "number" && typeof value["path"] === "string";
-  return isOne ? (value as unknown as Entry) : undefined;
+  if (value === undefined || typeof value["path"] !== "string") return undefined;
+  // A path that leads out of the folder was not written by this server.
+  if (value["path"].split("/").includes("..")) return undefined;
+  const { object } = value;
+  const isWhole = object === undefined || typeof fieldsAt(fieldsAt(value, "object"), "metadata")["name"] === "string";
+  return isWhole ? (value as unknown as Entry) : undefined;
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ApiError } from "../objects/errors.js";
+import { checkTypes } from "../objects/field-types.js";
 import { freeze, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 import { nodeDisk, type Disk } from "./disk.js";
@@ -19,8 +20,15 @@ import { Transaction } from "./transaction.js";
 /** A new log is begun above this size, bytes. */
 const MAX_LOG_BYTES = 8 * 1024 * 1024;
 export const MAX_OBJECTS = 20_000;
-/** Changes that share a sync of the disk. */
+/** Characters of an object's JSON, as etcd's limit. */
+export const MAX_OBJECT_BYTES = 1536 * 1024;
+/** Characters of JSON of all objects: they are in the heap of this thread. */
+export const MAX_STORE_BYTES = 64 * 1024 * 1024;
+/** Changes that share a sync of the disk, and the characters of their lines. */
 const MAX_BATCH = 256;
+const MAX_BATCH_BYTES = 8 * 1024 * 1024;
+/** What an object may gain in a store that is full: statuses and leases go on. */
+const SMALL_GROWTH = 16 * 1024;
 
 export interface StoreOptions {
   directory: string;
@@ -29,6 +37,7 @@ export interface StoreOptions {
   log: Pick<Logger, "warn">;
   disk?: Disk;
   maxLogBytes?: number;
+  maxBytes?: number;
 }
 
 /** A change that waits for its turn. */
@@ -165,31 +174,46 @@ export class Store {
   }
 
   async #work(): Promise<void> {
-    do {
-      await this.#commit(this.#pending.splice(0, MAX_BATCH));
-      // Files follow when no change waits; a busy store writes the newest version only.
-      if (this.#pending.length === 0) await this.#writeFiles();
-      if (this.#journal.bytes > (this.options.maxLogBytes ?? MAX_LOG_BYTES)) await this.#tryCompact();
-    } while (this.#pending.length > 0);
-    this.#working = undefined;
+    try {
+      do {
+        await this.#commit();
+        // Files follow when no change waits; a busy store writes the newest version only.
+        if (this.#pending.length === 0) await this.#writeFiles();
+        if (this.#journal.bytes > (this.options.maxLogBytes ?? MAX_LOG_BYTES)) await this.#tryCompact();
+      } while (this.#pending.length > 0);
+    } finally {
+      this.#working = undefined;
+    }
   }
 
-  async #commit(batch: readonly Pending[]): Promise<void> {
+  async #commit(): Promise<void> {
     let overlay = new Transaction(this.#tables, this.#revision);
     const done: { resolve: () => void; reject: Pending["reject"] }[] = [];
-    for (const { decide, reject } of batch) {
+    const lines: string[] = [];
+    let length = 0;
+    let grown = 0;
+    for (let count = 0; count < MAX_BATCH && length < MAX_BATCH_BYTES; count++) {
+      const next = this.#pending.shift();
+      if (next === undefined) break;
+      const { decide, reject } = next;
       const tried = new Transaction(overlay, overlay.lastRevision);
       try {
         const resolve = decide(tried);
-        if (tried.changes.some(({ type }) => type === "ADDED") && this.#tables.count >= MAX_OBJECTS) throw full();
+        const added = tried.changes.map(lineOf);
+        const growth = this.#growthOf(tried.changes, added);
+        this.#checkRoom(tried.changes, grown, growth);
         overlay = joined(this.#tables, overlay, tried);
+        for (const line of added) {
+          lines.push(line);
+          length += line.length;
+        }
+        grown += growth;
         done.push({ resolve, reject });
       } catch (error) {
         reject(error);
       }
     }
     const { changes } = overlay;
-    const lines = changes.map((change) => JSON.stringify(entryOf(change)));
     try {
       if (changes.length > 0) {
         if (this.#journal.isBroken) await this.#compact();
@@ -205,15 +229,39 @@ export class Store {
     for (const { resolve } of done) resolve();
   }
 
+  #growthOf(changes: readonly Change[], lines: readonly string[]): number {
+    return changes.reduce((sum, { type, resource, key }, at) => {
+      const bytes = type === "DELETED" ? 0 : (lines[at]?.length ?? 0);
+      return sum + bytes - this.#tables.bytesOf(resource, key);
+    }, 0);
+  }
+
+  /** @param grown by the changes before. @throws ApiError when there are too many objects, or too large ones */
+  #checkRoom(changes: readonly Change[], grown: number, growth: number): void {
+    const isNew = changes.some(({ type }) => type === "ADDED");
+    if (isNew && this.#tables.count >= MAX_OBJECTS) throw full(`${MAX_OBJECTS} objects`);
+    const most = this.options.maxBytes ?? MAX_STORE_BYTES;
+    const bytes = this.#tables.bytes + grown + growth;
+    if (growth <= 0 || bytes <= most) return;
+    if (isNew || growth > SMALL_GROWTH || bytes > most * 1.25) throw full(`${most / 1024 / 1024} MiB of objects`);
+  }
+
   #apply(change: Change, bytes: number): void {
     const { resource, key, object, type, revision } = change;
     const kept = type === "DELETED" ? undefined : object;
     this.#revision = revision;
     this.#isLogged = true;
-    this.#tables.set(resource, key, kept);
+    this.#tables.set(resource, key, kept, bytes);
     this.#behind.set(pathOf(fileResource(resource), object), { resource, object: kept });
     this.#history.add(change, bytes);
-    for (const listener of [...(this.#listeners.get(resource.storage) ?? [])]) listener(change);
+    for (const listener of [...(this.#listeners.get(resource.storage) ?? [])]) {
+      try {
+        listener(change);
+      } catch (error) {
+        // The change is made, and the others hear of it.
+        this.options.log.warn({ err: error }, `a watch missed a change: ${errorText(error)}`);
+      }
+    }
   }
 
   /** A file that cannot be written stays behind; the log has the object. */
@@ -262,7 +310,11 @@ export class Store {
     const { checkpoint, entries, damage } = await this.#journal.read();
     if (damage !== undefined) this.options.log.warn(`${damage}; the files of objects count from there on`);
     const logged = new Map<string, Entry[]>();
-    for (const entry of entries) logged.set(entry.path, [...(logged.get(entry.path) ?? []), entry]);
+    for (const entry of entries) {
+      const versions = logged.get(entry.path);
+      if (versions === undefined) logged.set(entry.path, [entry]);
+      else versions.push(entry);
+    }
     this.#revision = Math.max(checkpoint.revision, entries.at(-1)?.revision ?? 0);
     for (const whole of await this.#disk.files(this.folder)) {
       const path = whole.slice(this.folder.length + 1);
@@ -304,6 +356,7 @@ export class Store {
         this.#take(resource, path, object, digest);
         return;
       }
+      checkTypes(object);
       // An operator edited the file after the last change: that is one more.
       const metadata = { ...object.metadata, resourceVersion: String(++this.#revision) };
       this.#take(resource, path, { ...object, metadata });
@@ -314,7 +367,8 @@ export class Store {
 
   /** @param digest of its file; undefined: the file is behind */
   #take(resource: Resource, path: string, object: ApiObject, digest?: string): void {
-    this.#tables.set(resource, keyOf(object.metadata.namespace, object.metadata.name), freeze(object));
+    const { namespace, name } = object.metadata;
+    this.#tables.set(resource, keyOf(namespace, name), freeze(object), JSON.stringify(object).length);
     if (digest === undefined) this.#behind.set(path, { resource, object });
     else this.#digests.set(path, digest);
   }
@@ -330,10 +384,19 @@ function entryOf({ revision, resource, object, type }: Change): Entry {
   return type === "DELETED" ? { revision, path } : { revision, path, object };
 }
 
+/** Line of the log. @throws ApiError for an object that is too large */
+function lineOf(change: Change): string {
+  const line = JSON.stringify(entryOf(change));
+  if (line.length <= MAX_OBJECT_BYTES) return line;
+  const message = `Request entity too large: an object has at most ${MAX_OBJECT_BYTES} bytes`;
+  throw new ApiError(413, "RequestEntityTooLarge", message);
+}
+
 /** The changes of two transactions, of which the second was on top of the first. */
 function joined(tables: Tables, first: Transaction, second: Transaction): Transaction {
   const both = new Transaction(tables, second.lastRevision);
-  both.changes.push(...first.changes, ...second.changes);
+  both.adopt(first.changes);
+  both.adopt(second.changes);
   return both;
 }
 
@@ -341,8 +404,8 @@ function shuttingDown(): ApiError {
   return new ApiError(503, "ServiceUnavailable", "the server is shutting down", { retryAfterSeconds: 1 });
 }
 
-function full(): ApiError {
-  return new ApiError(403, "Forbidden", `this server keeps at most ${MAX_OBJECTS} objects`);
+function full(what: string): ApiError {
+  return new ApiError(403, "Forbidden", `this server keeps at most ${what}`);
 }
 
 function unwritten(error: unknown): ApiError {

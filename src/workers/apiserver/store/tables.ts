@@ -18,10 +18,22 @@ export class Tables implements Reader {
   readonly #tables = new Map<string, Map<string, ApiObject>>();
   /** Entries in order, of tables that did not change since. */
   readonly #sorted = new Map<string, readonly (readonly [string, ApiObject])[]>();
+  /** Characters of JSON of each object, by resource, then by key. */
+  readonly #sizes = new Map<string, Map<string, number>>();
   #count = 0;
+  #bytes = 0;
 
   get count(): number {
     return this.#count;
+  }
+
+  /** Characters of JSON of all objects. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  bytesOf(resource: Resource, key: string): number {
+    return this.#sizes.get(resource.storage)?.get(key) ?? 0;
   }
 
   get(resource: Resource, key: string): ApiObject | undefined {
@@ -37,7 +49,13 @@ export class Tables implements Reader {
     return sorted;
   }
 
-  set(resource: Resource, key: string, object: ApiObject | undefined): void {
+  /** @param bytes characters of its JSON */
+  set(resource: Resource, key: string, object: ApiObject | undefined, bytes: number): void {
+    const sizes = this.#sizes.get(resource.storage) ?? new Map<string, number>();
+    this.#sizes.set(resource.storage, sizes);
+    this.#bytes += (object === undefined ? 0 : bytes) - (sizes.get(key) ?? 0);
+    if (object === undefined) sizes.delete(key);
+    else sizes.set(key, bytes);
     const table = this.#tables.get(resource.storage) ?? new Map<string, ApiObject>();
     this.#tables.set(resource.storage, table);
     const before = table.size;

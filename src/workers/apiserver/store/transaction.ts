@@ -8,6 +8,8 @@ import { keyOf, type Reader } from "./tables.js";
 
 export class Transaction implements Reader {
   readonly changes: Change[] = [];
+  /** The last change of each object. */
+  readonly #latest = new Map<string, Change>();
 
   /**
    * @param below what was there before
@@ -23,7 +25,7 @@ export class Transaction implements Reader {
   }
 
   get(resource: Resource, key: string): ApiObject | undefined {
-    const own = this.changes.findLast((change) => change.key === key && change.resource.storage === resource.storage);
+    const own = this.#latest.get(idOf(resource, key));
     if (own === undefined) return this.below.get(resource, key);
     return own.type === "DELETED" ? undefined : own.object;
   }
@@ -57,12 +59,24 @@ export class Transaction implements Reader {
     return object;
   }
 
+  /** Takes changes over that were made on the same objects. */
+  adopt(changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.changes.push(change);
+      this.#latest.set(idOf(change.resource, change.key), change);
+    }
+  }
+
   private record(change: Omit<Change, "revision">): void {
-    this.changes.push({ revision: this.revision, ...change });
+    this.adopt([{ revision: this.revision, ...change }]);
   }
 
   private stamped(object: ApiObject): ApiObject {
     this.revision++;
     return freeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.revision) } });
   }
+}
+
+function idOf({ storage }: Resource, key: string): string {
+  return `${storage}/${key}`;
 }

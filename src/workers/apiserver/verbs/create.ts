@@ -5,21 +5,25 @@ import { randomUUID } from "node:crypto";
 import { quote } from "../../../shared/base/text/quote.js";
 import { strategyOf } from "../kinds/others.js";
 import { alreadyExists, ApiError, badRequest, forbidden, invalid, notFound } from "../objects/errors.js";
+import { checkTypes } from "../objects/field-types.js";
 import { metadataErrors } from "../objects/metadata.js";
 import { fillName, nameErrors } from "../objects/names.js";
-import { copyOf, nowText, withoutNulls, type ApiObject } from "../objects/object.js";
+import { copyOf, nowText, removeField, withoutNulls, type ApiObject } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { resourceNamed } from "../objects/resources.js";
 import { keyOf } from "../store/tables.js";
 import type { Target, WriteContext } from "../world.js";
 import { checkFields } from "./unknown-fields.js";
 
-export function createObject(target: Target, body: ApiObject, context: WriteContext): ApiObject {
+/** @param managed its managedFields are this server's; those of a client do not count */
+export function createObject(target: Target, body: ApiObject, context: WriteContext, managed = false): ApiObject {
   const { resource, namespace } = target;
   const { world, tx, dryRun } = context;
   const object = withoutNulls(copyOf(checkedBody(resource, body)));
+  checkTypes(object);
   checkFields(object, context);
   const { metadata } = object;
+  if (!managed) removeField(metadata, "managedFields");
   if (target.name !== "" && metadata.name === "") metadata.name = target.name;
   setNamespace(target, object);
   if (!["", "0", undefined].includes(metadata.resourceVersion)) {

@@ -7,6 +7,8 @@ import { fieldsOf } from "../objects/schema.js";
 import type { WriteContext } from "../world.js";
 
 const MOST = 10;
+/** Characters of a path: a name may be as long as the body. */
+const MOST_SHOWN = 256;
 
 /** @throws ApiError with fieldValidation=Strict */
 export function checkFields(object: ApiObject, { unknownFields, warnings }: WriteContext): void {
@@ -15,7 +17,7 @@ export function checkFields(object: ApiObject, { unknownFields, warnings }: Writ
   const found: string[] = [];
   collect(rest, kind, "", found);
   if (found.length === 0) return;
-  const texts = found.slice(0, MOST).map((path) => `unknown field ${quote(path)}`);
+  const texts = found.slice(0, MOST).map((path) => `unknown field ${quote(path.slice(0, MOST_SHOWN))}`);
   if (unknownFields === "Warn") {
     warnings.push(...texts);
     return;

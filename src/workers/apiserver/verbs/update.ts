@@ -3,6 +3,7 @@
 
 import { strategyOf } from "../kinds/others.js";
 import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from "../objects/errors.js";
+import { checkTypes } from "../objects/field-types.js";
 import { metadataErrors } from "../objects/metadata.js";
 import { copyOf, isSame, removeField, withoutNulls, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
@@ -28,6 +29,7 @@ export function updateObject(
   const old = tx.get(resource, keyOf(namespace, name));
   if (old === undefined) throw notFound(resource, name);
   const wanted = checkedBody(resource, withoutNulls(change(copyOf(old))));
+  checkTypes(wanted);
   checkFields(wanted, context);
   setNamespace(target, wanted);
   checkIdentity(resource, wanted, old, name);
