@@ -4,9 +4,9 @@ import { ApiError, badRequest } from "../objects/errors.js";
 import { isFields, isSame, setField, type Fields } from "../objects/object.js";
 import { boundedTree } from "../objects/tree.js";
 
-/** As upstream's server bounds them. */
+/** As upstream's server bounds them. @internal */
 export const MAX_OPERATIONS = 10_000;
-/** Characters of JSON that the copies of one patch make: each may copy what the ones before it made. */
+/** Characters of JSON that the copies of one patch make: each may copy what those before it made. @internal */
 export const MAX_COPIED = 3 * 1024 * 1024;
 
 interface Operation {
