@@ -20,6 +20,7 @@ import { currentNetns, inNetns, runInNetns } from "./netns.js";
 import { findCniBinDir } from "./packages.js";
 import { portmapChains } from "./portmap-rules.js";
 import { messageOf, SetupProblem } from "./problem.js";
+import { describeEnd, howItEnded } from "./process-end.js";
 import { readProcess, signalAndWait } from "./processes.js";
 import { chooseSubnet } from "./subnet.js";
 import { waitFor } from "./wait.js";
@@ -38,6 +39,8 @@ export interface ContainerdOptions {
   /** Folder with containerd, its shim, ctr and runc; by default those on the path. */
   programs?: string;
   sandboxImage?: string;
+  /** Gets the path of the log after a start that failed, before everything is removed. */
+  onFailure?: (log: string) => Promise<void>;
 }
 
 /** A containerd of our own. */
@@ -56,6 +59,8 @@ export interface PrivateContainerd {
   readonly log: string;
   /** Pid of the running containerd; undefined while it is down. */
   readonly pid: number | undefined;
+  /** How its last run ended, with the end of its log. */
+  ending(): Promise<string>;
   /** SIGKILL to containerd alone: shims and containers live on. */
   kill9(): Promise<void>;
   /** Starts it again after kill9(), with the same folder; waits until it is ready. */
@@ -75,6 +80,7 @@ export async function startContainerd(options: ContainerdOptions): Promise<Priva
     await instance.start();
   } catch (error) {
     const tail = await logTail(instance.log);
+    await options.onFailure?.(instance.log);
     await instance.stop();
     throw new SetupProblem(`the private containerd did not become ready: ${messageOf(error)}${tail}`);
   }
@@ -164,6 +170,10 @@ class Instance implements PrivateContainerd {
     return this.child !== undefined && isRunning(this.child) ? this.child.pid : undefined;
   }
 
+  ending(): Promise<string> {
+    return describeEnd("the private containerd", { child: this.child, log: this.log });
+  }
+
   async start(): Promise<void> {
     if (this.pid !== undefined) return;
     const log = await open(this.log, "a");
@@ -228,7 +238,7 @@ class Instance implements PrivateContainerd {
     } finally {
       cri.close();
     }
-    if (!isRunning(child)) throw new Error(`containerd ended with ${child.signalCode ?? `status ${child.exitCode}`}`);
+    if (!isRunning(child)) throw new Error(`containerd ended with ${howItEnded(child)}`);
   }
 }
 

@@ -20,6 +20,7 @@ import { currentNetns, inNetns, runInNetns } from "./netns.js";
 import { findCniBinDir } from "./packages.js";
 import { portmapChains } from "./portmap-rules.js";
 import { messageOf, SetupProblem } from "./problem.js";
+import { describeEnd, howItEnded, lastLines } from "./process-end.js";
 import { readProcess, signalAndWait } from "./processes.js";
 import { chooseSubnet } from "./subnet.js";
 import { waitFor } from "./wait.js";
@@ -84,6 +85,8 @@ export interface DockerOptions {
   archive: string;
   /** No CRI server: a kubelet with --container-runtime=docker serves it itself. */
   engineOnly?: boolean;
+  /** Gets the path of the log after a start that failed, before everything is removed. */
+  onFailure?: (log: string) => Promise<void>;
 }
 
 /** An Engine with its CRI server, as the tests use a containerd. */
@@ -105,7 +108,8 @@ export async function startDocker(options: DockerOptions): Promise<PrivateDocker
     await instance.start();
     await instance.load(options.archive);
   } catch (error) {
-    const tail = (await readFile(instance.log, "utf8").catch(() => "")).trim().split("\n").slice(-5).join("\n");
+    const tail = await lastLines(instance.log, 5);
+    await options.onFailure?.(instance.log);
     await instance.stop();
     throw new SetupProblem(`the private Docker Engine did not become ready: ${messageOf(error)}\n${tail}`);
   }
@@ -181,6 +185,10 @@ class Docker implements PrivateDocker {
     return isRunning(this.engine) ? this.engine?.pid : undefined;
   }
 
+  ending(): Promise<string> {
+    return describeEnd("the private dockerd", { child: this.engine, log: this.log });
+  }
+
   async start(): Promise<void> {
     if (this.pid === undefined) await this.startEngine();
     if (!this.engineOnly && !isRunning(this.shim)) await this.startShim();
@@ -253,7 +261,7 @@ class Docker implements PrivateDocker {
       },
       { what: `dockerd on ${this.dockerEndpoint} to respond`, timeoutMs: READY_TIMEOUT_MS, intervalMs: 50 },
     );
-    if (!isRunning(engine)) throw new SetupProblem(`dockerd ended by itself: see ${this.log}`);
+    if (!isRunning(engine)) throw new SetupProblem(`dockerd ended with ${howItEnded(engine)}`);
     const identity = engine.pid === undefined ? undefined : await readProcess(engine.pid);
     if (identity !== undefined) {
       this.record.containerd = { pid: identity.pid, startTicks: identity.startTicks };
@@ -286,7 +294,9 @@ class Docker implements PrivateDocker {
       cri.close();
     }
     if (!isRunning(shim))
-      throw new SetupProblem(`kubelet --experimental-dockershim ended by itself: see ${this.dir}/dockershim.log`);
+      throw new SetupProblem(
+        await describeEnd("kubelet --experimental-dockershim", { child: shim, log: join(this.dir, "dockershim.log") }),
+      );
   }
 
   private async spawned(logFile: string, program: string, ...rest: string[]): Promise<ChildProcess> {

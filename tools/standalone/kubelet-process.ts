@@ -4,12 +4,13 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
 import { inNetns } from "./netns.js";
 import { fetchPods, fetchPodsOverSocket, isHealthy, type PodView } from "./pods.js";
+import { describeEnd, lastLines } from "./process-end.js";
 import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
 import { waitFor } from "./wait.js";
 
@@ -80,9 +81,6 @@ export interface KubeletProcess {
   /** Sends a signal and waits for the end; SIGKILL after `timeoutMs`. */
   end(signal: NodeJS.Signals, timeoutMs?: number): Promise<void>;
 }
-
-/** Lines of the log in the message of a wait that failed. */
-const SHOWN_LINES = 24;
 
 /** Lays out the agent's folder and configuration. Nothing runs before start(). */
 export async function prepareKubelet(options: KubeletOptions): Promise<KubeletProcess> {
@@ -202,14 +200,13 @@ class Kubelet implements KubeletProcess {
     await waitFor(async () => this.hasEnded() || (await isHealthy(this.healthzUrl)), {
       what: `the kubelet's ${this.healthzUrl} to say ok`,
       timeoutMs,
-      lastSeen: () => this.logTail(),
+      lastSeen: () => lastLines(this.log),
     });
     if (this.hasEnded()) throw new Error(await this.ending());
   }
 
-  async ending(lines?: number): Promise<string> {
-    const how = this.child?.signalCode ?? `status ${this.child?.exitCode ?? "unknown"}`;
-    return `the kubelet ended with ${how}; the end of its log:\n${await this.logTail(lines)}`;
+  ending(lines?: number): Promise<string> {
+    return describeEnd("the kubelet", { child: this.child, log: this.log, lines });
   }
 
   pods(): Promise<PodView[]> {
@@ -228,9 +225,5 @@ class Kubelet implements KubeletProcess {
 
   private hasEnded(): boolean {
     return this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null;
-  }
-
-  private async logTail(lines = SHOWN_LINES): Promise<string> {
-    return (await readFile(this.log, "utf8").catch(() => "")).trim().split("\n").slice(-lines).join("\n");
   }
 }

@@ -2,7 +2,7 @@
 // Invariant: a runtime that others use is not taken: a kubelet removes the pods it does not know.
 
 import { access } from "node:fs/promises";
-import { startContainerd } from "./containerd.js";
+import { startContainerd, type PrivateContainerd } from "./containerd.js";
 import { call, connectCri, hasImage, runtimeProblem, type CriConnection } from "./cri.js";
 import { isCommandFailed, run } from "./exec.js";
 import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "./images.js";
@@ -13,35 +13,44 @@ export interface Runtime {
   endpoint: string;
   /** Name and version: `containerd 1.6.20`. */
   name: string;
-  /** What ends by itself: "containerd". Absent if it is not ours. */
-  program?: string;
+  /** Absent if it is not ours. */
+  own?: OwnRuntime;
   /** Flags of a kubelet that uses it. */
   flags: readonly string[];
   /** Parent cgroup for pods. */
   cgroup: string;
-  /** Pid of the runtime if it is ours. */
-  pid: () => number | undefined;
   /** Removes all of a private runtime, or the imported images of another one. */
   stop: () => Promise<void>;
 }
 
+/** The process of a private runtime. */
+export type OwnRuntime = Pick<PrivateContainerd, "pid" | "log" | "ending">;
+
+/** Gets the path of a private runtime's log when its start fails, before it is removed. */
+type OnFailure = (log: string) => Promise<void>;
+
 type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
-export async function startPrivateRuntime(dir: string, archive: string, step: Step): Promise<Runtime> {
-  const containerd = await step("starting a private containerd", () => startContainerd({ dir }));
+export async function startPrivateRuntime(
+  dir: string,
+  archive: string,
+  step: Step,
+  onFailure: OnFailure,
+): Promise<Runtime> {
+  const containerd = await step("starting a private containerd", () => startContainerd({ dir, onFailure }));
   try {
     await step("importing the images", () => importImages(containerd.socket, archive));
   } catch (error) {
+    await onFailure(containerd.log);
     await containerd.stop();
     throw error;
   }
   return {
     endpoint: containerd.endpoint,
-    program: "containerd",
+    own: containerd,
     flags: [],
     name: `containerd ${containerd.version}, private, in ${dir}`,
     cgroup: containerd.cgroup,
-    pid: () => containerd.pid,
     stop: () => containerd.stop(),
   };
 }
@@ -50,17 +59,22 @@ export async function startPrivateRuntime(dir: string, archive: string, step: St
  * An Engine with the images; the kubelet itself serves CRI over it.
  * @param cacheDir has Debian's packages if docker is not installed
  */
-export async function startPrivateDocker(dir: string, archive: string, cacheDir: string, step: Step): Promise<Runtime> {
+export async function startPrivateDocker(
+  dir: string,
+  archive: string,
+  { cacheDir, step, onFailure }: { cacheDir: string; step: Step; onFailure: OnFailure },
+): Promise<Runtime> {
   const { provideDocker, startDocker } = await import("./docker-engine.js");
   await step("finding the Docker Engine", () => provideDocker(cacheDir));
-  const docker = await step("starting a private Docker Engine", () => startDocker({ dir, archive, engineOnly: true }));
+  const docker = await step("starting a private Docker Engine", () =>
+    startDocker({ dir, archive, engineOnly: true, onFailure }),
+  );
   return {
     endpoint: docker.endpoint,
-    program: "dockerd",
+    own: docker,
     name: `${docker.version}, private, in ${dir}: docker --host ${docker.dockerEndpoint}`,
     flags: ["--container-runtime=docker", ...docker.flags],
     cgroup: docker.cgroup,
-    pid: () => docker.pid,
     stop: () => docker.stop(),
   };
 }
@@ -79,7 +93,6 @@ export async function useRunningRuntime(endpoint: string, archive: string, step:
       flags: [],
       name: `${runtimeName} ${runtimeVersion} at ${socket}`,
       cgroup: `/nodelet-${crypto.randomUUID().slice(0, 8)}`,
-      pid: () => undefined,
       stop: async () => {
         for (const image of imported) await run("ctr", [...ctrFlags(socket), "images", "remove", image]);
       },

@@ -8,12 +8,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { widenPath } from "./exec.js";
 import { buildImages } from "./images.js";
+import { KeptLogs } from "./kept-logs.js";
 import { NODELET_ENTRY, prepareKubelet, type KubeletProcess } from "./kubelet-process.js";
 import { chooseRuntime } from "./newest-runtime.js";
 import type { StartOptions } from "./options.js";
 import { ensurePackages } from "./packages.js";
 import { isRunning, isSettled, podTable, type PodView } from "./pods.js";
 import { isSetupProblem, messageOf, SetupProblem } from "./problem.js";
+import { lastLines } from "./process-end.js";
 import { step } from "./progress.js";
 import { startPrivateDocker, startPrivateRuntime, useRunningRuntime, type Runtime } from "./runtime.js";
 import { watchSignals, type StopSignals } from "./signals.js";
@@ -48,7 +50,7 @@ async function start(options: StartOptions): Promise<number> {
   if (options.endpoint === undefined && options.runtime === "containerd")
     await chooseRuntime({ cacheDir: CACHE, step });
   const signals = watchSignals((line) => say(line));
-  const run: Run = { options, signals };
+  const run: Run = { options, signals, logs: new KeptLogs(options.stateDir, say) };
   let status = 0;
   try {
     run.state = await claimStateDir(options.stateDir, say);
@@ -62,12 +64,14 @@ async function start(options: StartOptions): Promise<number> {
     status = signals.stopped.aborted ? 130 : 1;
     if (!signals.stopped.aborted) say(`nodelet: ${isSetupProblem(error) ? error.message : describe(error)}`);
   }
+  if (status === 1) await run.logs.keep([run.kubelet?.log, run.runtime?.own?.log]);
   try {
     await tearDown(run);
   } catch (error) {
     say(`nodelet: cleaning up: ${messageOf(error)}; the next run in ${options.stateDir} will try again`);
     status = status === 0 ? 1 : status;
   }
+  run.logs.announce();
   signals.unwatch();
   return status;
 }
@@ -76,13 +80,15 @@ async function start(options: StartOptions): Promise<number> {
 interface Run {
   options: StartOptions;
   signals: StopSignals;
+  logs: KeptLogs;
   state?: StateDir;
   runtime?: Runtime;
   kubelet?: KubeletProcess;
 }
 
 async function bringUp(run: Run, state: StateDir): Promise<void> {
-  const { options, signals } = run;
+  const { options, signals, logs } = run;
+  const onFailure = (log: string): Promise<void> => logs.keep([log]);
   const next = <T>(name: string, work: () => Promise<T>): Promise<T> => {
     signals.stopped.throwIfAborted();
     return step(name, work);
@@ -92,8 +98,8 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     options.endpoint !== undefined
       ? await useRunningRuntime(options.endpoint, archive, next)
       : options.runtime === "docker"
-        ? await startPrivateDocker(state.containerd, archive, CACHE, next)
-        : await startPrivateRuntime(state.containerd, archive, next);
+        ? await startPrivateDocker(state.containerd, archive, { cacheDir: CACHE, step: next, onFailure })
+        : await startPrivateRuntime(state.containerd, archive, next, onFailure);
   if (options.endpoint !== undefined) await state.remember({ cgroup: run.runtime.cgroup });
 
   const kubelet = await prepareKubelet({
@@ -191,36 +197,33 @@ async function awaitPods(
     timeoutMs: options.timeoutSeconds * 1000,
     intervalMs: POLL_MS,
     signal: signals.stopped,
-    lastSeen: () => `\n${podTable(pods)}\nThe kubelet's log: ${kubelet.log}`,
+    lastSeen: async () => `\n${podTable(pods)}\nThe end of the kubelet's log:\n${await lastLines(kubelet.log)}`,
   }).catch((error: unknown) => {
     if (signals.stopped.aborted) throw error;
     throw new SetupProblem(messageOf(error));
   });
-  if (kubelet.pid === undefined) throw new SetupProblem(`the kubelet ended while ${what} started: see ${kubelet.log}`);
+  if (kubelet.pid === undefined) throw new SetupProblem(`while ${what} started, ${await kubelet.ending()}`);
   return pods;
 }
 
 /** Until Ctrl-C, or until the kubelet or the private runtime ends by itself. */
-async function waitForTheEnd({ signals, kubelet, runtime, options }: Run): Promise<number> {
+async function waitForTheEnd({ signals, kubelet, runtime }: Run): Promise<number> {
   say("\nCtrl-C stops the pods and removes everything.");
-  const why = await waitFor(
-    () => {
-      if (signals.stopped.aborted) return "signal";
-      if (kubelet?.pid === undefined) return "the kubelet ended by itself";
-      if (options.endpoint === undefined && runtime?.pid() === undefined)
-        return `the private ${runtime?.program ?? "runtime"} ended by itself`;
-      return false;
-    },
+  const processes = [kubelet, runtime?.own].filter((one) => one !== undefined);
+  const ended = await waitFor(
+    () => (signals.stopped.aborted ? "signal" : processes.find(({ pid }) => pid === undefined)),
     { what: "the end", timeoutMs: Infinity, intervalMs: 100 },
   );
-  if (why === "signal") return 0;
-  say(`nodelet: ${why}`);
+  if (ended === "signal") return 0;
+  say(`nodelet: ${await ended.ending()}`);
   return 1;
 }
 
 /** Pods first and gracefully, then the kubelet, then the runtime, then the files. */
 async function tearDown({ signals, state, runtime, kubelet }: Run): Promise<void> {
-  if (kubelet?.pid !== undefined && !signals.hurried.aborted) {
+  // Without its runtime the kubelet cannot end a pod.
+  const hasRuntime = runtime?.own === undefined || runtime.own.pid !== undefined;
+  if (kubelet?.pid !== undefined && hasRuntime && !signals.hurried.aborted) {
     await rm(kubelet.manifests, { recursive: true, force: true });
     await mkdir(kubelet.manifests);
     await step("ending the pods", () =>

@@ -8,7 +8,8 @@ export const HELP = `npm start -- [options]
 Runs the kubelet stand-alone with example pods, and removes everything again on Ctrl-C.
 
   --until-ready                      stop as soon as the sample pod runs; status 0, or 1 with the reason
-  --state-dir <folder>               directory of all state (default /var/lib/nodelet-standalone)
+  --state-dir <folder>               directory of all state (default /var/lib/nodelet-standalone); after a failure
+                                     <folder>.failed has the logs of that run
   --runtime containerd|docker        the private runtime (default containerd); docker: an Engine of its own, the kubelet serves CRI over it
   --container-runtime-endpoint <url> use a running containerd or CRI-O: unix:///run/…/….sock
   --read-only-port <port>            /metrics (default 10255)
