@@ -14,11 +14,20 @@ export function isBeforeCommand(program: Command, argv: readonly string[], word:
   return (index < 0 ? argv : argv.slice(0, index)).includes(word);
 }
 
+/** The command's own name, also where its alias was typed. */
+export function commandName(program: Command, argv: readonly string[]): string | undefined {
+  return commandAt(program, argv[commandIndex(program, argv)])?.name();
+}
+
+function commandAt(program: Command, named: string | undefined): Command | undefined {
+  return program.commands.find((one) => named !== undefined && [one.name(), ...one.aliases()].includes(named));
+}
+
 /** The words for the parser. */
 export function preparedWords(program: Command, argv: readonly string[]): string[] {
   const index = commandIndex(program, argv);
   const named = argv[index];
-  const command = program.commands.find((one) => named !== undefined && [one.name(), ...one.aliases()].includes(named));
+  const command = commandAt(program, named);
   if (command === undefined || named === undefined) return [...argv];
   const options = [...program.options, ...command.options];
   const { kept, moved } = namespaceApart(argv.slice(0, index));

@@ -7,6 +7,7 @@ import type { DeleteOptions } from "./commands/delete.js";
 import type { RestartOptions } from "./commands/restart.js";
 import type { ValidateOptions } from "./commands/validate.js";
 import type { ManifestInput } from "./manifests/read.js";
+import { requirePaths } from "./manifests/require-paths.js";
 
 const ABOUT_RESTART = `
 The pod terminates with its grace period and preStop hooks. Then it starts
@@ -86,7 +87,12 @@ function withFiles(command: Command): Command {
     .option("-R, --recursive", "with the folders below a folder");
 }
 
-/** `-f *.yaml` of a shell has its first file as -f, and the others as words. */
+/**
+ * `-f *.yaml` of a shell has its first file as -f, and the others as words.
+ * @throws MissingArgumentError before the kubelet is asked
+ */
 function withNames<T extends ManifestInput>(files: readonly string[], options: T): T {
-  return { ...options, filename: [...(options.filename ?? []), ...files] };
+  const filename = [...(options.filename ?? []), ...files];
+  requirePaths(filename);
+  return { ...options, filename };
 }

@@ -3,7 +3,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { messageOf } from "../shared/base/errors/thrown.js";
 import type { AddCommand } from "./add-command.js";
-import { isBeforeCommand, preparedWords } from "./command-line.js";
+import { commandName, isBeforeCommand, preparedWords } from "./command-line.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { CliError, EXIT } from "./errors.js";
 import { examplesText } from "./examples.js";
@@ -23,6 +23,7 @@ import { addCompletion, addNames, addSupportBundle, addVersion } from "./other-c
 import { FORMATS } from "./output/formats.js";
 import { printFailure, writeErr, writeOut } from "./output/terminal.js";
 import { addCopy, addExec, addLogs, addPod, addPods, addTimeline, addWhy } from "./pod-commands.js";
+import { MissingArgumentError, USAGE_EXAMPLES, usageLine } from "./usage-errors.js";
 
 const EXIT_CODES = `
 Exit codes: 0 all is well, 1 something is wrong, 2 wrong usage,
@@ -81,6 +82,10 @@ export async function main(argv: readonly string[]): Promise<number> {
       writeErr(`nodelet: ${text}\n`);
       return EXIT.wrong;
     }
+    if (error instanceof MissingArgumentError) {
+      printFailure(usageLine(commandName(program, argv), error.message));
+      return error.exitCode;
+    }
     printFailure(error.message);
     if (error.remedy !== undefined) writeErr(`what to do: ${error.remedy}\n`);
     return error.exitCode;
@@ -106,8 +111,7 @@ export function programOf(done: (code: number) => void): Command {
     .option("--no-color", "no colours")
     .option("--version", "show the version of this command and exit")
     .addHelpText("after", () => `${examplesText()}${EXIT_CODES}`)
-    .showHelpAfterError("(nodelet --help lists the commands)")
-    .configureOutput({ writeOut: (text) => writeOut(text, false), writeErr })
+    .configureOutput({ writeOut: (text) => writeOut(text, false), writeErr, outputError: complain(undefined) })
     .commandsGroup(OTHERS)
     .helpCommand("help [command]", "show the help of a command")
     .exitOverride();
@@ -119,10 +123,21 @@ export function programOf(done: (code: number) => void): Command {
   for (const [heading, add] of COMMANDS) {
     /** A command's own parser inherits exitOverride only when it is made by `program.command`. */
     const command = (usage: string, description: string): Command =>
-      program.command(usage).description(description).helpGroup(heading);
+      withExample(program.command(usage).description(description).helpGroup(heading));
     const ofPods = (usage: string, description: string): Command =>
       command(usage, description).option("-n, --namespace <name>", "namespace of the pod (default: any)");
     add({ program, command, ofPods, context, done });
   }
   return program;
+}
+
+/** Shows a command's example in its help and with each complaint about its words. */
+function withExample(command: Command): Command {
+  const example = USAGE_EXAMPLES[command.name()];
+  const help = example === undefined ? "" : `\nExample: ${example}\n`;
+  return command.configureOutput({ outputError: complain(command.name()) }).addHelpText("after", help);
+}
+
+function complain(command: string | undefined): (text: string) => void {
+  return (text) => printFailure(usageLine(command, text));
 }

@@ -9,6 +9,7 @@ import { readManifests, type ManifestInput } from "../manifests/read.js";
 import { targetOf, withoutKind } from "../manifests/target.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
 import { manifestName, podsOf } from "../pods/find.js";
+import { MissingArgumentError } from "../usage-errors.js";
 
 export interface DeleteOptions extends ManifestInput {
   wait?: boolean;
@@ -42,11 +43,7 @@ export async function deleteCommand(
   const { all = false, dryRun = false, filename = [], wait = true } = options;
   const isNamed = names.length + filename.length > 0;
   if (!isNamed && !all) {
-    throw new CliError(
-      EXIT.usage,
-      "no pod is named",
-      "name pods, or their manifests with -f, or all of them with --all",
-    );
+    throw new MissingArgumentError("no pod is named: give pods, or their manifests with -f, or all of them with --all");
   }
   if (isNamed && all) throw new CliError(EXIT.usage, "--all excludes names and files");
   const gracePeriodSeconds = gracePeriodOf(options);

@@ -3,6 +3,7 @@
 
 import { posix } from "node:path";
 import { CliError, EXIT } from "../errors.js";
+import { MissingArgumentError } from "../usage-errors.js";
 
 export interface PodSide {
   /** "name" or "namespace/name". */
@@ -26,7 +27,7 @@ export function parseCopy(source: string, target: string): Copy {
   const to = podSide(target);
   if (from !== undefined && to === undefined) return { side: from, local: target, out: true };
   if (to !== undefined && from === undefined) return { side: to, local: source, out: false };
-  throw new CliError(EXIT.usage, "one side names a pod, the other a path of this machine", USAGE);
+  throw new MissingArgumentError("one side names a pod (<pod>:<path>), the other a path of this machine");
 }
 
 /** A text that begins with "/" or "." is a path of this machine, even with colons. */

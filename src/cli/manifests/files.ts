@@ -10,6 +10,7 @@ import { errorCode } from "../../shared/base/errors/error-code.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import { MANIFEST_BODY_LIMIT } from "../../shared/contracts/manifests.js";
 import { CliError, EXIT } from "../errors.js";
+import { requirePaths } from "./require-paths.js";
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);
 /** In all folders; above any node's. */
@@ -33,13 +34,7 @@ export async function* manifestTexts(
   paths: readonly string[],
   recursive: boolean,
 ): AsyncGenerator<ManifestText | UnreadableText> {
-  if (paths.length === 0) {
-    throw new CliError(
-      EXIT.usage,
-      "no manifest is named",
-      "name a file, a folder, or - for standard input: -f web.yaml",
-    );
-  }
+  requirePaths(paths);
   if (paths.filter((path) => path === "-").length > 1) {
     throw new CliError(EXIT.usage, "standard input (-f -) can be read only once");
   }
