@@ -15,6 +15,11 @@ async function main(): Promise<void> {
   if (request.action === "print") {
     (request.exitCode === 0 ? process.stdout : process.stderr).write(request.text);
     process.exitCode = request.exitCode;
+  } else if (request.action === "check") {
+    const { out, err, exitCode } = await (await import("./process/check-config/answer.js")).answerCheck(request);
+    process.stderr.write(err);
+    process.stdout.write(out);
+    process.exitCode = exitCode;
   } else process.exitCode = await (await import("./process/run.js")).run(request.settings, start?.dynamic);
 }
 

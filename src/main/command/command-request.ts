@@ -11,4 +11,14 @@ export interface CommandIo extends ConfigIo {
 
 export type CommandRequest =
   /** `text` ends with a line break; it belongs on stdout when the exit code is 0, else on stderr. */
-  { action: "print"; text: string; exitCode: 0 | 1 } | { action: "run"; settings: Settings };
+  { action: "print"; text: string; exitCode: 0 | 1 } | CheckRequest | { action: "run"; settings: Settings };
+
+/** --check-config of a configuration that can be read: the files that it names are still to be examined. */
+export interface CheckRequest {
+  readonly action: "check";
+  readonly settings: Settings;
+  /** Problems that a start tolerates and the check refuses. */
+  readonly problems: readonly string[];
+  /** Files of the configuration, in the order of reading. */
+  readonly files: readonly string[];
+}

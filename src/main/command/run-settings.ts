@@ -23,8 +23,12 @@ export async function runSettings(line: CommandLine, io: CommandIo, strictness: 
   const host = offline || flags.docker.mode === "server" ? {} : io.host();
   const resolved = await resolveConfig(line.given, io, host, flagViolations(flags));
   const problems = [...line.problems, ...resolved.problems];
+  const unusable = problems.length - resolved.tolerated.length;
+  if (questions.checkConfig && questions.printConfig === "" && unusable === 0) {
+    return { action: "check", settings: settingsOf(line, flags, resolved), problems, files: resolved.files };
+  }
   if (offline) return await answerOffline(questions, resolved, problems);
-  const refused = strictness === "all problems" ? problems.length : problems.length - resolved.tolerated.length;
+  const refused = strictness === "all problems" ? problems.length : unusable;
   if (refused > 0) throw new SettingsError(problems);
   return { action: "run", settings: settingsOf(line, flags, resolved) };
 }
@@ -36,11 +40,10 @@ function flagViolations(flags: AgentFlags): Violation[] {
 
 async function answerOffline(
   { printConfig }: Questions,
-  { config, files }: ResolvedConfig,
+  { config }: ResolvedConfig,
   problems: readonly string[],
 ): Promise<CommandRequest> {
   if (problems.length > 0) return { action: "print", text: `${problems.join("\n")}\n`, exitCode: 1 };
-  if (printConfig === "") return printed(["ok", ...files, ""].join("\n"));
   const { printJson, printYaml } = await import("./config/print.js");
   return printed(printConfig === "json" ? printJson(config) : printYaml(config));
 }

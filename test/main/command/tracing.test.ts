@@ -9,7 +9,7 @@ import { CONFIG_FILE, filesOf, ioOf } from "../../support/config-kit.js";
 
 async function load(file: string): Promise<Settings> {
   const request = await loadSettings([`--config=${CONFIG_FILE}`], ioOf(filesOf({ file })));
-  if (request.action !== "run") throw new Error(`expected to run, not: ${request.text}`);
+  if (request.action !== "run") throw new Error(`expected to run, not: ${JSON.stringify(request)}`);
   return request.settings;
 }
 

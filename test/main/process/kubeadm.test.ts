@@ -87,7 +87,7 @@ async function kubelet(args: readonly string[]): Promise<Ended> {
 test("kubeadm's command line is taken as it is, up to the files that a join writes", async (t) => {
   const folder = await temporaryFolder(t);
   const config = join(folder, "config.yaml");
-  await writeFile(config, CONFIG);
+  await writeFile(config, CONFIG.replace("/etc/kubernetes/pki/ca.crt", join(folder, "ca.crt")));
   const [, words = ""] = /="(.*)"/.exec(ENV_FILE) ?? [];
   const args = [
     `--bootstrap-kubeconfig=${folder}/bootstrap-kubelet.conf`,
@@ -97,7 +97,15 @@ test("kubeadm's command line is taken as it is, up to the files that a join writ
     `--root-dir=${folder}/root`,
   ];
   const checked = await kubelet([...args, "--check-config"]);
-  assert.deepEqual([checked.code, checked.stdout], [0, `ok\n${config}\n`], checked.stderr);
+  assert.deepEqual([checked.code, checked.stdout], [1, ""], checked.stderr);
+  const errors = checked.stderr
+    .trimEnd()
+    .split("\n")
+    .filter((line) => !line.startsWith("warning: "));
+  // Only the files that a join writes.
+  assert.match(errors[0] ?? "", /^neither --kubeconfig \S+ nor --bootstrap-kubeconfig \S+ exists: /);
+  assert.match(errors[1] ?? "", /config\.yaml:9:19: authentication\.x509\.clientCAFile: /);
+  assert.equal(errors.length, 2, checked.stderr);
 
   const ended = await kubelet(args);
   assert.equal(ended.code, 1);

@@ -15,6 +15,9 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/apiserver/store/store.ts: MAX_LOG_BYTES",
     "src/workers/apiserver/verbs/unknown-fields.ts: MOST",
   ],
+  "files that only --check-config reads (docs/configuration.md)": [
+    "src/main/process/check-config/paths.ts: MOST_BYTES",
+  ],
   "clients of the ports and sockets (docs/security.md)": [
     "src/shared/io/http/server/request-head.ts: MAX_LENGTH",
     "src/shared/io/http/server/request-reader.ts: MAX_FIELDS",

@@ -26,7 +26,8 @@ export async function examine(
 ): Promise<Examination> {
   try {
     const request = await loadSettings(argv, ioOf(files, base), strictness);
-    if (request.action === "print") return { ok: false, problems: [request.text.trim()] };
+    if (request.action !== "run")
+      return { ok: false, problems: request.action === "print" ? [request.text.trim()] : request.problems };
     const { config, certDir } = request.settings;
     const values = [...config.leaves()].map(({ path, node }) => [path, JSON.stringify(plain(node))] as const);
     return { ok: true, values: Object.fromEntries(values), configz: configzBodies(config, certDir) };
