@@ -12,6 +12,7 @@ import { buffer } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
+import { exactInteger } from "../../src/shared/kubernetes/api/wide-integers.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { readFamilies } from "../support/prometheus-protobuf.js";
 import {
@@ -51,7 +52,10 @@ before(async () => {
   });
   runtime = new RuntimeView(node.endpoint);
   const containers = [shell("app", IDLE), shell("done", "exit 0")];
-  await node.writeManifest("shown", manifest("shown", containers, { spec: { restartPolicy: "OnFailure" } }));
+  // One second more than numbers of JavaScript can count.
+  const tolerations = [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: exactInteger(2n ** 53n + 1n) }];
+  const shown = manifest("shown", containers, { spec: { restartPolicy: "OnFailure" } });
+  await node.writeManifest("shown", { ...shown, spec: { ...shown.spec, tolerations } });
   await waitForPod(
     node,
     "shown",
@@ -94,6 +98,7 @@ test("/pods is a v1 PodList", async () => {
     assert.deepEqual([list.kind, list.apiVersion, list.metadata], ["PodList", "v1", {}]);
     assert.equal(list.items.length, 1);
     assert.ok(list.items[0]?.status);
+    assert.match(text, /"tolerationSeconds":9007199254740993[,}]/);
   }
   assert.equal((await get("/pods", { method: "POST" })).status, 405);
 });

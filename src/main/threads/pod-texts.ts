@@ -4,6 +4,7 @@
 
 import type { PodText } from "../../shared/contracts/server.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { textWithDigits } from "../../shared/kubernetes/api/wide-integers.js";
 import { statusText } from "../model/status-text.js";
 import type { SharedTexts } from "./shared-texts.js";
 
@@ -44,6 +45,6 @@ export class PodTexts {
   }
 }
 
-function definitionText({ metadata, spec }: Pod): string {
-  return JSON.stringify({ metadata, spec });
+function definitionText({ metadata, spec, wideIntegers }: Pod): string {
+  return textWithDigits({ metadata, spec }, wideIntegers);
 }

@@ -16,6 +16,17 @@ test("a pod whose status alone changed is sent without its definition", () => {
   assert.deepEqual(texts.textOf(withPhase(one, "Running")), { uid: "uid-one", status: `{"phase":"Running"}` });
 });
 
+test("a definition has the digits of integers that numbers cannot hold", () => {
+  const path = ["spec", "terminationGracePeriodSeconds"];
+  const one: Pod = {
+    ...pod({ terminationGracePeriodSeconds: Number.MAX_SAFE_INTEGER }, "one"),
+    wideIntegers: [{ path, digits: "9223372036854775807" }],
+  };
+  const text = String(new PodTexts(new SharedTexts()).textOf(withPhase(one, "Pending")).definition?.text);
+  assert.match(text, /"terminationGracePeriodSeconds":9223372036854775807[,}]/);
+  assert.doesNotMatch(text, /wideIntegers/);
+});
+
 test("a new definition, a pod that the thread may not have and a restarted thread need the whole pod", () => {
   const texts = new PodTexts(new SharedTexts());
   const one = pod({}, "one");

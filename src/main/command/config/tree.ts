@@ -2,6 +2,7 @@
 // and flags are added as nodes; the effective configuration is decoded from the last tree. Trees are immutable: every
 // operation returns a new one.
 
+import { exactInteger } from "../../../shared/kubernetes/api/wide-integers.js";
 import type { Origin } from "./origin.js";
 
 /** An integer beyond 2^53 is a bigint. */
@@ -105,9 +106,4 @@ export function withoutNodes(tree: MapNode, paths: readonly string[]): MapNode {
 function split(path: string): [parent: string, key: string] {
   const dot = path.lastIndexOf(".");
   return dot < 0 ? ["", path] : [path.slice(0, dot), path.slice(dot + 1)];
-}
-
-/** JSON.stringify writes its digits (https://github.com/tc39/proposal-json-parse-with-source). */
-function exactInteger(value: bigint): unknown {
-  return (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON(String(value));
 }

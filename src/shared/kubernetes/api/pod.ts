@@ -7,6 +7,7 @@ import type * as core from "./gen/core.js";
 import type { ObjectMeta } from "./meta.js";
 import type { PodStatus } from "./pod-status.js";
 import type { Volume } from "./volume.js";
+import type { WideInteger } from "./wide-integers.js";
 
 export type {
   AppArmorProfile,
@@ -33,6 +34,8 @@ export interface Pod {
   metadata: ObjectMeta;
   spec: PodSpec;
   status?: PodStatus;
+  /** Digits that metadata and spec cannot hold (wide-integers.ts): of pods of files and URLs. No field of the API. */
+  wideIntegers?: readonly WideInteger[];
 }
 
 export interface PodSpec extends core.PodSpec {

@@ -111,6 +111,8 @@ function decodePods(values: [Record<string, unknown>, FieldPath][], job: PodsJob
     const written = ownForm(checked, job);
     const uid = formerUid(written, ownForm(writtenForm(podSchema, value) as Pod, job), origin, nodeName);
     const pod = staticPod(written, withPodDefaults(written), origin, nodeName);
+    // The manifest API keeps texts without those digits: after a restart they would be gone.
+    if (found.wideIntegers.length > 0 && origin.kind !== "submitted") pod.wideIntegers = found.wideIntegers;
     pods.push({ written, pod, formerUid: uid });
   }
   return pods;

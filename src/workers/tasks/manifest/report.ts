@@ -4,6 +4,7 @@
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { fieldName, type FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import type { ManifestViolation, ViolationReason } from "../../../shared/kubernetes/api/manifest/violation.js";
+import { nearestSafe, type WideInteger } from "../../../shared/kubernetes/api/wide-integers.js";
 
 export interface Finding {
   path: FieldPath;
@@ -32,6 +33,8 @@ function json(value: unknown): string {
 export class Report {
   readonly violations: ViolationFinding[] = [];
   readonly warnings: WarningFinding[] = [];
+  /** Integers that lose digits as numbers. */
+  readonly wideIntegers: WideInteger[] = [];
   private readonly refused = new Set<string>();
 
   add(
@@ -64,6 +67,15 @@ export class Report {
   }
   warn(path: FieldPath, message: string, atKey = false): void {
     this.warnings.push({ path, message, atKey });
+  }
+
+  /** The number for an integer that passed its checks; digits that it cannot hold are kept. */
+  integer(path: FieldPath, value: number | bigint): number {
+    if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+    const number = nearestSafe(Number(value));
+    const digits = String(BigInt(value));
+    if (digits !== String(number)) this.wideIntegers.push({ path, digits });
+    return number;
   }
 
   /** True if the value at `path`, or a value that contains it, was refused already. */

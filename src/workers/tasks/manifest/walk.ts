@@ -88,7 +88,7 @@ function walkInt(type: Kind<"int">, value: unknown, path: FieldPath, report: Rep
   if (!isInteger) return wrongType(type, value, path, report);
   const isWithin =
     type.wide === true ? value >= MIN_INT64 && value < 2n ** 63n && value >= type.min : inRange(type, value);
-  if (isWithin) return exact(Number(value));
+  if (isWithin) return report.integer(path, value);
   const above = `an integer of 64 bits${type.min === -Infinity ? "" : `, ${type.min} or more`}`;
   report.invalid(path, value, type.wide === true ? above : `${type.min} to ${type.max}`);
   return undefined;
@@ -98,11 +98,6 @@ const MIN_INT64 = -(2n ** 63n);
 
 function inRange({ min, max }: Kind<"int">, value: number | bigint): boolean {
   return value >= min && value <= max;
-}
-
-/** Beyond 2^53 the nearest number that JSON writes exactly. As seconds it is as good as for ever. */
-function exact(value: number): number {
-  return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
 /** In canonical form, as upstream shows and sends quantities. */
@@ -232,7 +227,7 @@ function keepAny(value: unknown, path: FieldPath, report: Report, depth: number)
     return undefined;
   }
   if (Array.isArray(value)) return value.map((item, index) => keepAny(item, [...path, index], report, depth + 1));
-  if (!isRecord(value)) return typeof value === "bigint" ? Number(value) : value;
+  if (!isRecord(value)) return typeof value === "bigint" ? report.integer(path, value) : value;
   const kept: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === null) continue;

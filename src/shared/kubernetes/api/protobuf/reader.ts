@@ -2,6 +2,8 @@
 // https://protobuf.dev/programming-guides/encoding/
 // Invariant: nothing is read beyond the end that the caller names; what does not fit is a ProtobufDecodeError.
 
+import { nearestSafe } from "../wide-integers.js";
+
 /** The bytes are no message of the expected form. */
 export class ProtobufDecodeError extends Error {
   override readonly name = "ProtobufDecodeError";
@@ -22,7 +24,7 @@ export class Reader {
 
   constructor(readonly bytes: Buffer) {}
 
-  /** An integer of 64 bits with its sign; beyond 2^53 it is rounded, as JSON.parse rounds. */
+  /** An integer of 64 bits with its sign; beyond 2^53 the nearest number that JSON writes exactly. */
   varint(end: number): number {
     const { bytes } = this;
     let value = 0;
@@ -89,7 +91,7 @@ export class Reader {
       if (this.pos >= end) throw new ProtobufDecodeError("a number is cut off");
       const byte = this.bytes[this.pos++] ?? 0;
       value += BigInt(byte & 0x7f) << BigInt(7 * count);
-      if (byte < 0x80) return Number(BigInt.asIntN(64, value));
+      if (byte < 0x80) return nearestSafe(Number(BigInt.asIntN(64, value)));
     }
     throw new ProtobufDecodeError("a number has more than ten bytes");
   }
