@@ -173,20 +173,20 @@ export function scanPlain(cursor: Cursor, inFlow: boolean, indent: number): Plai
     }
     const code = cursor.code();
     if (!isBlank(code) && !isBreak(code)) break;
-    [between, onNextLine] = plainBlanks(cursor, indent, start);
+    [between, onNextLine] = plainBlanks(cursor, indent);
     if (!inFlow && cursor.column < indent) break;
   }
   return { token: token("scalar", start, end, value, "", true), onNextLine };
 }
 
-function plainBlanks(cursor: Cursor, indent: number, start: number): [text: string, broken: boolean] {
+function plainBlanks(cursor: Cursor, indent: number): [text: string, broken: boolean] {
   const from = cursor.position;
   let first = "";
   let more = "";
   for (let code = cursor.code(); ; code = cursor.code()) {
     if (isBlank(code)) {
       const indentation = first !== "" && cursor.column < indent;
-      if (indentation && code === 0x09) cursor.fail("a tab is used for indentation", start);
+      if (indentation && code === 0x09) cursor.fail("a tab is used for indentation");
       cursor.skip();
     } else if (!isBreak(code)) break;
     else if (first !== "") more += cursor.readBreak();

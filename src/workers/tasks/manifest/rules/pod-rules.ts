@@ -58,7 +58,7 @@ function checkMetadata(pod: Pod, report: Report): void {
     if (!isQualifiedName(key)) report.invalid(["spec", "nodeSelector", key], key, QUALIFIED);
   }
   let size = 0;
-  for (const [key, value] of Object.entries(pod.metadata.annotations ?? {})) size += key.length + value.length;
+  for (const entry of Object.entries(pod.metadata.annotations ?? {})) size += Buffer.byteLength(entry.join(""));
   if (size > ANNOTATIONS_LIMIT) report.add(["metadata", "annotations"], "limit", { allowed: "256 KiB in all" });
 }
 
