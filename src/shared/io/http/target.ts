@@ -38,9 +38,14 @@ export function parseTarget(text: string, scheme: Scheme): Target | undefined {
   return pathAndQuery(rest, authority);
 }
 
-/** The parameters of the query; a malformed one counts as text. */
+/**
+ * The parameters of the query as Go's net/url reads them: one with a semicolon, or with an escape that is none, is left
+ * out, and a further "?" at the beginning is a part of the first name.
+ */
 export function queryOf({ query }: Pick<Target, "query">): URLSearchParams {
-  return new URLSearchParams(query);
+  if (!/[;%]|^\?/.test(query)) return new URLSearchParams(query);
+  const read = query.split("&").filter((parameter) => !/;|%(?![\da-f]{2})/i.test(parameter));
+  return new URLSearchParams(`&${read.join("&")}`);
 }
 
 function pathAndQuery(text: string, authority: Host | undefined): Target | undefined {

@@ -105,5 +105,5 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams | und
     if (text.length <= FORM_LIMIT) text += chunk.toString("latin1");
   });
   await finished(request, { writable: false });
-  return text.length <= FORM_LIMIT ? new URLSearchParams(text) : undefined;
+  return text.length <= FORM_LIMIT ? queryOf({ query: text }) : undefined;
 }

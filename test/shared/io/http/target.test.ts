@@ -23,6 +23,23 @@ test("a target in origin form is a decoded path and a query", () => {
   ];
   for (const [text, path, query] of table) deepEqual(partsOf(text), { path, query, authority: undefined }, text);
   equal(queryOf({ query: "a=b%20c&a=d" }).getAll("a").join(), "b c,d");
+  const queries: [string, [string, string][]][] = [
+    ["", []],
+    ["&&a&&", [["a", ""]]],
+    [
+      "=x&a==b=c",
+      [
+        ["", "x"],
+        ["a", "=b=c"],
+      ],
+    ],
+    ["a=1;b=2&c=3", [["c", "3"]]],
+    ["a;&%3b=%3B", [[";", ";"]]],
+    ["a=%zz&b=%&c=%4&%=d&e=5", [["e", "5"]]],
+    ["?a=b", [["?a", "b"]]],
+    ["a+b=c+d%2B", [["a b", "c d+"]]],
+  ];
+  for (const [query, parameters] of queries) deepEqual([...queryOf({ query })], parameters, query);
 });
 
 test("a plain URL of this server is its path, query and host", () => {

@@ -7,19 +7,28 @@ import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js
 import { escapeHtml } from "../../../../shared/base/text/escape.js";
 import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../../shared/io/fs/untrusted-folder.js";
 import { replyError, replyNotFound, writeChunks } from "../../http/reply.js";
+import { rangeOf } from "./byte-ranges.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
+import { conditionsOf } from "./preconditions.js";
 
 const SNIFFED = 512;
+const INDEX = "index.html";
 
-/** @param path below the folder, decoded */
+export interface LogPath {
+  /** Below the folder, decoded. */
+  readonly path: string;
+  /** The request's path has it, and redirects keep this query; undefined: the query names it. */
+  readonly query: string | undefined;
+}
+
 export async function serveLogs(
   folder: string,
-  path: string,
+  asked: LogPath,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    await serve(folder, path, request, response);
+    await serve(folder, asked, request, response);
   } catch (error) {
     if (response.headersSent || !(error instanceof LogNotOnNodeError || error instanceof FolderTooBigError))
       throw error;
@@ -27,18 +36,36 @@ export async function serveLogs(
   }
 }
 
-async function serve(folder: string, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  folder: string,
+  { path, query }: LogPath,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const redirect = (location: string): void => {
+    const kept = query === undefined || query === "" ? "" : `?${query}`;
+    response.writeHead(301, { Location: `${location}${kept}`, "Content-Length": "0" }).end();
+  };
+  if (query !== undefined && `/${path}`.endsWith(`/${INDEX}`)) {
+    redirect("./");
+    return;
+  }
   const full = pathBelow(folder, path);
   if (full !== undefined) await checkOnNode(folder, full);
   const isFolder = full !== undefined && (await leadsToFolder(full));
   if (full !== undefined && isFolder) {
-    if (path !== "" && !path.endsWith("/")) redirect(response, `${encodeURIComponent(baseOf(path))}/`);
-    else await replyListing(full, response);
+    if (path !== "" && !path.endsWith("/")) {
+      redirect(`${encodeURIComponent(baseOf(path))}/`);
+      return;
+    }
+    const index = await openLogFile(folder, `${path}${INDEX}`);
+    if (index === undefined) await replyListing(full, response);
+    else await replyFile(index, request, response);
     return;
   }
   if (path.endsWith("/")) {
     if (full === undefined || path === "/") replyNotFound(response);
-    else redirect(response, `../${encodeURIComponent(baseOf(path))}`);
+    else redirect(`../${encodeURIComponent(baseOf(path))}`);
     return;
   }
   const file = await openLogFile(folder, path);
@@ -48,10 +75,6 @@ async function serve(folder: string, path: string, request: IncomingMessage, res
 
 function baseOf(path: string): string {
   return path.split("/").findLast((part) => part !== "") ?? "";
-}
-
-function redirect(response: ServerResponse, location: string): void {
-  response.writeHead(301, { Location: location, "Content-Length": "0" }).end();
 }
 
 async function replyListing(folder: string, response: ServerResponse): Promise<void> {
@@ -81,31 +104,37 @@ function hrefOf(name: string): string {
 
 async function replyFile(file: LogFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const modified = Math.floor(file.modifiedAt / 1000) * 1000;
-  const since = Date.parse(request.headers["if-modified-since"] ?? "");
-  const common = { "Last-Modified": new Date(modified).toUTCString(), "Accept-Ranges": "bytes" };
-  if (request.headers.range === undefined && since >= modified) {
+  const common = omitUndefined<OutgoingHttpHeaders>({
+    "Last-Modified": modified === 0 ? undefined : new Date(modified).toUTCString(),
+    "Accept-Ranges": "bytes",
+  });
+  const conditions = conditionsOf(request.headers, modified);
+  if (conditions.verdict !== "send") {
     await file.close();
-    response.writeHead(304, common).end();
+    if (conditions.verdict === "unchanged") response.writeHead(304, common).end();
+    else response.writeHead(412, { ...common, "Content-Length": "0" }).end();
     return;
   }
-  const range = rangeOf(request.headers.range, file.size);
-  if (range === "outside") {
+  const range = rangeOf(conditions.range, file.size);
+  if (range.kind === "outside" || range.kind === "malformed") {
     await file.close();
-    replyError(response, 416, "invalid range: failed to overlap", { "Content-Range": `bytes */${file.size}` });
+    const isOutside = range.kind === "outside";
+    const message = isOutside ? "invalid range: failed to overlap" : "invalid range";
+    replyError(response, 416, message, isOutside ? { "Content-Range": `bytes */${file.size}` } : {});
     return;
   }
-  const [start, end] = range ?? [0, file.size];
+  const [start, end] = range.kind === "part" ? [range.start, range.end] : [0, file.size];
   const chunks = file.chunks(start, end);
   const first = await chunks.next();
   const head = first.done === true ? new Uint8Array() : first.value;
   response.writeHead(
-    range === undefined ? 200 : 206,
+    range.kind === "whole" ? 200 : 206,
     omitUndefined<OutgoingHttpHeaders>({
       ...common,
       "Content-Type": isText(head) ? "text/plain; charset=utf-8" : "application/octet-stream",
       "X-Content-Type-Options": "nosniff",
       "Content-Length": String(end - start),
-      "Content-Range": range === undefined ? undefined : `bytes ${start}-${end - 1}/${file.size}`,
+      "Content-Range": range.kind === "whole" ? undefined : `bytes ${start}-${end - 1}/${file.size}`,
     }),
   );
   await writeChunks(response, after(head, chunks));
@@ -118,17 +147,6 @@ async function* after(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): Async
   } finally {
     await rest.return(undefined);
   }
-}
-
-/** [start, end) of one range; several, or none that can be read, mean the whole file. @internal */
-export function rangeOf(header: string | undefined, size: number): [number, number] | "outside" | undefined {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
-  if (match === null) return undefined;
-  const [, from = "", to = ""] = match;
-  if (from === "" && to === "") return undefined;
-  if (from === "") return Number(to) === 0 ? "outside" : [Math.max(0, size - Number(to)), size];
-  if (Number(from) >= size || (to !== "" && Number(to) < Number(from))) return "outside";
-  return [Number(from), to === "" ? size : Math.min(size, Number(to) + 1)];
 }
 
 /** No control characters but those of text. */

@@ -8,7 +8,7 @@ import { queryOf, type Target } from "../../../../shared/io/http/target.js";
 import type { Answer, Route } from "../../http/answer.js";
 import { replyError, writeChunks } from "../../http/reply.js";
 import { disabledTree } from "../../routes.js";
-import { serveLogs } from "./file-server.js";
+import { serveLogs, type LogPath } from "./file-server.js";
 import { serviceLogs } from "./journal.js";
 import { NodeLogInvalidError, NodeLogParseError, nodeLogQuery, type NodeLogQuery } from "./query.js";
 
@@ -29,8 +29,11 @@ export function nodeLogsRoutes(deps: NodeLogsDeps): Route[] {
     if (query !== undefined && query.services.length > 0) await replyServices(deps, query, request, response);
     else {
       const [file] = query?.files ?? [];
-      const path = file === undefined ? (params["*"] ?? "") : file.replaceAll("\\", "/");
-      await serveLogs(deps.logDirectory, path, request, response);
+      const asked: LogPath =
+        file === undefined
+          ? { path: params["*"] ?? "", query: target.raw.query }
+          : { path: file.replaceAll("\\", "/"), query: undefined };
+      await serveLogs(deps.logDirectory, asked, request, response);
     }
   };
   return [{ path: "/logs/*", service: "/logs/", methods: ["GET"], answer }];

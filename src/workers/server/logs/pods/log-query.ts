@@ -41,13 +41,17 @@ function bool(value: string | null): boolean {
 
 /** An int64; a value beyond JavaScript's whole numbers is more than any log holds. */
 function integer(parameter: string, value: string | null): number | undefined {
-  if (value === null || value === "") return undefined;
-  if (!/^[+-]?\d{1,19}$/.test(value)) throw new LogQueryError(parameter, value);
+  if (value === null) return undefined;
+  if (!/^[+-]?\d+$/.test(value)) throw new LogQueryError(parameter, value);
+  const digits = value.replace(/^[+-]?0*/, "");
+  const limit = value.startsWith("-") ? 2n ** 63n : 2n ** 63n - 1n;
+  if (digits.length > 19 || BigInt(digits || "0") > limit) throw new LogQueryError(parameter, value);
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
 }
 
 function time(value: string | null): string | undefined {
-  if (value === null || value === "") return undefined;
+  // Old clients write a time that is not set as in JSON.
+  if (value === null || value === "" || value === "null") return undefined;
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) || Number.isNaN(Date.parse(value))) {
     throw new LogQueryError("sinceTime", value);
   }

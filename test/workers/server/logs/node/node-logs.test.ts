@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
-import { rangeOf } from "../../../../../src/workers/server/logs/node/file-server.js";
 import { journalArguments, serviceLogs } from "../../../../../src/workers/server/logs/node/journal.js";
 import { pathBelow } from "../../../../../src/workers/server/logs/node/log-file.js";
 import { nodeLogQuery } from "../../../../../src/workers/server/logs/node/query.js";
@@ -142,24 +141,6 @@ describe("files", () => {
         return full === undefined || full === "/var/log" || full.startsWith("/var/log/");
       }),
     );
-  });
-
-  test("a Range header chooses bytes as Go's server does", () => {
-    const rows: [header: string | undefined, range: unknown][] = [
-      [undefined, undefined],
-      ["bytes=0-", [0, 10]],
-      ["bytes=2-3", [2, 4]],
-      ["bytes=2-99", [2, 10]],
-      ["bytes=-3", [7, 10]],
-      ["bytes=-99", [0, 10]],
-      ["bytes=-0", "outside"],
-      ["bytes=10-", "outside"],
-      ["bytes=5-4", "outside"],
-      ["bytes=-", undefined],
-      ["bytes=0-1,3-4", undefined],
-      ["lines=1-2", undefined],
-    ];
-    for (const [header, range] of rows) deepEqual(rangeOf(header, 10), range, header);
   });
 });
 

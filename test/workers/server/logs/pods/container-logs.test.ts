@@ -74,12 +74,22 @@ test("the query is read as upstream reads it", () => {
       "sinceTime=2026-01-02T03:04:05%2B01:00&stream=Stdout",
       { sinceTime: "2026-01-02T03:04:05+01:00", stream: "Stdout" },
     ],
-    ["sinceTime=&tailLines=&stream=", {}],
+    ["sinceTime=&stream=", {}],
+    ["sinceTime=null", {}],
+    ["tailLines=000000000000000000000007", { tailLines: 7 }],
   ];
   for (const [query, options] of rows) {
     deepEqual(logQuery(new URLSearchParams(query)), { ...off, ...none, ...options }, query);
   }
-  for (const query of ["tailLines=x", "limitBytes=1.5", "sinceSeconds=1e3", "sinceTime=yesterday", "tail=-"]) {
+  for (const query of [
+    "tailLines=x",
+    "limitBytes=1.5",
+    "sinceSeconds=1e3",
+    "sinceTime=yesterday",
+    "tail=-",
+    "tailLines=",
+    "sinceSeconds=9223372036854775808",
+  ]) {
     throws(() => logQuery(new URLSearchParams(query)), { name: "LogQueryError" }, query);
   }
 });
