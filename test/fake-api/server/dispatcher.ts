@@ -11,8 +11,9 @@ import {
   internalError,
   noSuchResource,
 } from "../../../src/workers/apiserver/objects/errors.js";
+import type { Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { requestInfo, type RequestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
-import { formOf, inForm, linesInForm } from "../../../src/workers/apiserver/printing/forms.js";
+import { eventsInForm, formOf, inForm, type EventInForm } from "../../../src/workers/apiserver/printing/forms.js";
 import { authenticate } from "../access/authenticate.js";
 import { authorize, refusalText } from "../access/authorize.js";
 import type { ApiCall, CallLog } from "../call-log.js";
@@ -134,8 +135,8 @@ export class Dispatcher {
     const table = form === "Object" ? undefined : info.served;
     if (info.verb === "watch") {
       entry.code = 200;
-      const asTable = table === undefined ? undefined : linesInForm(form, table, query, this.world.clock);
-      await this.#watch(info, query, sinkOf(request, response, entry, asTable));
+      const lines = table === undefined ? undefined : linesOf(eventsInForm(form, table, query, this.world.clock));
+      await this.#watch(info, query, sinkOf(request, response, entry, lines));
       return;
     }
     const type = mediaType(request);
@@ -144,7 +145,9 @@ export class Dispatcher {
     if (dropsAfter) throw new Dropped();
     entry.code = answer.code;
     const isShown = table !== undefined && ["get", "list"].includes(info.verb);
-    const text = isShown ? inForm(form, table, answer.text, query, this.world.clock.now()) : answer.text;
+    const text = isShown
+      ? inForm(form, table, JSON.parse(answer.text) as Fields, query, this.world.clock.now())
+      : answer.text;
     const sent = await sendObject(request, response, answer.code, text);
     Object.assign(entry, { answerBytes: sent.bytes, answerType: sent.type });
   }
@@ -287,4 +290,12 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** Events of a watch as lines, in the form of the client. */
+function linesOf(inForm: EventInForm): (line: string) => string {
+  return (line) => {
+    const { type, object } = JSON.parse(line) as { type: string; object: Fields };
+    return inForm(type, object) ?? line;
+  };
 }

@@ -26,10 +26,13 @@ import { MAX_IDLE_FRAMES } from "../../../src/shared/kubernetes/cri/channel/idle
 import { MAX_ITEMS } from "../../../src/shared/kubernetes/cri/streamed-lists.js";
 import { MAX_RESPONSE_BYTES } from "../../../src/shared/kubernetes/plugins/connection.js";
 import { MAX_BODY_BYTES as API_MAX_BODY_BYTES } from "../../../src/workers/apiserver/doors/body.js";
+import { READER_SHARE } from "../../../src/workers/apiserver/doors/reader-share.js";
 import { MAX_BEHIND_BYTES, MAX_WATCHES } from "../../../src/workers/apiserver/doors/watches.js";
 import { MAX_EVENTS } from "../../../src/workers/apiserver/furnish.js";
+import { MAX_TERMS } from "../../../src/workers/apiserver/objects/selectors.js";
+import { MAX_DEPTH } from "../../../src/workers/apiserver/objects/tree.js";
 import { MAX_CHANGES } from "../../../src/workers/apiserver/store/history.js";
-import { MAX_OBJECTS } from "../../../src/workers/apiserver/store/store.js";
+import { MAX_OBJECT_BYTES, MAX_OBJECTS, MAX_STORE_BYTES } from "../../../src/workers/apiserver/store/store.js";
 import { MAX_BODY_BYTES } from "../../../src/workers/server/ports/guard.js";
 import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/ports/https-server.js";
 import { MAX_MESSAGE } from "../../../src/workers/server/streams/websocket/handshake.js";
@@ -45,6 +48,60 @@ export const NODE_LIMITS: LimitRows = {
       beyond: "403",
       reason: "all objects are in memory",
       upstream: "the size of etcd",
+    },
+    {
+      of: ["src/workers/apiserver/store/store.ts", "MAX_OBJECT_BYTES"],
+      value: MAX_OBJECT_BYTES,
+      unit: "bytes",
+      what: "an object of the node's own API, as JSON",
+      beyond: "413",
+      reason: "patches let it grow beyond a body",
+      upstream: "the same, by etcd",
+    },
+    {
+      of: ["src/workers/apiserver/store/store.ts", "MAX_STORE_BYTES"],
+      value: MAX_STORE_BYTES,
+      unit: "bytes",
+      what: "all its objects together, as JSON",
+      beyond: "403 for new objects and for growth above 16 KiB",
+      reason: "all objects are in memory",
+      upstream: "the size of etcd",
+    },
+    {
+      of: ["src/workers/apiserver/objects/tree.ts", "MAX_DEPTH"],
+      value: MAX_DEPTH,
+      unit: "levels",
+      what: "levels of maps and lists in a body",
+      beyond: "400",
+      reason: "each level needs stack",
+      upstream: "10000",
+    },
+    {
+      of: ["src/workers/apiserver/objects/selectors.ts", "MAX_TERMS"],
+      value: MAX_TERMS,
+      unit: "entries",
+      what: "conditions and values of the selectors of a list or watch",
+      beyond: "400",
+      reason: "each is looked at for each object",
+      upstream: "none",
+    },
+    {
+      of: ["src/workers/apiserver/doors/reader-share.ts", "READER_SHARE"],
+      value: READER_SHARE.watches,
+      unit: "watches",
+      what: "watches of all readers; they have 64 requests, 32 logs and 256 connections",
+      beyond: "429",
+      reason: "the rest is left to administrators and the kubelet",
+      upstream: "priority and fairness",
+    },
+    {
+      of: ["src/workers/apiserver/doors/reader-share.ts", "READER_SHARE"],
+      value: READER_SHARE.unsent,
+      unit: "bytes",
+      what: "responses that readers have not taken",
+      beyond: "429 for their next request",
+      reason: "memory; a client may never read",
+      upstream: "none",
     },
     {
       of: ["src/workers/apiserver/store/history.ts", "MAX_CHANGES"],
@@ -234,8 +291,8 @@ export const NODE_LIMITS: LimitRows = {
       of: ["src/shared/kubernetes/cri/channel/connection.ts", "MAX_UNSENT_BYTES"],
       value: MAX_UNSENT_BYTES,
       unit: "bytes",
-      what: "bytes that wait for a runtime that sends and does not read",
-      beyond: "the same",
+      what: "bytes that wait for a runtime that does not read",
+      beyond: "calls wait; one that goes on sending loses the connection",
       reason: "memory",
       upstream: "none",
     },

@@ -28,8 +28,13 @@ const ASKS_ABOUT_ITSELF = ["selfsubjectaccessreviews", "selfsubjectreviews"];
 
 export type IsReader = (name: string) => boolean;
 
+/** Administrators and the kubelet. */
+export function hasAllRights({ groups }: Pick<User, "groups">): boolean {
+  return groups.some((group) => ALL_RIGHTS.includes(group));
+}
+
 export function isAllowed(isReader: IsReader, { name, groups }: User, access: Attributes): boolean {
-  if (groups.some((group) => ALL_RIGHTS.includes(group))) return true;
+  if (hasAllRights({ groups })) return true;
   if (!groups.includes(READERS_GROUP) || !isReader(name)) return false;
   const { verb, resource, subresource, isResource } = access;
   if (!isResource) return verb === "get";
@@ -62,8 +67,9 @@ export function review(
     const userInfo = { username, groups: [...groups], extra };
     return { ...head, metadata: { creationTimestamp: nowText(clock) }, status: { userInfo } };
   }
-  const spec = body.spec ?? {};
-  const groups = Array.isArray(spec["groups"]) ? spec["groups"].map(String) : [];
+  const spec = fieldsAt(body, "spec");
+  const { groups: named } = spec;
+  const groups = Array.isArray(named) ? named.filter((group) => typeof group === "string") : [];
   const isSelf = resource.resource === "selfsubjectaccessreviews";
   const user = isSelf ? caller : { name: textAt(spec, "user") ?? "", groups };
   const asked = spec["resourceAttributes"];

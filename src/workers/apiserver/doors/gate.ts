@@ -33,15 +33,18 @@ import { DISCOVERED, METRICS, resourceAt, REVIEWS } from "../objects/resources.j
 import { formOf, inForm } from "../printing/forms.js";
 import { keyOf } from "../store/tables.js";
 import type { World } from "../world.js";
-import { isAllowed, refusalText, review, type IsReader } from "./access.js";
+import { hasAllRights, isAllowed, refusalText, review, type IsReader } from "./access.js";
 import { MAX_BODY_BYTES, mediaType, objectBody, parseBody } from "./body.js";
-import { perform } from "./operations.js";
+import { answerOf, perform } from "./operations.js";
+import { READER_SHARE, ReaderShare, type Place } from "./reader-share.js";
 import { send, sendError, sendJson, warningHeaders } from "./reply.js";
 import type { Watches } from "./watches.js";
 
 const NO_PAGE = { body: "404 page not found\n", type: "text/plain; charset=utf-8" };
 /** Bodies in memory at once: a burst of the kubelet's statuses. */
 const MOST_BODIES = 64;
+/** Readers send reviews only. */
+const READER_BODY_BYTES = 64 * 1024;
 
 export interface ApiGateOptions {
   world: World;
@@ -57,6 +60,8 @@ interface Served {
   info: RequestInfo;
   query: URLSearchParams;
   user: User;
+  /** Its client is bounded with all readers; undefined: it may do everything. */
+  share: ReaderShare | undefined;
   upgrade: Upgrade | undefined;
   signal: AbortSignal;
 }
@@ -71,6 +76,8 @@ interface Open {
 export class ApiGate implements Gate {
   readonly #bodies: Bodies;
   readonly #open = new Set<Open>();
+  readonly #readersBodies: Bodies;
+  readonly #share = new ReaderShare();
 
   constructor(
     private readonly options: ApiGateOptions,
@@ -78,6 +85,8 @@ export class ApiGate implements Gate {
   ) {
     const limits = { bytes: MAX_BODY_BYTES, atOnce: MOST_BODIES, what: "objects" };
     this.#bodies = new Bodies(options.world.clock, limits);
+    const ofReaders = { ...limits, bytes: READER_BODY_BYTES, atOnce: READER_SHARE.requests };
+    this.#readersBodies = new Bodies(options.world.clock, ofReaders);
   }
 
   readonly handle: Entered = (request, response, read, upgrade) => {
@@ -130,14 +139,27 @@ export class ApiGate implements Gate {
       const { group, resource, name } = info;
       return refuse(forbidden({ group, resource: info.isResource ? resource : "", kind: "" }, name, why), why);
     }
+    // What serves it sees only a later "close": a watch would go on without its client.
+    if (signal.aborted) return;
+    const share = hasAllRights(user) ? undefined : this.#share;
+    try {
+      share?.enter(request.socket, placeOf(info), signal);
+    } catch (error) {
+      // Such a connection has no place among the authorised ones.
+      this.port.refused(request.socket, response);
+      throw error;
+    }
     this.port.authorised(request.socket);
     const stream = upgrade?.socket ?? response;
     const open: Open = { user, info, end: () => stream.destroy() };
     this.#open.add(open);
     signal.addEventListener("abort", () => this.#open.delete(open), { once: true });
-    if (signal.aborted) this.#open.delete(open);
     if (!target.isUtf8) throw noSuchResource();
-    await this.#serve({ request, response, info, query, user, upgrade, signal });
+    await this.#serve({ request, response, info, query, user, share, upgrade, signal });
+  }
+
+  #bodiesOf({ share }: Pick<Served, "share">): Bodies {
+    return share === undefined ? this.#bodies : this.#readersBodies;
   }
 
   async #userOf(request: IncomingMessage): Promise<User | undefined> {
@@ -173,7 +195,7 @@ export class ApiGate implements Gate {
       await this.options.watches.serve({ resource, namespace, query: served.query }, request, response);
       return;
     }
-    await this.#bodies.read(request, (body) => this.#operate(served, resource, body));
+    await this.#bodiesOf(served).read(request, (body) => this.#operate(served, resource, body));
   }
 
   async #servePod({ request, response, info, query, upgrade, signal }: Served, resource: Resource): Promise<void> {
@@ -193,13 +215,13 @@ export class ApiGate implements Gate {
     const search = query.toString();
     const path = `${info.proxied === "" ? "/" : info.proxied}${search === "" ? "" : `?${search}`}`;
     const { method = "GET", headers } = request;
-    await this.#bodies.read(request, (body) =>
-      proxyRequest(adminSocket, { method, path, headers, body, signal }, response),
-    );
+    // A response may be a stream without an end, and needs no place of a body.
+    const body = await this.#bodies.read(request, (bytes) => Promise.resolve(bytes));
+    await proxyRequest(adminSocket, { method, path, headers, body, signal }, response);
   }
 
   async #operate(
-    { request, response, info, query, user, signal }: Served,
+    { request, response, info, query, user, share, signal }: Served,
     resource: Resource,
     bytes: Uint8Array,
   ): Promise<void> {
@@ -212,13 +234,14 @@ export class ApiGate implements Gate {
       return;
     }
     const warnings: string[] = [];
-    const answer = METRICS.includes(resource)
-      ? { code: 200, text: JSON.stringify(await usage(world, adminSocket, info, { resource, query, signal })) }
+    const { code, shown, text } = METRICS.includes(resource)
+      ? answerOf(await usage(world, adminSocket, info, { resource, query, signal }))
       : await perform({ world, user, info, resource, query, mediaType: type, body, warnings });
-    const text = ["get", "list"].includes(info.verb)
-      ? inForm(form, resource, answer.text, query, world.clock.now())
-      : answer.text;
-    sendJson(response, answer.code, text, warningHeaders(warnings));
+    share?.checkUnsent();
+    const isShown = form !== "Object" && ["get", "list"].includes(info.verb);
+    const sent = isShown ? inForm(form, resource, shown, query, world.clock.now()) : text();
+    share?.sending(sent.length, signal);
+    sendJson(response, code, sent, warningHeaders(warnings));
   }
 
   /** Before the response. */
@@ -230,4 +253,9 @@ export class ApiGate implements Gate {
     this.port.refusals.request({ client: request.socket.remoteAddress ?? "", ...refusal });
     this.port.refused(request.socket, response);
   }
+}
+
+function placeOf({ isResource, verb, subresource }: RequestInfo): Place {
+  if (isResource && subresource === "log") return "logs";
+  return isResource && verb === "watch" ? "watches" : "requests";
 }

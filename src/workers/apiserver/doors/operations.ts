@@ -10,7 +10,7 @@ import {
   notFound,
   unsupportedPatch,
 } from "../objects/errors.js";
-import { fieldsAt, isFields, nowText, type ApiObject, type Fields } from "../objects/object.js";
+import { fieldsAt, isFields, nowText, type Fields } from "../objects/object.js";
 import type { RequestInfo } from "../objects/request-info.js";
 import type { Resource } from "../objects/resource.js";
 import { applied } from "../patch/ownership.js";
@@ -20,7 +20,7 @@ import type { Transaction } from "../store/transaction.js";
 import { createObject } from "../verbs/create.js";
 import { readDeleteOptions } from "../verbs/delete-options.js";
 import { deleteObject } from "../verbs/delete.js";
-import { list, listText, selected } from "../verbs/list.js";
+import { list, listText, selected, type Page } from "../verbs/list.js";
 import { replaceObject, updateObject } from "../verbs/update.js";
 import type { Target, World, WriteContext } from "../world.js";
 import { objectBody } from "./body.js";
@@ -41,8 +41,10 @@ export interface Call {
 
 export interface Answer {
   code: number;
-  /** JSON */
-  text: string;
+  /** The object, the list or a Status. */
+  shown: Fields;
+  /** JSON of it. */
+  text: () => string;
 }
 
 const APPLY = "application/apply-patch+yaml";
@@ -58,10 +60,10 @@ export async function perform(call: Call): Promise<Answer> {
     case "get": {
       const object = world.store.get(resource, keyOf(namespace, name));
       if (object === undefined) throw notFound(resource, name);
-      return ok(object);
+      return answerOf(object);
     }
     case "list":
-      return { code: 200, text: listText(resource, list(world.store, resource, namespace, query)) };
+      return listed(resource, list(world.store, resource, namespace, query));
     case "create":
       return info.subresource === "eviction" ? evict(call) : create(call);
     case "update":
@@ -77,7 +79,13 @@ export async function perform(call: Call): Promise<Answer> {
   }
 }
 
-const ok = (object: ApiObject, code = 200): Answer => ({ code, text: JSON.stringify(object) });
+export function answerOf(shown: Fields, code = 200): Answer {
+  return { code, shown, text: () => JSON.stringify(shown) };
+}
+
+function listed(resource: Resource, page: Page): Answer {
+  return { code: 200, shown: { ...page }, text: () => listText(resource, page) };
+}
 
 function checkSubresource(resource: Resource, { subresource, verb, name }: RequestInfo): void {
   const needsName = ["get", "update", "patch", "delete"].includes(verb) || subresource !== "";
@@ -116,7 +124,7 @@ async function create(call: Call): Promise<Answer> {
   const target = targetOf(call);
   if (call.resource.namespaced && target.namespace === "") throw methodNotAllowed();
   const body = objectBody(call.body);
-  return ok(await write(call, (context) => createObject(target, body, context)), 201);
+  return answerOf(await write(call, (context) => createObject(target, body, context)), 201);
 }
 
 async function update(call: Call): Promise<Answer> {
@@ -124,7 +132,7 @@ async function update(call: Call): Promise<Answer> {
   const { object, created } = await write(call, (context) =>
     replaceObject(targetOf(call), call.info.subresource, body, context),
   );
-  return ok(object, created ? 201 : 200);
+  return answerOf(object, created ? 201 : 200);
 }
 
 async function patch(call: Call): Promise<Answer> {
@@ -132,7 +140,7 @@ async function patch(call: Call): Promise<Answer> {
   const { subresource } = call.info;
   if (call.mediaType === APPLY) return apply(call, target, subresource);
   const change = patchFor(call.mediaType, call.body);
-  return ok(await write(call, (context) => updateObject(target, subresource, change, context)));
+  return answerOf(await write(call, (context) => updateObject(target, subresource, change, context)));
 }
 
 async function apply(call: Call, target: Target, subresource: string): Promise<Answer> {
@@ -160,7 +168,7 @@ async function apply(call: Call, target: Target, subresource: string): Promise<A
     const bare = { apiVersion: config.apiVersion, kind: config.kind, metadata: { name } };
     return { code: 201, object: createObject(target, applied(bare, config, options), context, true) };
   });
-  return ok(answered.object, answered.code);
+  return answerOf(answered.object, answered.code);
 }
 
 async function remove(call: Call): Promise<Answer> {
@@ -168,10 +176,10 @@ async function remove(call: Call): Promise<Answer> {
   const options = readDeleteOptions(call.body, call.query);
   const { object, gone } = await write(call, (context) => deleteObject(targetOf(call), options, context));
   // For pods, and objects that stay with a deletion timestamp, the response is the object, otherwise a Status.
-  if (resource.key === "pods" || !gone) return ok(object);
+  if (resource.key === "pods" || !gone) return answerOf(object);
   const { name, uid } = object.metadata;
   const details = { name, group: resource.group || undefined, kind: resource.resource, uid };
-  return { code: 200, text: JSON.stringify(success(details)) };
+  return answerOf(success(details));
 }
 
 async function removeAll(call: Call): Promise<Answer> {
@@ -184,17 +192,14 @@ async function removeAll(call: Call): Promise<Answer> {
       ([, { metadata }]) => deleteObject({ resource, namespace, name: metadata.name }, options, context).object,
     ),
   );
-  return {
-    code: 200,
-    text: listText(resource, { metadata: { resourceVersion: String(call.world.store.revision) }, items }),
-  };
+  return listed(resource, { metadata: { resourceVersion: String(call.world.store.revision) }, items });
 }
 
 /** Without disruption budgets an eviction is a delete. */
 async function evict(call: Call): Promise<Answer> {
   const options = readDeleteOptions(fieldsAt(objectBody(call.body), "deleteOptions"), call.query);
   await write(call, (context) => deleteObject(targetOf(call), options, context));
-  return { code: 201, text: JSON.stringify({ ...success(), code: 201 }) };
+  return answerOf({ ...success(), code: 201 }, 201);
 }
 
 function success(details?: Fields): Fields {

@@ -4,16 +4,20 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tooManyRequests } from "../objects/errors.js";
 import type { ApiObject, Fields } from "../objects/object.js";
-import { formOf, linesInForm } from "../printing/forms.js";
+import { eventsInForm, formOf, type EventInForm } from "../printing/forms.js";
 import { Watch, type WatchRequest, type WatchSink } from "../verbs/watch.js";
 import type { World } from "../world.js";
 
 export const MAX_WATCHES = 512;
 /** A client that has not read so many bytes loses its watch. */
 export const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
+/** What all clients together have not read: beyond it, the next one that is behind loses its watch. */
+const MAX_ALL_BEHIND_BYTES = 32 * 1024 * 1024;
+/** A client that is further behind counts. */
+const BEHIND_BYTES = 64 * 1024;
 
 export class Watches {
-  readonly #open = new Set<Watch>();
+  readonly #open = new Map<Watch, ServerResponse>();
   /** JSON of the last object: all watches of a change send the same. */
   #last: { object: ApiObject | Fields; text: string } | undefined;
 
@@ -26,9 +30,9 @@ export class Watches {
   async serve(asked: WatchRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.#open.size >= MAX_WATCHES) throw tooManyRequests(`${MAX_WATCHES} watches are open`, 1);
     const { store, clock } = this.world;
-    const lines = linesInForm(formOf(request.headers.accept), asked.resource, asked.query, clock);
-    const watch: Watch = new Watch(store, clock, asked, this.#sink(response, lines), () => this.#open.delete(watch));
-    this.#open.add(watch);
+    const inForm = eventsInForm(formOf(request.headers.accept), asked.resource, asked.query, clock);
+    const watch: Watch = new Watch(store, clock, asked, this.#sink(response, inForm), () => this.#open.delete(watch));
+    this.#open.set(watch, response);
     response.once("close", () => watch.end());
     response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
     response.flushHeaders();
@@ -36,15 +40,15 @@ export class Watches {
   }
 
   endAll(): void {
-    for (const watch of [...this.#open]) watch.end();
+    for (const watch of [...this.#open.keys()]) watch.end();
   }
 
-  #sink(response: ServerResponse, lines: (line: string) => string): WatchSink {
+  #sink(response: ServerResponse, inForm: EventInForm): WatchSink {
     return {
       write: (type, object) => {
-        const line = `{"type":${JSON.stringify(type)},"object":${this.#textOf(object)}}\n`;
-        response.write(lines(line));
-        if (response.writableLength <= MAX_BEHIND_BYTES) return true;
+        const line = inForm(type, object) ?? `{"type":${JSON.stringify(type)},"object":${this.#textOf(object)}}\n`;
+        response.write(line);
+        if (!this.#isTooFarBehind(response.writableLength)) return true;
         response.destroy();
         return false;
       },
@@ -58,6 +62,14 @@ export class Watches {
       },
       end: () => response.end(),
     };
+  }
+
+  #isTooFarBehind(bytes: number): boolean {
+    if (bytes <= BEHIND_BYTES) return false;
+    if (bytes > MAX_BEHIND_BYTES) return true;
+    let all = 0;
+    for (const { writableLength } of this.#open.values()) all += writableLength;
+    return all > MAX_ALL_BEHIND_BYTES;
   }
 
   #textOf(object: ApiObject | Fields): string {

@@ -3,7 +3,7 @@
 
 import { quote } from "../../../shared/base/text/quote.js";
 import { badRequest } from "./errors.js";
-import { isFields, type ApiObject } from "./object.js";
+import { fieldOf, isFields, type ApiObject } from "./object.js";
 import type { Resource } from "./resource.js";
 
 export type Filter = (object: ApiObject) => boolean;
@@ -34,10 +34,15 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   "resourceslices.resource.k8s.io": ["spec.nodeName", "spec.driver"],
 };
 
+/** Conditions and values of a query: each is looked at for each object of a list, and for each change of a watch. */
+export const MAX_TERMS = 256;
+
 /** Both selectors of a query as one test; undefined when there are none. */
 export function filterOf(resource: Resource, query: URLSearchParams): Filter | undefined {
   const labels = query.get("labelSelector") ?? "";
   const fields = query.get("fieldSelector") ?? "";
+  const commas = (labels + fields).split(",").length;
+  if (commas > MAX_TERMS) throw badRequest(`the selectors have more than ${MAX_TERMS} conditions and values`);
   const tests = [...labelTests(labels), ...fieldTests(resource, fields)];
   return tests.length === 0 ? undefined : (object) => tests.every((holds) => holds(object));
 }
@@ -107,25 +112,22 @@ function labelTests(selector: string): Filter[] {
 }
 
 function labelTest(term: string, selector: string): Filter {
-  const labelsOf = (object: ApiObject): Record<string, string> => object.metadata.labels ?? {};
+  const labelOf = ({ metadata }: ApiObject, key: string): unknown => fieldOf(metadata.labels ?? {}, key);
   const set = /^([\w./-]+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(term);
   if (set !== null) {
     const [, key = "", operator, list = ""] = set;
-    const values = list.split(",").map((value) => value.trim());
-    return (object) => {
-      const value = labelsOf(object)[key];
-      return operator === "in" ? value !== undefined && values.includes(value) : !values.includes(value ?? "\0");
-    };
+    const values = new Set<unknown>(list.split(",").map((value) => value.trim()));
+    return (object) => values.has(labelOf(object, key)) === (operator === "in");
   }
   const equality = /^([\w./-]+)\s*(!=|==?)\s*([\w.-]*)$/.exec(term);
   if (equality !== null) {
     const [, key = "", operator, value = ""] = equality;
-    return (object) => (labelsOf(object)[key] === value) === (operator !== "!=");
+    return (object) => (labelOf(object, key) === value) === (operator !== "!=");
   }
   const presence = /^(!?)\s*([\w./-]+)$/.exec(term);
   if (presence === null) {
     throw badRequest(`unable to parse requirement: found '${term}' in label selector ${quote(selector)}`);
   }
   const [, not, key = ""] = presence;
-  return (object) => (labelsOf(object)[key] !== undefined) === (not === "");
+  return (object) => (labelOf(object, key) !== undefined) === (not === "");
 }

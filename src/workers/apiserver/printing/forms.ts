@@ -3,7 +3,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { PROTOBUF_TYPE } from "../../../shared/kubernetes/api/client/call/body.js";
 import { ApiError } from "../objects/errors.js";
-import type { ApiObject } from "../objects/object.js";
+import type { ApiObject, Fields } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 import { metadataOf, tableOf } from "./table.js";
 
@@ -31,26 +31,24 @@ export function formOf(accept = "*/*"): Form {
   throw new ApiError(406, "NotAcceptable", message, {});
 }
 
-/** @param text JSON of an object or of a list */
-export function inForm(form: Form, resource: Resource, text: string, query: URLSearchParams, now: number): string {
-  if (form === "Object") return text;
-  const shown = JSON.parse(text) as ApiObject;
-  return JSON.stringify(form === "Table" ? tableOf(resource, shown, query, now, true) : metadataOf(shown));
+/** @param shown an object or a list */
+export function inForm(form: Form, resource: Resource, shown: Fields, query: URLSearchParams, now: number): string {
+  const object = shown as ApiObject;
+  if (form === "Object") return JSON.stringify(shown);
+  return JSON.stringify(form === "Table" ? tableOf(resource, object, query, now, true) : metadataOf(object));
 }
 
+/** Line of an event; undefined for one that is sent whole. */
+export type EventInForm = (type: string, object: Fields) => string | undefined;
+
 /** For the events of one watch; only the first table has the columns. */
-export function linesInForm(
-  form: Form,
-  resource: Resource,
-  query: URLSearchParams,
-  clock: Clock,
-): (line: string) => string {
-  if (form === "Object") return (line) => line;
+export function eventsInForm(form: Form, resource: Resource, query: URLSearchParams, clock: Clock): EventInForm {
+  if (form === "Object") return () => undefined;
   let isFirst = true;
-  return (line) => {
-    const { type, object } = JSON.parse(line) as { type: string; object: ApiObject };
-    if (type === "ERROR" || (type === "BOOKMARK" && form === "Table")) return line;
-    const shown = form === "Table" ? tableOf(resource, object, query, clock.now(), isFirst) : metadataOf(object);
+  return (type, object) => {
+    if (type === "ERROR" || (type === "BOOKMARK" && form === "Table")) return undefined;
+    const whole = object as ApiObject;
+    const shown = form === "Table" ? tableOf(resource, whole, query, clock.now(), isFirst) : metadataOf(whole);
     isFirst = false;
     return `${JSON.stringify({ type, object: shown })}\n`;
   };
