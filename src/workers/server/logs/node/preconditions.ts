@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 
-export type Verdict = "send" | "unchanged" | "failed";
+type Verdict = "send" | "unchanged" | "failed";
 
 export interface Conditions {
   readonly verdict: Verdict;
