@@ -107,12 +107,11 @@ async function pluginFindings(folder: string): Promise<Finding[]> {
   return [warning("volumePluginDir", `${folder} is no folder: flexVolume drivers are not found; name a folder`)];
 }
 
+/** A missing socket is no fault of the configuration: the kubelet waits for its runtime. */
 async function socketFindings(path: string, endpoint: string): Promise<Finding[]> {
   const socket = /^(?:unix:\/\/)?(\/.*)$/.exec(endpoint)?.[1];
   if (socket === undefined) return [];
   const state = await stateOf(socket);
-  if (typeof state === "string") {
-    return [warning(path, `${state}: no pod runs until it does; start the runtime, or name its socket`)];
-  }
-  return state.isSocket() ? [] : [warning(path, `${socket} is no socket; name the socket of the runtime`)];
+  if (typeof state === "string" || state.isSocket()) return [];
+  return [warning(path, `${socket} is no socket: no pod runs; name the socket of the runtime`)];
 }
