@@ -10,7 +10,7 @@ import { openRun } from "../../tools/standalone/runs.js";
 import { Environment, type OpenLane } from "./environment.js";
 import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
-import { thisMachine, waitForRoom } from "./overload.js";
+import { watchMachine, waitForRoom } from "./overload.js";
 import { recentFirst, recentPaths } from "./recent.js";
 import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
 import { plan, planLanes, retries } from "./schedule.js";
@@ -66,7 +66,7 @@ export async function main(jobs: readonly Job[]): Promise<number> {
 class TestRun {
   private readonly outcomes: Outcome[] = [];
   private readonly lanes: OpenLane[] = [];
-  private readonly machine = thisMachine(availableParallelism());
+  private readonly machine = watchMachine(availableParallelism());
   private running = 0;
 
   constructor(
