@@ -11,7 +11,7 @@ import type { World } from "../world.js";
 export const MAX_WATCHES = 512;
 /** A client that has not read so many bytes loses its watch. */
 export const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
-/** What all clients together have not read: beyond it, the next one that is behind loses its watch. */
+/** What all clients together have not read: beyond it, the one that is furthest behind loses its watch. */
 const MAX_ALL_BEHIND_BYTES = 32 * 1024 * 1024;
 /** A client that is further behind counts. */
 const BEHIND_BYTES = 64 * 1024;
@@ -48,7 +48,7 @@ export class Watches {
       write: (type, object) => {
         const line = inForm(type, object) ?? `{"type":${JSON.stringify(type)},"object":${this.#textOf(object)}}\n`;
         response.write(line);
-        if (!this.#isTooFarBehind(response.writableLength)) return true;
+        if (!this.#isTooFarBehind(response)) return true;
         response.destroy();
         return false;
       },
@@ -64,12 +64,24 @@ export class Watches {
     };
   }
 
-  #isTooFarBehind(bytes: number): boolean {
+  /** @returns whether it is this client that loses its watch */
+  #isTooFarBehind(response: ServerResponse): boolean {
+    const bytes = response.writableLength;
     if (bytes <= BEHIND_BYTES) return false;
     if (bytes > MAX_BEHIND_BYTES) return true;
     let all = 0;
-    for (const { writableLength } of this.#open.values()) all += writableLength;
-    return all > MAX_ALL_BEHIND_BYTES;
+    let furthest: [Watch, ServerResponse] | undefined;
+    for (const one of this.#open) {
+      const { writableLength } = one[1];
+      all += writableLength;
+      if (writableLength > (furthest?.[1].writableLength ?? 0)) furthest = one;
+    }
+    if (all <= MAX_ALL_BEHIND_BYTES || furthest === undefined) return false;
+    const [watch, other] = furthest;
+    if (other === response) return true;
+    other.destroy();
+    watch.end();
+    return false;
   }
 
   #textOf(object: ApiObject | Fields): string {
