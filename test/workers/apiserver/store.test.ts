@@ -9,6 +9,7 @@ import { after, describe, test } from "node:test";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
 import { nodeDisk, type Appendable, type Disk } from "../../../src/workers/apiserver/store/disk.js";
+import { heapBytes } from "../../../src/workers/apiserver/store/heap-bytes.js";
 import { MAX_CHANGES, type Change } from "../../../src/workers/apiserver/store/history.js";
 import { pathOf } from "../../../src/workers/apiserver/store/object-file.js";
 import { Store } from "../../../src/workers/apiserver/store/store.js";
@@ -300,6 +301,15 @@ describe("the store", () => {
     await remove(again, "a");
     await put(again, map("b", "1"));
     await again.close();
+  });
+
+  test("small values count by what they take in memory", async () => {
+    const store = await open(await folder());
+    const lists = { ...map("lists", "1"), data: Array(400_000).fill([]) as unknown[] };
+    for (let at = 0; at < 3; at++) await put(store, { ...lists, metadata: { name: `l${at}`, namespace: "default" } });
+    await rejects(put(store, { ...lists, metadata: { name: "l3", namespace: "default" } }), /keeps at most 96 MiB/);
+    await store.close();
+    equal(heapBytes('{"a":"x,{[\\"","b":[{},1]}'), 25 + 5 * 40);
   });
 
   test("two names that are cut alike have a file each", async () => {

@@ -62,7 +62,7 @@ export const NODE_LIMITS: LimitRows = {
       of: ["src/workers/apiserver/store/store.ts", "MAX_STORE_BYTES"],
       value: MAX_STORE_BYTES,
       unit: "bytes",
-      what: "all its objects together, as JSON",
+      what: "all its objects together, in the heap",
       beyond: "403 for new objects and for growth above 16 KiB",
       reason: "all objects are in memory",
       upstream: "the size of etcd",

@@ -4,7 +4,7 @@ import type { ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 
 export const MAX_CHANGES = 4096;
-/** Most bytes of JSON of the changed objects that are kept. */
+/** Most bytes in the heap of the changed objects that are kept. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export interface Change {

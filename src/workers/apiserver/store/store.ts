@@ -11,6 +11,7 @@ import { checkTypes } from "../objects/field-types.js";
 import { freeze, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 import { nodeDisk, type Disk } from "./disk.js";
+import { heapBytes } from "./heap-bytes.js";
 import { History, type Change } from "./history.js";
 import { Journal, type Entry } from "./journal.js";
 import { digestOf, modeOf, objectOf, pathOf, textOf } from "./object-file.js";
@@ -22,8 +23,8 @@ const MAX_LOG_BYTES = 8 * 1024 * 1024;
 export const MAX_OBJECTS = 20_000;
 /** Characters of an object's JSON, as etcd's limit. */
 export const MAX_OBJECT_BYTES = 1536 * 1024;
-/** Characters of JSON of all objects: they are in the heap of this thread. */
-export const MAX_STORE_BYTES = 64 * 1024 * 1024;
+/** Bytes of all objects in the heap of this thread, which has 256 MiB. */
+export const MAX_STORE_BYTES = 96 * 1024 * 1024;
 /** Changes that share a sync of the disk, and the characters of their lines. */
 const MAX_BATCH = 256;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
@@ -190,6 +191,7 @@ export class Store {
     let overlay = new Transaction(this.#tables, this.#revision);
     const done: { resolve: () => void; reject: Pending["reject"] }[] = [];
     const lines: string[] = [];
+    const sizes: number[] = [];
     let length = 0;
     let grown = 0;
     for (let count = 0; count < MAX_BATCH && length < MAX_BATCH_BYTES; count++) {
@@ -200,11 +202,13 @@ export class Store {
       try {
         const resolve = decide(tried);
         const added = tried.changes.map(lineOf);
-        const growth = this.#growthOf(tried.changes, added);
+        const taken = added.map(heapBytes);
+        const growth = this.#growthOf(tried.changes, taken);
         this.#checkRoom(tried.changes, grown, growth);
         overlay = joined(this.#tables, overlay, tried);
-        for (const line of added) {
+        for (const [at, line] of added.entries()) {
           lines.push(line);
+          sizes.push(taken[at] ?? 0);
           length += line.length;
         }
         grown += growth;
@@ -225,13 +229,13 @@ export class Store {
       for (const { reject } of done) reject(refusal);
       return;
     }
-    for (const [index, change] of changes.entries()) this.#apply(change, lines[index]?.length ?? 0);
+    for (const [index, change] of changes.entries()) this.#apply(change, sizes[index] ?? 0);
     for (const { resolve } of done) resolve();
   }
 
-  #growthOf(changes: readonly Change[], lines: readonly string[]): number {
+  #growthOf(changes: readonly Change[], sizes: readonly number[]): number {
     return changes.reduce((sum, { type, resource, key }, at) => {
-      const bytes = type === "DELETED" ? 0 : (lines[at]?.length ?? 0);
+      const bytes = type === "DELETED" ? 0 : (sizes[at] ?? 0);
       return sum + bytes - this.#tables.bytesOf(resource, key);
     }, 0);
   }
@@ -368,7 +372,7 @@ export class Store {
   /** @param digest of its file; undefined: the file is behind */
   #take(resource: Resource, path: string, object: ApiObject, digest?: string): void {
     const { namespace, name } = object.metadata;
-    this.#tables.set(resource, keyOf(namespace, name), freeze(object), JSON.stringify(object).length);
+    this.#tables.set(resource, keyOf(namespace, name), freeze(object), heapBytes(JSON.stringify(object)));
     if (digest === undefined) this.#behind.set(path, { resource, object });
     else this.#digests.set(path, digest);
   }

@@ -18,7 +18,7 @@ export class Tables implements Reader {
   readonly #tables = new Map<string, Map<string, ApiObject>>();
   /** Entries in order, of tables that did not change since. */
   readonly #sorted = new Map<string, readonly (readonly [string, ApiObject])[]>();
-  /** Characters of JSON of each object, by resource, then by key. */
+  /** Bytes of each object in the heap, by resource, then by key. */
   readonly #sizes = new Map<string, Map<string, number>>();
   #count = 0;
   #bytes = 0;
@@ -27,7 +27,7 @@ export class Tables implements Reader {
     return this.#count;
   }
 
-  /** Characters of JSON of all objects. */
+  /** Bytes of all objects in the heap. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -49,7 +49,7 @@ export class Tables implements Reader {
     return sorted;
   }
 
-  /** @param bytes characters of its JSON */
+  /** @param bytes of the object in the heap */
   set(resource: Resource, key: string, object: ApiObject | undefined, bytes: number): void {
     const sizes = this.#sizes.get(resource.storage) ?? new Map<string, number>();
     this.#sizes.set(resource.storage, sizes);
