@@ -45,7 +45,10 @@ describe("kubectl on a node without a cluster", () => {
     for (const kind of ["Pod", "ConfigMap", "Secret", "PersistentVolumeClaim", "Event", "Node", "Lease"])
       assert.match(resources, new RegExp(` ${kind}$`, "m"));
     assert.doesNotMatch(resources, /RuntimeClass/);
-    assert.match(await kubectl.ok("describe", "node", NODE), /HolderIdentity: +testnode/);
+    // The lease is made beside the node.
+    await waitFor(async () => /HolderIdentity: +testnode/.test(await kubectl.ok("describe", "node", NODE)), {
+      what: "the lease",
+    });
     assert.equal(await kubectl.ok("auth", "can-i", "create", "pods"), "yes\n");
   });
 
@@ -310,8 +313,12 @@ describe("kubectl on a node without a cluster", () => {
     await writeFile(path, JSON.stringify(pod("filed", [container(IDLE)])));
     await kubectl.ok("wait", "--for=create", "pod/filed", "--timeout=120s");
     await ready("filed");
-    await rm(path);
-    await kubectl.ok("wait", "--for=delete", "pod/filed", "--timeout=120s");
+    // A status may be written in the same moment.
+    const isGone = async (): Promise<boolean> => {
+      await rm(path, { force: true });
+      return (await kubectl.run(["get", "pod", "filed"])).code !== 0;
+    };
+    await waitFor(isGone, { what: "the end of the pod", intervalMs: 3000, timeoutMs: 120_000 });
     await rm(map);
     await kubectl.ok("wait", "--for=delete", "configmap/filed", "--timeout=120s");
   });

@@ -30,7 +30,8 @@ export class HandEdits {
   readonly #doubts = new Map<string, string | undefined>();
   /** One file after the other. */
   #work: Promise<void> = Promise.resolve();
-  #closed = false;
+  /** What is not decided is decided now. */
+  #isEnding = false;
 
   constructor(
     private readonly world: World,
@@ -50,29 +51,34 @@ export class HandEdits {
     return this.#watch.start();
   }
 
+  /** Files under way are taken or set aside: the next start could not tell what was good before. */
   async close(): Promise<void> {
-    this.#closed = true;
     this.#watch.close();
-    for (const timer of this.#timers.values()) timer.cancel();
+    this.#isEnding = true;
+    for (const [path, timer] of this.#timers) {
+      timer.cancel();
+      this.#lookAt(path);
+    }
     await this.#work;
   }
 
   #touch(path: string, ms: number): void {
-    if (this.#closed || !path.endsWith(".json")) return;
+    if (this.#isEnding || !path.endsWith(".json")) return;
     this.#timers.get(path)?.cancel();
-    const look = (): void => {
-      this.#timers.delete(path);
-      this.#work = this.#work
-        .then(() => this.#look(path))
-        .catch((err: unknown) => this.log.warn({ err, path }, `the file of an object was not read: ${errorText(err)}`));
-    };
-    this.#timers.set(path, this.world.clock.after(ms, look).unref());
+    this.#timers.set(path, this.world.clock.after(ms, () => this.#lookAt(path)).unref());
+  }
+
+  #lookAt(path: string): void {
+    this.#timers.delete(path);
+    this.#work = this.#work
+      .then(() => this.#look(path))
+      .catch((err: unknown) => this.log.warn({ err, path }, `the file of an object was not read: ${errorText(err)}`));
   }
 
   async #look(path: string): Promise<void> {
     const { store } = this.world;
     const resource = RESOURCES.find(({ key }) => path.startsWith(`${key}/`));
-    const found = this.#closed || resource === undefined ? undefined : await store.edited(path);
+    const found = resource === undefined ? undefined : await store.edited(path);
     if (found === "busy") this.#touch(path, PATIENCE_MS);
     if (resource === undefined || found === undefined || found === "busy") {
       this.#doubts.delete(path);
@@ -84,21 +90,16 @@ export class HandEdits {
       if (object === undefined && this.#isDoubted(path, text)) return;
       await this.#take(resource, path, object);
     } catch (error) {
-      if (this.#isClosed() || (!(error instanceof ApiError) && this.#isDoubted(path, text))) return;
+      if (!(error instanceof ApiError) && this.#isDoubted(path, text)) return;
       // The disk is full, for example.
       if (error instanceof ApiError && error.code >= 500) this.#touch(path, PATIENCE_MS);
       else await this.#refuse(resource, path, text, error);
     }
   }
 
-  /** It may be closed during a look. */
-  #isClosed(): boolean {
-    return this.#closed;
-  }
-
   /** Once: the next look decides. */
   #isDoubted(path: string, text: string | undefined): boolean {
-    if (this.#doubts.has(path) && this.#doubts.get(path) === text) return false;
+    if (this.#isEnding || (this.#doubts.has(path) && this.#doubts.get(path) === text)) return false;
     this.#doubts.set(path, text);
     this.#touch(path, PATIENCE_MS);
     return true;

@@ -1,10 +1,17 @@
 // Files of objects that people change while the server runs: what counts, what is set aside, and what watches see.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { furnish, serverContext } from "../../../src/workers/apiserver/furnish.js";
+import { HandEdits } from "../../../src/workers/apiserver/hand-edits.js";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
+import { Store } from "../../../src/workers/apiserver/store/store.js";
+import { createObject } from "../../../src/workers/apiserver/verbs/create.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
 import { ApiPort } from "./api-port-kit.js";
 
@@ -51,6 +58,7 @@ describe("files of objects that are changed by hand", () => {
     api = await ApiPort.open();
     admin = await api.client("admin");
     folder = join(api.files.store, "objects");
+    await mkdir(join(folder, "configmaps/default"), { recursive: true });
   });
   after(async () => {
     await api[Symbol.asyncDispose]();
@@ -87,6 +95,7 @@ describe("files of objects that are changed by hand", () => {
     await waitFor(async () => (await readFile(file("seen"), "utf8")).includes('"uid"'), { what: "the object's file" });
     await writeFile(file("seen"), JSON.stringify(map("seen", "2")));
     await becomes("seen", "2");
+    await waitFor(async () => (await readFile(file("seen"), "utf8")).includes('"value": "2"'), { what: "its version" });
     await rm(file("seen"));
     await waitFor(async () => (await get(`${MAPS}/seen`)).status === 404, { what: "the end" });
     await waitFor(() => types().length === 3, { what: "three events" });
@@ -145,6 +154,44 @@ describe("files of objects that are changed by hand", () => {
     await waitFor(() => isThere(`${bad}.rejected`), { what: "the refusal" });
     await waitFor(async () => !(await isThere(bad)), { what: "the end of the file" });
     match(api.warnings.join("\n"), /bad\.json[^]*spec\.containers[^]*the object stays as it was/);
+  });
+
+  test("a file that is broken at a stop is set aside, and the next start has the object", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "stopped-"));
+    const options = { directory, resources: RESOURCES, log: { warn: () => undefined, info: () => undefined } };
+    const store = await Store.open(options);
+    const world = { store, clock: systemClock, nodeName: "node-1", volumesDir: directory };
+    await furnish(world);
+    const edits = new HandEdits(world, options.log);
+    await edits.start();
+    const maps = resourceNamed("configmaps");
+    const context = { resource: maps, namespace: "default" };
+    for (const name of ["broken", "good"]) {
+      await store.change((tx) => createObject({ ...context, name }, map(name) as ApiObject, serverContext(world, tx)));
+    }
+    const path = (name: string): string => join(store.folder, "configmaps/default", `${name}.json`);
+    for (const name of ["broken", "good"]) await waitFor(() => isThere(path(name)), { what: `the file of ${name}` });
+    await writeFile(path("broken"), "{");
+    await writeFile(path("good"), JSON.stringify(map("good", "2")));
+    // The change of the second file shows that the first one was seen.
+    const dataOf = (from: Store, name: string): unknown => from.get(maps, `default/${name}`)?.["data"];
+    await waitFor(() => (dataOf(store, "good") as { value: string }).value === "2", { what: "the second edit" });
+    await edits.close();
+    await store.close();
+    equal(await readFile(`${path("broken")}.rejected`, "utf8"), "{");
+    const again = await Store.open(options);
+    deepEqual([dataOf(again, "broken"), dataOf(again, "good")], [{ value: "1" }, { value: "2" }]);
+    await again.close();
+    await rm(directory, { recursive: true });
+  });
+
+  test("a removal counts though the object changes before it is seen", async () => {
+    await create(map("removed"));
+    await written("removed");
+    await rm(file("removed"));
+    for (const value of ["2", "3"])
+      equal((await api.ask(admin, "PUT", `${MAPS}/removed`, map("removed", value))).status, 200);
+    await waitFor(async () => (await get(`${MAPS}/removed`)).status === 404, { what: "the end" });
   });
 
   test("a namespace that may not go comes back", async () => {

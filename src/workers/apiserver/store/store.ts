@@ -56,6 +56,8 @@ export class Store {
   readonly #digests = new Map<string, string>();
   /** Objects whose files are behind the log, by path. */
   readonly #behind = new Map<string, { resource: Resource; object: ApiObject | undefined }>();
+  /** Files that are written though they were removed. */
+  readonly #restored = new Set<string>();
   readonly #listeners = new Map<string, Set<Listener>>();
   #pending: Pending[] = [];
   #history = new History(0);
@@ -124,9 +126,11 @@ export class Store {
     return (text === undefined ? undefined : digestOf(text)) === known ? undefined : { text };
   }
 
-  /** Writes a file as its object is, if it is not about to be written; without an object it is removed. */
+  /** Writes a file as its object is, also one that was removed; without an object it is removed. */
   restore(resource: Resource, path: string, object: ApiObject | undefined): void {
-    if (this.#behind.has(path) || this.#closed) return;
+    if (this.#closed) return;
+    this.#restored.add(path);
+    if (this.#behind.has(path)) return;
     this.#behind.set(path, { resource, object });
     this.#working ??= this.#work();
   }
@@ -283,11 +287,14 @@ export class Store {
 
   async #writeFile(path: string, resource: Resource, object: ApiObject | undefined): Promise<void> {
     const whole = join(this.folder, path);
+    const isRestored = this.#restored.delete(path);
     if (object === undefined) {
       await this.#disk.remove(whole);
       this.#digests.delete(path);
       return;
     }
+    // A file that was removed by hand since its last version stays away: its object is going to be deleted.
+    if (!isRestored && this.#digests.has(path) && (await this.#disk.read(whole)) === undefined) return;
     const text = textOf(object);
     await this.#disk.replace(whole, text, modeOf(resource));
     this.#digests.set(path, digestOf(text));
