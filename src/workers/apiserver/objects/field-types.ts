@@ -1,6 +1,7 @@
 // The types of an object's fields, as a decoder of its kind has them: the kubelet reads stored objects without checking
 // them again.
 
+import { quote } from "../../../shared/base/text/quote.js";
 import type { Field } from "../../../shared/kubernetes/api/protobuf/schema.js";
 import { badRequest } from "./errors.js";
 import { isFields, type ApiObject, type Fields } from "./object.js";
@@ -25,7 +26,7 @@ export function checkTypes(object: ApiObject): void {
   const fault = messageFault(rest, kind, "");
   if (fault === undefined) return;
   const version = apiVersion.split("/").at(-1) ?? "";
-  throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: json: ${fault}`);
+  throw badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: json: ${fault}`);
 }
 
 function messageFault(value: Fields, message: string, path: string): string | undefined {
