@@ -32,4 +32,6 @@ export interface WriteContext {
   readonly unknownFields: "Strict" | "Warn" | "Ignore";
   /** For Warning headers. */
   readonly warnings: string[];
+  /** The change removes everything of a namespace: no single removal asks whether it was the last one. */
+  readonly isEmptying?: true;
 }

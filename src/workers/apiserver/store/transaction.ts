@@ -41,6 +41,14 @@ export class Transaction implements Reader {
     return [...table].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
+  *keys(resource: Resource): Iterable<string> {
+    for (const key of this.below.keys(resource)) if (this.get(resource, key) !== undefined) yield key;
+    for (const { resource: of, key, type } of this.#latest.values()) {
+      const isNew = type !== "DELETED" && of.storage === resource.storage;
+      if (isNew && this.below.get(resource, key) === undefined) yield key;
+    }
+  }
+
   /** Puts an object, new or changed, under the next revision; gives the stored one. */
   put(resource: Resource, object: ApiObject): ApiObject {
     const key = keyOf(object.metadata.namespace, object.metadata.name);

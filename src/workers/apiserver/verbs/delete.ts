@@ -39,7 +39,7 @@ export function deleteObject(target: Target, options: DeleteOptions, context: Wr
 export function removeObject({ resource, namespace, name }: Target, last: ApiObject, context: WriteContext): ApiObject {
   const removed = context.tx.remove(resource, keyOf(namespace, name), last);
   strategyOf(resource).deleted?.(removed, context);
-  if (resource.key === "pods") endTerminating(namespace, context);
+  if (resource.key === "pods" && context.isEmptying !== true) endTerminating(namespace, context);
   return removed;
 }
 
@@ -53,7 +53,8 @@ function endNamespace(target: Target, namespace: ApiObject, context: WriteContex
   return { object: stored, gone: false };
 }
 
-function emptyNamespace(name: string, context: WriteContext): boolean {
+function emptyNamespace(name: string, given: WriteContext): boolean {
+  const context: WriteContext = { ...given, isEmptying: true };
   let isEmpty = true;
   for (const resource of RESOURCES.filter(({ namespaced }) => namespaced)) {
     for (const [key, object] of context.tx.entries(resource)) {
@@ -69,7 +70,7 @@ function endTerminating(name: string, context: WriteContext): void {
   const namespaces = resourceNamed("namespaces");
   const namespace = context.tx.get(namespaces, name);
   if (namespace?.status?.["phase"] !== "Terminating") return;
-  const isLeft = context.tx.entries(resourceNamed("pods")).some(([key]) => key.startsWith(`${name}/`));
-  if (isLeft || !emptyNamespace(name, context)) return;
+  for (const key of context.tx.keys(resourceNamed("pods"))) if (key.startsWith(`${name}/`)) return;
+  if (!emptyNamespace(name, context)) return;
   if (context.tx.get(namespaces, name) !== undefined) context.tx.remove(namespaces, name, namespace);
 }
