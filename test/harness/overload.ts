@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { sleep } from "../../tools/standalone/wait.js";
 
 /** Runnable tasks for each processor, on average, above which no further file starts. */
-const MOST_TASKS = 3;
+const MOST_TASKS = 2;
 const LOOK_MS = 500;
 /** Looks that count: the load average of the system would count a minute that is over. */
 const LOOKS = 20;

@@ -14,8 +14,8 @@ const CONSOLE_LINES = 25;
 /** Escape sequences of a terminal (cursor, colour), and the bytes of systemd's ellipsis. */
 const ESCAPES = /\u001b(\[[0-9;?]*[A-Za-z]|c|M)|[^\x09-\x7e]/g;
 
-/** A guest's deadlines pass in real time, and tests beside it mostly wait for conditions. */
-const SESSION_NICENESS = -5;
+/** A guest's deadlines pass in real time, and tests beside it mostly wait for conditions. Their kubelets have -5. */
+const SESSION_NICENESS = -10;
 
 /** `kvm` where it works makes the suite several times faster. */
 const ACCELERATOR = process.env["NODELET_VM_ACCEL"] ?? "tcg,thread=multi";

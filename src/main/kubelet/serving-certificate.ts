@@ -22,7 +22,13 @@ export interface ServingDeps {
   log: Logger;
 }
 
-/** After a failure the port stays closed. Undefined: the certificate comes from elsewhere, or none is needed. */
+/** On a machine without processor time the key takes longer than its deadline. */
+const AGAIN_MS = 10_000;
+
+/**
+ * After a failure the port stays closed until the next try. Undefined: the certificate comes from elsewhere, or none is
+ * needed.
+ */
 export function deferredServingCertificate(deps: ServingDeps): Deferred<void> | undefined {
   const { files, nodeName, nodeIPs, running, tasks, clock } = deps;
   if (files?.from !== "self-signed") return undefined;
@@ -36,10 +42,11 @@ export function deferredServingCertificate(deps: ServingDeps): Deferred<void> | 
     name: "the serving certificate",
     when: {
       ms: 0,
+      againMs: AGAIN_MS,
       clock,
       failed: (error) => {
         const problem = "cannot create a serving certificate; the kubelet opens no port without one";
-        log.error({ err: error }, `${problem}: ${errorText(error)}`);
+        log.error({ err: error }, `${problem}: ${errorText(error)}; it is tried again in ${AGAIN_MS / 1000} s`);
       },
     },
     // A stop waits neither for the threads nor for the key.

@@ -13,8 +13,8 @@ describe("a lane on an overloaded machine", () => {
     await waitForRoom(othersRun, { processors: 2, load: () => seen.shift() ?? 0, sleep });
     return slept;
   }
-  test("it waits until there are three tasks for each processor or fewer", async () => {
-    assert.equal(await looks([9, 6.1, 6, 9]), 2);
+  test("it waits until there are two tasks for each processor or fewer", async () => {
+    assert.equal(await looks([9, 4.1, 4, 9]), 2);
   });
   test("it goes on if no other file runs", async () => {
     assert.equal(await looks([99, 99, 99], () => false), 0);
