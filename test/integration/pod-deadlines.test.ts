@@ -38,7 +38,8 @@ function stubborn(): string {
 async function outOf(name: string) {
   const path = join(node.kubelet.dir, `out-${name}`);
   await mkdir(path, { recursive: true });
-  const number = async (file: string): Promise<number> => Number(await readFile(join(path, file), "utf8"));
+  /** NaN while the file is empty: the shell makes it before `date` writes. */
+  const number = async (file: string): Promise<number> => Number.parseInt(await readFile(join(path, file), "utf8"), 10);
   return {
     volumes: [{ name: "out", hostPath: { path } }],
     volumeMounts: [{ name: "out", mountPath: "/out" }],
