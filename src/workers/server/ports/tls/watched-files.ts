@@ -62,7 +62,7 @@ export class WatchedFiles {
   private async read(): Promise<void> {
     if (this.closed) return;
     try {
-      const contents = await Promise.all(this.options.paths.map((path) => readFile(path, "utf8")));
+      const contents = await textsOf(this.options.paths);
       const joined = contents.join("\0");
       // Files that are as they were before a problem are delivered again.
       if ((joined === this.last && this.problem === undefined) || this.isClosed()) return;
@@ -104,4 +104,13 @@ export class WatchedFiles {
     this.settle?.cancel();
     this.settle = this.options.clock.after(ms, () => this.readAgain());
   }
+}
+
+/** Rejects for the first path that fails: if several do, it is the same one each time. */
+async function textsOf(paths: readonly string[]): Promise<string[]> {
+  const read = await Promise.allSettled(paths.map((path) => readFile(path, "utf8")));
+  return read.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
 }

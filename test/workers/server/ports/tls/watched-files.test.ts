@@ -1,6 +1,6 @@
 // Files that matter while they change: when their contents are handed over, and when they are not.
 
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,6 +71,18 @@ test("files are handed over together, when all are there and when one has change
   await settled();
   await until(() => seen.length === 2);
   deepEqual(seen, ["1+2", "1+3"]);
+});
+
+test("files that are all missing are one problem, named by the first of them", async () => {
+  const paths = ["a", "b", "c"].map((name) => join(dir, name));
+  await open(...paths);
+  for (let look = 0; look < 40; look++) {
+    await until(() => clock.pending > AT_REST);
+    clock.step(FIRST_LOOK_MS);
+  }
+  await until(() => clock.pending > AT_REST);
+  equal(problems.length, 1);
+  match(problems[0] ?? "", /\/a'/);
 });
 
 test("files are found in a folder that is made later", async () => {
