@@ -522,7 +522,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "swap: swapDevices",
     "thread-usage: cpuSeconds",
     "cgroup-v1-writes: sameValue",
-    "v1: processIds",
+    "file-reader: CgroupFileReader.processes",
     "cgroup-v2-writes: sameValueV2",
     "v2: CgroupReaderV2.details",
     "v2: CgroupReaderV2.memory",

@@ -13,6 +13,7 @@ import type {
 } from "../cgroup-figures.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
 import { BlkioReader } from "./blkio.js";
+import { CgroupFileReader } from "./file-reader.js";
 import { NO_PRESSURES } from "./pressure.js";
 
 /** Ticks per second of cpuacct.stat: USER_HZ, the same on every architecture that runs containers. */
@@ -21,42 +22,22 @@ const NANOS = 1e9;
 /** From here on a limit is none: the kernel's own is the largest multiple of the page size. */
 const UNLIMITED = 2 ** 62;
 
-export class CgroupReaderV1 implements CgroupReader {
+export class CgroupReaderV1 extends CgroupFileReader implements CgroupReader {
   readonly version = 1;
   private readonly mountPoints: Readonly<Record<"cpu" | "cpuacct" | "memory" | "pids", string>>;
   private readonly blkio: BlkioReader;
-  private readonly often: ReadText;
-  private readonly settled: ReadText;
   /** One file decides: swap is accounted everywhere or nowhere (swapaccount=0). */
   private swapAccounted: boolean | undefined;
 
-  constructor(
-    mounts: CgroupMounts & { version: 1 },
-    private readonly read: ReadText,
-    private readonly list: ListDirectories,
-    { often = read, settled = read }: CgroupReads = {},
-  ) {
+  constructor(mounts: CgroupMounts & { version: 1 }, read: ReadText, list: ListDirectories, reads?: CgroupReads) {
+    super(read, list, reads);
     const at = (controller: string): string => v1MountPoint(mounts, controller) ?? `/no-${controller}-hierarchy`;
     this.mountPoints = { cpu: at("cpu"), cpuacct: at("cpuacct"), memory: at("memory"), pids: at("pids") };
     this.blkio = new BlkioReader(at("blkio"), read);
-    this.often = often;
-    this.settled = settled;
   }
 
   directory(path: string): string {
     return this.mountPoints.memory + path;
-  }
-
-  exists(path: string): boolean {
-    return this.read(`${this.directory(path)}/cgroup.procs`) !== undefined;
-  }
-
-  children(path: string): readonly string[] {
-    return this.list(this.directory(path));
-  }
-
-  processes(path: string): readonly number[] {
-    return processIds(this.read(`${this.directory(path)}/cgroup.procs`));
   }
 
   pressure(): CgroupPressure {
@@ -133,16 +114,8 @@ export class CgroupReaderV1 implements CgroupReader {
     });
   }
 
-  private number(path: string): number {
-    return oneNumber(this.read(path)) ?? 0;
-  }
-
   private bounded(path: string): number | undefined {
     const value = oneNumber(this.settled(path));
     return value === undefined || value >= UNLIMITED ? undefined : value;
   }
-}
-
-export function processIds(text: string | undefined): readonly number[] {
-  return (text ?? "").split("\n").flatMap((line) => (line === "" ? [] : [Number(line)]));
 }

@@ -13,43 +13,27 @@ import type {
   Operations,
 } from "../cgroup-figures.js";
 import { keyed, oneNumber, type ListDirectories, type ReadText } from "../kernel-file.js";
+import { CgroupFileReader } from "./file-reader.js";
 import { parsePressure } from "./pressure.js";
-import { processIds } from "./v1.js";
 
 const NANOS_PER_MICRO = 1000;
 const KIB = 1024;
 /** cpu.max without its second word. */
 const DEFAULT_PERIOD = 100_000;
 
-export class CgroupReaderV2 implements CgroupReader {
+export class CgroupReaderV2 extends CgroupFileReader implements CgroupReader {
   readonly version = 2;
-  private readonly often: ReadText;
-  private readonly settled: ReadText;
-
   constructor(
     private readonly mountPoint: string,
-    private readonly read: ReadText,
-    private readonly list: ListDirectories,
-    { often = read, settled = read }: CgroupReads = {},
+    read: ReadText,
+    list: ListDirectories,
+    reads?: CgroupReads,
   ) {
-    this.often = often;
-    this.settled = settled;
+    super(read, list, reads);
   }
 
   directory(path: string): string {
     return path === "/" ? this.mountPoint : this.mountPoint + path;
-  }
-
-  exists(path: string): boolean {
-    return this.read(`${this.directory(path)}/cgroup.procs`) !== undefined;
-  }
-
-  children(path: string): readonly string[] {
-    return this.list(this.directory(path));
-  }
-
-  processes(path: string): readonly number[] {
-    return processIds(this.read(`${this.directory(path)}/cgroup.procs`));
   }
 
   pressure(path: string): CgroupPressure {
@@ -122,10 +106,6 @@ export class CgroupReaderV2 implements CgroupReader {
       threads,
       threadsMax,
     });
-  }
-
-  private number(path: string): number {
-    return oneNumber(this.read(path)) ?? 0;
   }
 }
 
