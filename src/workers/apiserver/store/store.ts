@@ -192,7 +192,7 @@ export class Store {
   }
 
   async #commit(): Promise<void> {
-    let overlay = new Transaction(this.#tables, this.#revision);
+    const overlay = new Transaction(this.#tables, this.#revision);
     const done: { resolve: () => void; reject: Pending["reject"] }[] = [];
     const lines: string[] = [];
     const sizes: number[] = [];
@@ -209,7 +209,7 @@ export class Store {
         const taken = added.map(heapBytes);
         const growth = this.#growthOf(tried.changes, taken);
         this.#checkRoom(tried.changes, grown, growth);
-        overlay = joined(this.#tables, overlay, tried);
+        overlay.adopt(tried.changes);
         for (const [at, line] of added.entries()) {
           lines.push(line);
           sizes.push(taken[at] ?? 0);
@@ -401,14 +401,6 @@ function lineOf(change: Change): string {
   if (line.length <= MAX_OBJECT_BYTES) return line;
   const message = `Request entity too large: an object has at most ${MAX_OBJECT_BYTES} bytes`;
   throw new ApiError(413, "RequestEntityTooLarge", message);
-}
-
-/** The changes of two transactions, of which the second was on top of the first. */
-function joined(tables: Tables, first: Transaction, second: Transaction): Transaction {
-  const both = new Transaction(tables, second.lastRevision);
-  both.adopt(first.changes);
-  both.adopt(second.changes);
-  return both;
 }
 
 function shuttingDown(): ApiError {

@@ -70,6 +70,7 @@ export class Transaction implements Reader {
   /** Takes changes over that were made on the same objects. */
   adopt(changes: readonly Change[]): void {
     for (const change of changes) {
+      this.revision = change.revision;
       this.changes.push(change);
       this.#latest.set(idOf(change.resource, change.key), change);
     }
