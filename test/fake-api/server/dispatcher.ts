@@ -144,7 +144,7 @@ export class Dispatcher {
     const answer = await perform(call);
     if (dropsAfter) throw new Dropped();
     entry.code = answer.code;
-    const isShown = table !== undefined && ["get", "list"].includes(info.verb);
+    const isShown = form !== "Object" && table !== undefined && ["get", "list"].includes(info.verb);
     const text = isShown
       ? inForm(form, table, JSON.parse(answer.text) as Fields, query, this.world.clock.now())
       : answer.text;

@@ -14,7 +14,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   PartialObjectMetadata: "PartialObjectMetadata",
   PartialObjectMetadataList: "PartialObjectMetadata",
 };
-/** All are answered as JSON: whoever takes protobuf reads the type of the answer. */
+/** All are answered as JSON: clients that take protobuf read the type of the answer. */
 const TYPES = ["application/json", "application/yaml", "application/*", "*/*", PROTOBUF_TYPE];
 
 /** The first of the client's choices that there is. @throws ApiError */
@@ -32,9 +32,14 @@ export function formOf(accept = "*/*"): Form {
 }
 
 /** @param shown an object or a list */
-export function inForm(form: Form, resource: Resource, shown: Fields, query: URLSearchParams, now: number): string {
+export function inForm(
+  form: Exclude<Form, "Object">,
+  resource: Resource,
+  shown: Fields,
+  query: URLSearchParams,
+  now: number,
+): string {
   const object = shown as ApiObject;
-  if (form === "Object") return JSON.stringify(shown);
   return JSON.stringify(form === "Table" ? tableOf(resource, object, query, now, true) : metadataOf(object));
 }
 
