@@ -30,7 +30,7 @@ export class HandEdits {
   readonly #doubts = new Map<string, string | undefined>();
   /** One file after the other. */
   #work: Promise<void> = Promise.resolve();
-  /** What is not decided is decided now. */
+  /** The server stops: files that were in doubt are decided at once. */
   #isEnding = false;
 
   constructor(
@@ -117,7 +117,7 @@ export class HandEdits {
       const context = serverContext(world, tx, warnings);
       if (wanted === undefined) return deleteObject(target, {}, context);
       const body = copyOf(wanted);
-      // Whoever edits a file means it, whatever version it began from.
+      // An edit by hand counts, whatever version it began from.
       delete body.metadata.resourceVersion;
       const isThere = tx.get(resource, keyOf(namespace, name)) !== undefined;
       return isThere ? updateObject(target, "", () => body, context) : createObject(target, body, context);

@@ -82,7 +82,7 @@ describe("the logs of a failed run", () => {
     assert.equal(await readFile(join(failedLogsDir(dir), "kubelet.log"), "utf8"), "of the second run");
   });
 
-  test("a link in the folder's place is not followed, and the user is told", async () => {
+  test("a link in the folder's place is not followed, and a message says so", async () => {
     const { dir, log } = await stateDir("c");
     const elsewhere = await mkdtemp(join(base, "elsewhere"));
     await symlink(elsewhere, failedLogsDir(dir));

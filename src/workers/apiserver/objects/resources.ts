@@ -5,7 +5,7 @@ import { row, type FindableResource, type Resource } from "./resource.js";
 const POD_SUBRESOURCES = ["eviction", "ephemeralcontainers", "resize"];
 
 const READ = ["get", "list"];
-/** For a kind that the kubelet reads and that nothing here acts on: nobody writes it but by hand. */
+/** For a kind that the kubelet reads and that nothing here acts on: it is written by hand only. */
 const WATCHED = { verbs: [...READ, "watch"] };
 
 /** Kept in files. The last ones are for the kubelet alone, which reads them in every cluster. */
