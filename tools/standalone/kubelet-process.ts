@@ -7,7 +7,6 @@ import { once } from "node:events";
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
 import { inNetns } from "./netns.js";
 import { fetchPods, fetchPodsOverSocket, isHealthy, type PodView } from "./pods.js";
 import { describeEnd, lastLines } from "./process-end.js";
@@ -210,7 +209,7 @@ class Kubelet implements KubeletProcess {
   }
 
   pods(): Promise<PodView[]> {
-    return this.options.readOnlyPods === false ? fetchPodsOverSocket(adminSocketOf(this.rootDir)) : fetchPods(this.url);
+    return this.options.readOnlyPods === false ? fetchPodsOverSocket(this.rootDir) : fetchPods(this.url);
   }
 
   async end(signal: NodeJS.Signals, timeoutMs = 30_000): Promise<void> {

@@ -1,14 +1,10 @@
 // Reads the kubelet's pods (/pods, a v1 PodList) for `npm start`, tests and benchmarks, and prints them as a table.
 
-import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
 import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
+import { askKubelet, REQUEST_TIMEOUT_MS } from "./admin-socket.js";
 
 /** A pod as /pods shows it. */
 export type PodView = Pod;
-
-/** Longer than a busy machine delays a response. */
-const REQUEST_TIMEOUT_MS = 20_000;
 
 /** The pods of the agent at `url`. Throws when it cannot be asked. */
 export async function fetchPods(url: string): Promise<PodView[]> {
@@ -18,17 +14,10 @@ export async function fetchPods(url: string): Promise<PodView[]> {
   return list.items ?? [];
 }
 
-/** The pods of the kubelet behind its admin socket. Rejects when it cannot be asked. */
-export async function fetchPodsOverSocket(socketPath: string): Promise<PodView[]> {
-  const sent = request({ socketPath, path: "/pods", headers: { host: "localhost" }, timeout: REQUEST_TIMEOUT_MS });
-  sent.once("timeout", () => sent.destroy(new Error(`${socketPath} did not answer within ${REQUEST_TIMEOUT_MS} ms`)));
-  sent.end();
-  const [response] = (await once(sent, "response")) as [IncomingMessage];
-  let text = "";
-  for await (const part of response.setEncoding("utf8")) text += part as string;
-  if (response.statusCode !== 200)
-    throw new Error(`${socketPath} answered ${String(response.statusCode)}: ${text.trim()}`);
-  return (JSON.parse(text) as { items?: PodView[] | null }).items ?? [];
+/** The pods of the kubelet with that root directory, over its admin socket. Rejects when it cannot be asked. */
+export async function fetchPodsOverSocket(rootDir: string): Promise<PodView[]> {
+  const list = JSON.parse(await askKubelet(rootDir, "GET", "/pods")) as { items?: PodView[] | null };
+  return list.items ?? [];
 }
 
 /** True when the health endpoint reports healthy; false also while the port is closed. */

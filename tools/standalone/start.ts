@@ -2,10 +2,11 @@
 // Invariant: after the state folder is taken, teardown runs in every case; pods end gracefully unless the
 // user is in a hurry; the first reason of a failure is the one that is reported.
 
-import { copyFile, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rename } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { endPods } from "./end-pods.js";
 import { widenPath } from "./exec.js";
 import { buildImages } from "./images.js";
 import { KeptLogs } from "./kept-logs.js";
@@ -27,8 +28,6 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const EXAMPLES = join(ROOT, "tools", "standalone", "manifests");
 const CACHE = join(ROOT, ".cache");
 const SAMPLE = "hello";
-/** Longer than the longest grace period of the examples. */
-const PODS_GONE_TIMEOUT_MS = 45_000;
 const POLL_MS = 10;
 
 const say = (line: string): unknown => process.stderr.write(`${line}\n`);
@@ -224,15 +223,7 @@ async function tearDown({ signals, state, runtime, kubelet }: Run): Promise<void
   // Without its runtime the kubelet cannot end a pod.
   const hasRuntime = runtime?.own === undefined || runtime.own.pid !== undefined;
   if (kubelet?.pid !== undefined && hasRuntime && !signals.hurried.aborted) {
-    await rm(kubelet.manifests, { recursive: true, force: true });
-    await mkdir(kubelet.manifests);
-    await step("ending the pods", () =>
-      waitFor(async () => kubelet.pid === undefined || (await kubelet.pods()).length === 0, {
-        what: "the pods to end",
-        timeoutMs: PODS_GONE_TIMEOUT_MS,
-        signal: signals.hurried,
-      }),
-    ).catch((error: unknown) => {
+    await step("ending the pods", () => endPods(kubelet, say, signals.hurried)).catch((error: unknown) => {
       if (!signals.hurried.aborted) say(`nodelet: ${messageOf(error)}; ending them by force`);
     });
   }
