@@ -38,10 +38,10 @@ export class HandEdits {
     private readonly log: Pick<Logger, "info" | "warn">,
   ) {
     this.#watch = new FolderWatch({
-      root: world.store.folder,
+      root: world.store.files.folder,
       onFile: (path) => this.#touch(path, SETTLE_MS),
       onFolder: (folder) => {
-        for (const path of world.store.paths()) if (path.startsWith(`${folder}/`)) this.#touch(path, SETTLE_MS);
+        for (const path of world.store.files.paths) if (path.startsWith(`${folder}/`)) this.#touch(path, SETTLE_MS);
       },
       onProblem: (err) => log.warn({ err }, "changes of objects' files count at the next start: no watch is possible"),
     });
@@ -78,7 +78,7 @@ export class HandEdits {
   async #look(path: string): Promise<void> {
     const { store } = this.world;
     const resource = RESOURCES.find(({ key }) => path.startsWith(`${key}/`));
-    const found = resource === undefined ? undefined : await store.edited(path);
+    const found = resource === undefined ? undefined : await store.files.edited(path);
     if (found === "busy") this.#touch(path, PATIENCE_MS);
     if (resource === undefined || found === undefined || found === "busy") {
       this.#doubts.delete(path);
@@ -132,7 +132,7 @@ export class HandEdits {
   async #refuse(resource: Resource, path: string, text: string | undefined, why: unknown): Promise<void> {
     this.#doubts.delete(path);
     const { store } = this.world;
-    if (text !== undefined) await store.setAside(path, text);
+    if (text !== undefined) await store.files.setAside(path, text);
     store.restore(resource, path, this.#objectAt(resource, path));
     const what = text === undefined ? "the removal of an object's file" : "the file of an object";
     const where = text === undefined ? "" : `, its text is in ${path}.rejected`;

@@ -169,7 +169,7 @@ describe("files of objects that are changed by hand", () => {
     for (const name of ["broken", "good"]) {
       await store.change((tx) => createObject({ ...context, name }, map(name) as ApiObject, serverContext(world, tx)));
     }
-    const path = (name: string): string => join(store.folder, "configmaps/default", `${name}.json`);
+    const path = (name: string): string => join(store.files.folder, "configmaps/default", `${name}.json`);
     for (const name of ["broken", "good"]) await waitFor(() => isThere(path(name)), { what: `the file of ${name}` });
     await writeFile(path("broken"), "{");
     await writeFile(path("good"), JSON.stringify(map("good", "2")));

@@ -6,7 +6,7 @@ import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Strea
 import { after, before, beforeEach, describe, test } from "node:test";
 import { READER_SHARE } from "../../../src/workers/apiserver/doors/reader-share.js";
 import { MAX_TERMS } from "../../../src/workers/apiserver/objects/selectors.js";
-import { MAX_OBJECT_BYTES } from "../../../src/workers/apiserver/store/store.js";
+import { MAX_OBJECT_BYTES } from "../../../src/workers/apiserver/store/batch.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
 import { ApiPort, type Reply } from "./api-port-kit.js";
 

@@ -31,8 +31,8 @@ import { MAX_BEHIND_BYTES, MAX_WATCHES } from "../../../src/workers/apiserver/do
 import { MAX_EVENTS } from "../../../src/workers/apiserver/furnish.js";
 import { MAX_TERMS } from "../../../src/workers/apiserver/objects/selectors.js";
 import { MAX_DEPTH } from "../../../src/workers/apiserver/objects/tree.js";
+import { MAX_OBJECT_BYTES, MAX_OBJECTS, MAX_STORE_BYTES } from "../../../src/workers/apiserver/store/batch.js";
 import { MAX_CHANGES } from "../../../src/workers/apiserver/store/history.js";
-import { MAX_OBJECT_BYTES, MAX_OBJECTS, MAX_STORE_BYTES } from "../../../src/workers/apiserver/store/store.js";
 import { MAX_BODY_BYTES } from "../../../src/workers/server/ports/guard.js";
 import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/ports/https-server.js";
 import { MAX_MESSAGE } from "../../../src/workers/server/streams/websocket/handshake.js";
@@ -41,7 +41,7 @@ import type { LimitRows } from "./row.js";
 export const NODE_LIMITS: LimitRows = {
   "The API of a node without a cluster": [
     {
-      of: ["src/workers/apiserver/store/store.ts", "MAX_OBJECTS"],
+      of: ["src/workers/apiserver/store/batch.ts", "MAX_OBJECTS"],
       value: MAX_OBJECTS,
       unit: "objects",
       what: "objects that the node's own API keeps",
@@ -50,7 +50,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "the size of etcd",
     },
     {
-      of: ["src/workers/apiserver/store/store.ts", "MAX_OBJECT_BYTES"],
+      of: ["src/workers/apiserver/store/batch.ts", "MAX_OBJECT_BYTES"],
       value: MAX_OBJECT_BYTES,
       unit: "bytes",
       what: "an object of the node's own API, as JSON",
@@ -59,7 +59,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "the same, by etcd",
     },
     {
-      of: ["src/workers/apiserver/store/store.ts", "MAX_STORE_BYTES"],
+      of: ["src/workers/apiserver/store/batch.ts", "MAX_STORE_BYTES"],
       value: MAX_STORE_BYTES,
       unit: "bytes",
       what: "all its objects together, in the heap",
