@@ -51,6 +51,7 @@ async function check(config: Record<string, unknown>, flags: readonly string[] =
   return await answerCheck(request);
 }
 
+const CNI = ["--container-runtime=docker", "--docker-endpoint=unix://@/none", "--network-plugin=cni"];
 /** A path below the test's folder is `@/…`. */
 type Row = readonly [name: string, config: Record<string, unknown>, flags: readonly string[], line: string];
 
@@ -218,6 +219,38 @@ describe("what upstream's kubelet starts with", () => {
         { containerRuntimeEndpoint: "unix://@/file" },
         [],
         "containerRuntimeEndpoint: @/file is no socket: ",
+      ],
+      [
+        "an admin socket below a file",
+        {},
+        ["--admin-socket=@/file/s"],
+        "--admin-socket: @/file is no folder: the nodelet command ",
+      ],
+      ["an admin socket that is a folder", {}, ["--admin-socket=@/folder"], "--admin-socket: @/folder is a folder: "],
+      ["a relative admin socket", {}, ["--admin-socket=s"], "--admin-socket: s is not absolute: "],
+      [
+        "a group of the admin socket that does not exist",
+        {},
+        ["--admin-socket-group=nobodys"],
+        '--admin-socket-group: the group "nobodys" is not in /etc/group: ',
+      ],
+      [
+        "a Docker Engine that is a file",
+        {},
+        ["--container-runtime=docker", "--docker-endpoint=unix://@/file"],
+        "--docker-endpoint: @/file is no socket: ",
+      ],
+      [
+        "no folder of CNI configurations",
+        {},
+        [...CNI, "--cni-conf-dir=@/none", "--cni-bin-dir=@/folder"],
+        "--cni-conf-dir: @/none does not exist: ",
+      ],
+      [
+        "no folder of CNI programs",
+        {},
+        [...CNI, "--cni-conf-dir=@/folder", "--cni-bin-dir=@/none,@/file"],
+        "--cni-bin-dir: @/none does not exist, @/file is no folder: ",
       ],
     ],
     async ([, config, flags, line]) => {

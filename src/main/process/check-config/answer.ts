@@ -5,7 +5,9 @@ import { oneLine } from "../../../shared/base/text/printable.js";
 import type { CheckRequest } from "../../command/command-request.js";
 import { problemOf, reportLines } from "../../command/config/report.js";
 import type { Settings } from "../../command/settings.js";
+import { adminSocketFindings } from "./admin-socket.js";
 import { kubeconfigFindings, providerFindings } from "./cluster-files.js";
+import { dockerFindings } from "./docker-files.js";
 import type { Finding } from "./finding.js";
 import { nodeFindings, nodePathsOf } from "./node-files.js";
 import { tlsFindings } from "./tls-files.js";
@@ -31,12 +33,14 @@ export async function answerCheck({ settings, problems, files }: CheckRequest): 
 async function findingsOf(settings: Settings): Promise<Finding[]> {
   const { server, images } = settings;
   // A process that only serves CRI reads none of the others.
-  if (settings.docker.mode === "server") return [];
+  if (settings.docker.mode === "server") return await dockerFindings(settings.docker);
   const found = await Promise.all([
     kubeconfigFindings(settings),
     providerFindings({ ...settings, ...images }),
     tlsFindings({ ...server, clientCAFile: server.authentication.clientCAFile }),
     nodeFindings(nodePathsOf(settings)),
+    dockerFindings(settings.docker),
+    adminSocketFindings(settings),
   ]);
   return found.flat();
 }

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { Settings } from "../../command/settings.js";
 import { error, warning, type Finding } from "./finding.js";
 import { folderProblem, readProblem, stateOf } from "./paths.js";
+import { socketFindings } from "./sockets.js";
 
 export interface NodePaths {
   rootDir: string;
@@ -105,13 +106,4 @@ async function pluginFindings(folder: string): Promise<Finding[]> {
   // A missing one is made.
   if (typeof state === "string" || state.isDirectory()) return [];
   return [warning("volumePluginDir", `${folder} is no folder: flexVolume drivers are not found; name a folder`)];
-}
-
-/** A missing socket is no fault of the configuration: the kubelet waits for its runtime. */
-async function socketFindings(path: string, endpoint: string): Promise<Finding[]> {
-  const socket = /^(?:unix:\/\/)?(\/.*)$/.exec(endpoint)?.[1];
-  if (socket === undefined) return [];
-  const state = await stateOf(socket);
-  if (typeof state === "string" || state.isSocket()) return [];
-  return [warning(path, `${socket} is no socket: no pod runs; name the socket of the runtime`)];
 }

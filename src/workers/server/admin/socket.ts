@@ -1,12 +1,12 @@
 // Binds the admin socket. Its permissions are the whole protection: a client that can open it is trusted. Invariant: at
 // no moment can others than root and the group connect. A socket with a listening kubelet stays.
 
-import { chmod, chown, mkdir, readFile, stat } from "node:fs/promises";
+import { chmod, chown, mkdir, stat } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
-import { quote } from "../../../shared/base/text/quote.js";
 import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/io/net/private-socket.js";
+import { groupId } from "../../../shared/io/os/group-id.js";
 
 const OTHERS_SEARCH = 0o001;
 const GROUP_SEARCH = 0o010;
@@ -29,7 +29,7 @@ export async function bindSocket(server: Server, { path, group, rootDir }: Socke
   const folder = dirname(path);
   if (!path.startsWith("/")) throw new OperatorError("the path must be absolute");
   if (isTooLong(path)) throw new OperatorError("the path is too long for a unix socket (107 bytes)");
-  const gid = group === "" ? undefined : await gidOf(group);
+  const gid = group === "" ? undefined : await groupId(group);
   await mkdir(folder, { recursive: true, mode: 0o755 });
   if (await isAnswered(path)) throw new OperatorError("another process listens there");
   try {
@@ -61,16 +61,6 @@ async function letGroupPass(folder: string, gid: number, rootDir: string): Promi
     await chown(at, uid, gid);
   }
   return undefined;
-}
-
-/** @throws OperatorError when the machine has no such group @internal */
-export async function gidOf(group: string, file = "/etc/group"): Promise<number> {
-  if (/^\d{1,9}$/.test(group)) return Number(group);
-  for (const line of (await readFile(file, "utf8")).split("\n")) {
-    const [name, , gid] = line.split(":");
-    if (name === group && gid !== undefined && /^\d{1,9}$/.test(gid)) return Number(gid);
-  }
-  throw new OperatorError(`the group ${quote(group)} is not in ${file}`);
 }
 
 /** The socket file of a killed kubelet refuses connections. */
