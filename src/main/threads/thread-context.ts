@@ -20,6 +20,11 @@ export const THREADS: readonly ThreadName[] = ["main", ...WORKERS];
 export type ThreadName = "main" | WorkerName;
 
 const STALL_MS = 10_000;
+/**
+ * A start takes a tenth of a second of processor time. A machine of which a thread gets a hundredth is busy, and a
+ * second start only adds to that; a start that really hangs (a disk that does not respond) hangs again.
+ */
+const READY_DEADLINE_MS = 30_000;
 const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
 /**
  * Without these threads no pod is synced. After so many restarts without a healthy run, a new process is the remedy.
@@ -73,7 +78,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       entry: new URL(`../../workers/${folder}/index.js`, import.meta.url),
       heapMiB,
       ringCapacities: ringBytes,
-      readyDeadlineMs: 10_000,
+      readyDeadlineMs: READY_DEADLINE_MS,
       stallAfterMs: stallMs,
       restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
       onGiveUp: (error: Error) => onGiveUp(error),
