@@ -97,6 +97,14 @@ const failed = (text: string): Error =>
   Object.assign(new Error(text), { code: 14, details: text, name: "ServiceError" });
 const MOUNT = ["1 2 3:4 / /", " rw shared:1 - nfs a:/b rw\n"] as const;
 
+function nodeOfText(text: string): never {
+  const annotations = {
+    "csi.volume.kubernetes.io/nodeid": text,
+    "storage.alpha.kubernetes.io/migrated-plugins": text,
+  };
+  return { metadata: { annotations }, spec: {} } as never;
+}
+
 export const PARSERS: Readonly<Record<string, Row>> = {
   "environment values, arguments, commands": {
     functions: ["expand: expand"],
@@ -257,16 +265,9 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   "annotations of CSI nodes": {
     functions: ["csi-node-entries: nodePatch", "csi-node-entries: nodePatchWithout"],
     parse: [
-      (text) => {
-        const annotations = {
-          "csi.volume.kubernetes.io/nodeid": text,
-          "storage.alpha.kubernetes.io/migrated-plugins": text,
-        };
-        const node = { metadata: { annotations } } as never;
-        nodePatch(node, "d", { nodeId: "1", maxVolumes: 0, topology: {} });
-        nodePatchWithout(node, "d");
-        return withMigrated({ metadata: { annotations }, spec: {} } as never);
-      },
+      (text) => nodePatch(nodeOfText(text), "d", { nodeId: "1", maxVolumes: 0, topology: {} }),
+      (text) => nodePatchWithout(nodeOfText(text), "d"),
+      (text) => withMigrated(nodeOfText(text)),
     ],
   },
   "volumes of clouds": {
@@ -364,7 +365,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
   },
   "mount tables": {
-    functions: ["mountinfo: parseMountinfo"],
+    functions: ["mountinfo: parseMountinfo", "mountinfo: unescapeMountField"],
     parse: [(text) => parseMountinfo(text), (text) => unescapeMountField(text)],
     frames: [["", ""], MOUNT],
   },
@@ -528,6 +529,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "v2: CgroupReaderV2.memory",
   ],
   "a file or setting of the operator": [
+    "group-id: groupId",
     "allowed-config-sources: isConfigSourceEntry",
     "apiserver: readerNames",
     "hosts-search: addressesIn",
@@ -567,6 +569,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "text that this program shows; the time is linear, as one replacement reads each character once": [
     "escape: escapeHtml",
     "escape: escapeLabel",
+    "linear: replaceEach",
   ],
   "a name in a folder, of at most 255 bytes": ["log-links: containerIdOf"],
   "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [

@@ -1,6 +1,6 @@
 // Go's strconv.Quote: log readers parse values as Go writes them.
 
-import { replaceAscii } from "./linear.js";
+import { replaceEach } from "./linear.js";
 
 const SHORT: Readonly<Record<string, string>> = {
   "\u0007": "\\a",
@@ -21,19 +21,18 @@ const EACH_SPECIAL = new RegExp(SPECIAL, "gu");
 const EACH_BEYOND_ASCII = /[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{ASCII}]/gu;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Longer texts are escaped over bytes: a call of a function for each character takes ten times as long. */
+/** Longer texts are escaped character by character: a call of a function for each takes ten times as long. */
 const SHORT_TEXT = 512;
-/** By character code; undefined: itself. */
-const ASCII_ESCAPES = Array.from({ length: 128 }, (_, code) => {
-  const character = String.fromCharCode(code);
-  return SPECIAL.test(character) ? Buffer.from(escapeOne(character)) : undefined;
-});
+/** The backslash first: it is a part of all others. */
+const ASCII_ESCAPES = ["\\", ...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))]
+  .filter((character, at) => SPECIAL.test(character) && (at === 0 || character !== "\\"))
+  .map((character) => [character, escapeOne(character)] as const);
 
 /** `text` in double quotes, as Go's %q has it. A lone surrogate becomes \ufffd. */
 export function quote(text: string): string {
   if (!SPECIAL.test(text)) return `"${text}"`;
   if (text.length <= SHORT_TEXT || LONE_SURROGATE.test(text)) return `"${text.replace(EACH_SPECIAL, escapeOne)}"`;
-  return `"${replaceAscii(text, ASCII_ESCAPES).replace(EACH_BEYOND_ASCII, escapeOne)}"`;
+  return `"${replaceEach(text, ASCII_ESCAPES).replace(EACH_BEYOND_ASCII, escapeOne)}"`;
 }
 
 /** The start of a text of any length, in double quotes. */

@@ -1,6 +1,7 @@
 // /proc/<pid>/mountinfo as data. Format: proc_pid_mountinfo(5).
 
 import { readFile } from "node:fs/promises";
+import { replaceEach } from "../../base/text/linear.js";
 import { sharedRead } from "../../base/turns/shared-read.js";
 
 export interface Mount {
@@ -80,8 +81,20 @@ function escape(path: string): string {
   return path.replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
+/** What the kernel escapes; the backslash last, as each of the others has one. */
+const KERNEL_ESCAPES = [
+  ["\\040", " "],
+  ["\\011", "\t"],
+  ["\\012", "\n"],
+  ["\\043", "#"],
+  ["\\134", "\\"],
+] as const;
+const OTHER_ESCAPE = /\\(?!040|011|012|043|134)[0-7]{3}/;
+
+/** The text of a field, whose escapes are those of a byte in three octal digits. */
 export function unescapeMountField(field: string): string {
   if (!field.includes("\\")) return field;
+  if (!OTHER_ESCAPE.test(field)) return replaceEach(field, KERNEL_ESCAPES);
   const bytes = Buffer.from(field, "utf8");
   let end = 0;
   for (let at = 0; at < bytes.length; at++) {

@@ -3,7 +3,7 @@
 // The module is in the place of klog's file:line. Times are local, as klog's are. A long value that the message has is
 // not repeated: pod, UID and reason are in most messages. JSON lines have every field (docs/adr/0120).
 
-import { replaceAscii } from "../../base/text/linear.js";
+import { replaceEach } from "../../base/text/linear.js";
 import { escapedLines } from "../../base/text/printable.js";
 import { quote } from "../../base/text/quote.js";
 import { errorText } from "./error-text.js";
@@ -52,8 +52,7 @@ export function withPriority(text: string, level: number, verbosity: number): st
   const end = text.endsWith("\n") ? "\n" : "";
   const lines = end === "" ? text : text.slice(0, -1);
   if (text === "" || !lines.includes("\n")) return text && `<${priority}>${text}`;
-  const newline = Array.from({ length: 128 }, (_, code) => (code === 10 ? Buffer.from(`\n<${priority}>`) : undefined));
-  return `<${priority}>${replaceAscii(lines, newline)}${end}`;
+  return `<${priority}>${replaceEach(lines, [["\n", `\n<${priority}>`]])}${end}`;
 }
 
 function letter(level: number): string {
