@@ -79,11 +79,23 @@ async function beside(t: TestContext, attack: (isOver: () => boolean) => Promise
   assert.ok(rssMiB < before + GROWTH_MIB, `${before} → ${rssMiB} MiB`);
 }
 
-const open = (): Promise<Socket> =>
+const openOnce = (): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = connect(shim.socket).on("error", reject);
     socket.once("connect", () => resolve(socket.on("error", () => undefined)));
   });
+
+/** While the queue of the listening socket is full, connect(2) of a unix socket gives EAGAIN. */
+async function open(): Promise<Socket> {
+  for (;;) {
+    try {
+      return await openOnce();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      await sleep(5);
+    }
+  }
+}
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 /** A frame of HTTP/2: length, type, flags, stream. */
