@@ -12,6 +12,7 @@ import { flagsPage } from "./flags.js";
 import { gatesPage } from "./gates.js";
 import { limitsPage } from "./limits.js";
 import { metricsPage } from "./metrics.js";
+import { optionalFeaturesPage } from "./optional-features.js";
 import { benchPicture, benchRows } from "./pictures/bench.js";
 import { podWay } from "./pictures/pod-way.js";
 import { podStart, type DrawnSpan } from "./pictures/spans.js";
@@ -31,6 +32,7 @@ export async function generate(root: string): Promise<Map<string, string>> {
   const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
   const promises = readPromises(await filesOf(root, PROMISING));
   const spans = JSON.parse(await read(SPANS)) as DrawnSpan[];
+  const decisions = await records(root);
   return new Map([
     ["docs/reference/flags.md", flagsPage()],
     ["docs/reference/fields.md", fieldsPage()],
@@ -40,8 +42,9 @@ export async function generate(root: string): Promise<Map<string, string>> {
     ["docs/reference/endpoints.md", endpointsPage()],
     ["docs/reference/promises.md", promisesPage(promises)],
     ["SPECIFICATION.md", specification(await read("SPECIFICATION.md"), promises)],
-    ["docs/adr/README.md", decisionsPage(await records(root))],
+    ["docs/adr/README.md", decisionsPage(decisions)],
     ["docs/reference/limits.md", limitsPage()],
+    ["docs/reference/optional-features.md", optionalFeaturesPage([...decisions.keys()])],
     ["docs/pictures/pod-way.svg", podWay()],
     ["docs/pictures/pod-start.svg", podStart(spans)],
     ["docs/pictures/bench.svg", benchPicture(benchRows(await read("docs/measurements/pod-start.md")))],
