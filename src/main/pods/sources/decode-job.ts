@@ -2,6 +2,7 @@
 // ManifestError, like any other fault of the manifest.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { noteWork } from "../../../shared/base/turns/large-work.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { ManifestError, type ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -67,6 +68,7 @@ export async function decodeInPool(
   lateTries = 0,
 ): Promise<Decoded> {
   const { tasks, nodeName, preventAPIReferences, former, signal } = options;
+  noteWork(bytes.byteLength);
   const bySize = DEADLINE_MS + Math.ceil((bytes.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
   const deadlineMs = bySize * LATE_FACTOR ** lateTries;
   let result: DecodeManifestResult;

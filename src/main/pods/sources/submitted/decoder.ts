@@ -2,6 +2,7 @@
 // request and does not delay main.
 
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import { noteWork } from "../../../../shared/base/turns/large-work.js";
 import type { ManifestRefusal } from "../../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../../shared/contracts/tasks.js";
 import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../../threads/tasks-pool.js";
@@ -37,6 +38,7 @@ export class SubmittedDecoder {
    */
   async decode(body: Uint8Array, namespace: string, signal: AbortSignal, tries = 0): Promise<DecodeSubmittedResult> {
     const { tasks, nodeName, preventAPIReferences } = this.options;
+    noteWork(body.byteLength);
     const bySize = DEADLINE_MS + Math.ceil((body.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
     const deadlineMs = bySize * LATE_FACTOR ** tries;
     try {

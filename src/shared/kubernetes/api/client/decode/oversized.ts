@@ -2,6 +2,8 @@
 // MiB, so an object of any size would stop every pod's sync. Invariant: a larger object is skipped, never decoded and
 // never kept in memory. The objects around it are read, so that one pod does not hide the others from the kubelet.
 
+import { noteWork } from "../../../../base/turns/large-work.js";
+
 /** As much as an API server takes in one request (etcd: 1.5 MiB). */
 export const OBJECT_LIMIT = 3 * 1024 * 1024;
 
@@ -34,6 +36,7 @@ export class ObjectBlocks {
     this.blocks = [];
     this.size = 0;
     if (length > OBJECT_LIMIT) return undefined;
+    noteWork(length);
     return blocks.length === 0 ? last : Buffer.concat([...blocks, last]);
   }
 }
