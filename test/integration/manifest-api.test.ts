@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { exactInteger } from "../../src/shared/kubernetes/api/wide-integers.js";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { secureAsk, waitSecure } from "../support/secure-ask.js";
 import { IDLE, manifest, shell, waitForPod, waitGone } from "../support/static-pods.js";
@@ -153,6 +154,18 @@ describe("the manifest API", () => {
     const refused = replies.find(({ status }) => status === 412);
     assert.equal((JSON.parse(refused?.body ?? "") as { kind: string }).kind, "Status");
     assert.equal((await ask(node, "PUT", "/manifests/default/kept", pod("kept"))).status, 428);
+  });
+
+  test("integers of 64 bits have all their digits, in the manifest and in /pods", async () => {
+    const tolerations = [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: exactInteger(2n ** 63n - 1n) }];
+    const { spec, ...wide } = manifest("wide", [shell("app", IDLE)]);
+    assert.equal((await ask(node, "POST", "/manifests/", { ...wide, spec: { ...spec, tolerations } })).status, 201);
+    await waitForPod(node, "wide", running, "it runs");
+    for (const path of ["/manifests/default/wide", "/pods"]) {
+      assert.match((await ask(node, "GET", path)).body, /"tolerationSeconds":9223372036854775807[,}]/, path);
+    }
+    assert.equal((await ask(node, "DELETE", "/manifests/default/wide")).status, 200);
+    await waitGone(node, "wide");
   });
 
   test("a watch shows each state of a pod, to its removal", async () => {

@@ -7,6 +7,7 @@ import { AnswerError, type Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
 import { podsOf } from "../pods/find.js";
 import { podPath } from "../pods/pod-paths.js";
+import { manifestJson, parseManifestJson } from "./exact-json.js";
 import type { ReadingRules } from "./read.js";
 
 /** Set by the server, and no part of what was sent. */
@@ -48,11 +49,8 @@ export async function nodeState(client: Client, api: "needed" | "optional" = "ne
     podsOf(client),
   ]);
   const { staticPodPath = "", staticPodURL = "", featureGates = {} } = kubeletconfig;
-  const list = (): Promise<ManifestList> => client.json<ManifestList>("/manifests/");
-  const { items } =
-    api === "needed"
-      ? await withApi(staticPodPath, list)
-      : ((await client.find<ManifestList>("/manifests/")) ?? { items: [] });
+  const list = async (): Promise<ManifestList> => parseManifestJson(await client.text("/manifests/")) as ManifestList;
+  const { items } = await (api === "needed" ? withApi(staticPodPath, list) : unlessUnknown(list));
   const rules = { nodeName: node, preventAPIReferences: featureGates["PreventStaticPodAPIReferences"] !== false };
   return { node, manifests: items.map(manifestOf), pods, rules, staticPodPath, hasURL: staticPodURL !== "" };
 }
@@ -77,6 +75,15 @@ export async function terminatingPods(client: Client, pods: readonly Pod[]): Pro
     if (facts === undefined || facts.termination !== undefined) ending.add(pod.metadata.uid);
   }
   return ending;
+}
+
+async function unlessUnknown(list: () => Promise<ManifestList>): Promise<ManifestList> {
+  try {
+    return await list();
+  } catch (error) {
+    if (error instanceof AnswerError && error.status === 404) return { items: [] };
+    throw error;
+  }
 }
 
 /** A kubelet without the manifest API does not know the path. */
@@ -114,7 +121,7 @@ export async function putManifest(client: Client, change: Change, dryRun: boolea
   await ofOneWriter(async () => {
     await client.send("PUT", `${pathOf(change)}${dryRun ? "?dryRun=All" : ""}`, {
       headers: { ...condition, "content-type": "application/json" },
-      body: JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata, spec }),
+      body: manifestJson({ apiVersion: "v1", kind: "Pod", metadata, spec }),
     });
   });
 }

@@ -4,6 +4,7 @@ import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";
+import { manifestJson, parseManifestJson } from "./exact-json.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 import type { Manifest } from "./read.js";
 import { refusalOf } from "./source-of-pod.js";
@@ -55,7 +56,10 @@ export interface Content {
 }
 
 export function parsed({ metadata, spec }: Pick<Manifest, "metadata" | "spec">): Content {
-  return { metadata: JSON.parse(metadata) as Content["metadata"], spec: JSON.parse(spec) as Content["spec"] };
+  return {
+    metadata: parseManifestJson(metadata) as Content["metadata"],
+    spec: parseManifestJson(spec) as Content["spec"],
+  };
 }
 
 /** Without the mark of a restart: it is no part of what a user wrote. */
@@ -78,7 +82,7 @@ export function restarted({ metadata, spec }: Content, at: string): Content {
 
 /** JSON with sorted keys: the order of keys in a text means nothing. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
+  return manifestJson(value, (member) =>
     typeof member === "object" && member !== null && !Array.isArray(member)
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
       : member,

@@ -1,10 +1,11 @@
 // What apply, delete and restart would do, by the manifests and pods of the node.
 
-import { deepEqual, equal, match, throws } from "node:assert/strict";
+import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { diffOf } from "../../../src/cli/commands/diff.js";
 import { NoPodError } from "../../../src/cli/errors.js";
-import { contentOf, planApply, RESTARTED_AT, restarted } from "../../../src/cli/manifests/plan.js";
+import { manifestJson, parseManifestJson } from "../../../src/cli/manifests/exact-json.js";
+import { contentOf, parsed, planApply, RESTARTED_AT, restarted } from "../../../src/cli/manifests/plan.js";
 import { targetOf, withoutKind } from "../../../src/cli/manifests/target.js";
 import { kept, running, state, written } from "./kit.js";
 
@@ -28,6 +29,21 @@ describe("apply", () => {
       spec: { containers: [], hostNetwork: true },
     });
     deepEqual(actions([one], state({ manifests: [there] }), NONE), ["unchanged"]);
+  });
+
+  test("integers beyond 2^53 are compared and sent with all digits", () => {
+    const grace = (digits: string): string => `{"containers":[],"terminationGracePeriodSeconds":${digits}}`;
+    const there = kept("web", {
+      spec: parseManifestJson(grace("9223372036854775807")) as Record<string, unknown>,
+    });
+    const one = { ...written("web"), spec: grace("9223372036854775807") };
+    deepEqual(actions([one], state({ manifests: [there] }), NONE), ["unchanged"]);
+    const other = { ...one, spec: grace("9223372036854775806") };
+    deepEqual(actions([other], state({ manifests: [there] }), NONE), ["configure"]);
+    equal(manifestJson(parsed(other).spec), grace("9223372036854775806"));
+    const [step] = planApply([other], state({ manifests: [there] }), NONE);
+    ok(step);
+    match(diffOf(step), /^-.*: 9223372036854775807\n\+.*: 9223372036854775806$/m);
   });
 
   test("a manifest that the kubelet refuses is sent again", () => {

@@ -83,3 +83,15 @@ function bomb(): string {
     })
     .join("\n");
 }
+
+test("integers of 64 bits are kept with all digits, also after a restart", () => {
+  const spec = "spec:\n  terminationGracePeriodSeconds: 9223372036854775807\n";
+  const [one] = decode(manifest("a").replace("spec:\n", spec)).pods;
+  assert.ok(one);
+  assert.match(one.spec, /"terminationGracePeriodSeconds":9223372036854775807[,}]/);
+  const [again] = decode(`{"apiVersion":"v1","kind":"Pod","metadata":${one.metadata},"spec":${one.spec}}`).pods;
+  assert.deepEqual(again, one);
+  assert.deepEqual(one.pod.wideIntegers, [
+    { path: ["spec", "terminationGracePeriodSeconds"], digits: "9223372036854775807" },
+  ]);
+});

@@ -11,6 +11,7 @@ import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
+import { digitsOf } from "../../../shared/kubernetes/api/wide-integers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { slimPod } from "../../model/slim-pod.js";
 import type { ApiView } from "../status/manager/api-view.js";
@@ -183,11 +184,15 @@ export class ApiSource implements PodFeed {
 }
 
 /** The object as the sync path gets it. Its status is in the view, where it is always the newest. */
-function definitionOf({ metadata, spec }: Pod): Pod {
+function definitionOf(object: Pod): Pod {
+  const { metadata, spec } = object;
   const annotations = { ...metadata.annotations, [CONFIG_SOURCE]: "api" };
   // A field that is deleted afterwards makes V8 keep all fields in a table, of 500 bytes a pod.
   const { resourceVersion: _left, ...kept } = metadata;
-  return { apiVersion: "v1", kind: "Pod", metadata: { ...kept, annotations }, spec };
+  const definition: Pod = { apiVersion: "v1", kind: "Pod", metadata: { ...kept, annotations }, spec };
+  const wideIntegers = digitsOf(object);
+  if (wideIntegers !== undefined) definition.wideIntegers = wideIntegers;
+  return definition;
 }
 
 /**
@@ -196,6 +201,8 @@ function definitionOf({ metadata, spec }: Pod): Pod {
  */
 function changedDefinition(known: Pod, object: Pod): Pod {
   const definition = definitionOf(object);
-  if (!sameJson(known.spec, definition.spec)) return definition;
+  if (!sameJson(known.spec, definition.spec) || !sameJson(known.wideIntegers, definition.wideIntegers)) {
+    return definition;
+  }
   return sameJson(known.metadata, definition.metadata) ? known : { ...definition, spec: known.spec };
 }

@@ -34,7 +34,7 @@ export interface Pod {
   metadata: ObjectMeta;
   spec: PodSpec;
   status?: PodStatus;
-  /** Digits that metadata and spec cannot hold (wide-integers.ts): of pods of files and URLs. No field of the API. */
+  /** Digits that metadata and spec cannot hold (wide-integers.ts). No field of the API. */
   wideIntegers?: readonly WideInteger[];
 }
 

@@ -4,7 +4,7 @@
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { DecodeSubmittedJob, DecodeSubmittedResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
-import { decodeObject, positioned, type CheckedPod } from "./decode.js";
+import { decodeObject, positioned, writtenTexts, type CheckedPod } from "./decode.js";
 import { parseTexts } from "./parse-text.js";
 import { Report } from "./report.js";
 
@@ -28,14 +28,13 @@ export function decodeSubmitted({ text, ...job }: DecodeSubmittedJob): DecodeSub
   }
   const shownWarnings = warnings.slice(0, MAX_FINDINGS);
   if (violations.length > 0) return { pods: [], warnings: shownWarnings, error: violations.slice(0, MAX_FINDINGS) };
-  const pods = checked.map(({ written, pod, formerUid }) =>
+  const pods = checked.map((one) =>
     omitUndefined<SubmittedPod>({
-      namespace: written.metadata.namespace,
-      name: written.metadata.name,
-      metadata: JSON.stringify(written.metadata),
-      spec: JSON.stringify(written.spec),
-      pod,
-      formerUid,
+      namespace: one.written.metadata.namespace,
+      name: one.written.metadata.name,
+      ...writtenTexts(one),
+      pod: one.pod,
+      formerUid: one.formerUid,
     }),
   );
   return { pods, warnings: shownWarnings };

@@ -3,11 +3,12 @@
 
 import { isRecord } from "../../../shared/base/text/is-record.js";
 import { didYouMean } from "../../../shared/base/text/nearest-name.js";
-import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
+import type { DecodeManifestJob, DecodeManifestResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
 import { fieldName, type FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../../shared/kubernetes/api/static-pod-name.js";
+import { digitsBelow, textWithDigits } from "../../../shared/kubernetes/api/wide-integers.js";
 import { checkPodManifest, locate } from "./check-pod.js";
 import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";
@@ -66,7 +67,7 @@ export function decodeObject(value: unknown, job: PodsJob, report: Report): Chec
     report.add([], "wrong type", { got: shown(value), allowed: "a v1 Pod" });
     return [];
   }
-  const { apiVersion, kind } = value;
+  const { apiVersion, kind } = typeOf(value);
   const lists = job.origin.kind !== "file" ? ["List", "PodList"] : [];
   const kinds = ["Pod", ...lists];
   const known = typeof kind === "string" && kinds.includes(kind);
@@ -80,6 +81,16 @@ export function decodeObject(value: unknown, job: PodsJob, report: Report): Chec
   // Of another kind nothing else is known: its fields would only make noise.
   if (report.violations.length > 0 && !(known && kind === "Pod")) return [];
   return kind === "Pod" ? decodePods([[value, []]], job, report) : decodeList(value, job, report);
+}
+
+/** Go reads these two keys in any case, before it knows the kind's own fields. The last of several counts. */
+function typeOf(value: Record<string, unknown>): { apiVersion: unknown; kind: unknown } {
+  const found: { apiVersion: unknown; kind: unknown } = { apiVersion: undefined, kind: undefined };
+  for (const [key, member] of Object.entries(value)) {
+    if (/^kind$/iu.test(key)) found.kind = member ?? found.kind;
+    else if (/^apiVersion$/iu.test(key)) found.apiVersion = member ?? found.apiVersion;
+  }
+  return found;
 }
 
 function decodeList(list: Record<string, unknown>, job: PodsJob, report: Report): CheckedPod[] {
@@ -111,11 +122,19 @@ function decodePods(values: [Record<string, unknown>, FieldPath][], job: PodsJob
     const written = ownForm(checked, job);
     const uid = formerUid(written, ownForm(writtenForm(podSchema, value) as Pod, job), origin, nodeName);
     const pod = staticPod(written, withPodDefaults(written), origin, nodeName);
-    // The manifest API keeps texts without those digits: after a restart they would be gone.
-    if (found.wideIntegers.length > 0 && origin.kind !== "submitted") pod.wideIntegers = found.wideIntegers;
+    if (found.wideIntegers.length > 0) pod.wideIntegers = found.wideIntegers;
     pods.push({ written, pod, formerUid: uid });
   }
   return pods;
+}
+
+/** Metadata and spec as written: JSON with all digits. */
+export function writtenTexts({ written, pod }: CheckedPod): Pick<SubmittedPod, "metadata" | "spec"> {
+  const { wideIntegers } = pod;
+  return {
+    metadata: textWithDigits(written.metadata, digitsBelow(wideIntegers, "metadata")),
+    spec: textWithDigits(written.spec, digitsBelow(wideIntegers, "spec")),
+  };
 }
 
 /** The manifest without the parts that are not of the definition. */

@@ -7,7 +7,7 @@ import type {
   ReadManifestsJob,
   ReadManifestsResult,
 } from "../../../shared/contracts/manifest-reading.js";
-import { decodeObject, positioned } from "./decode.js";
+import { decodeObject, positioned, writtenTexts } from "./decode.js";
 import { parseDocuments, type ParsedDocument } from "./parse-text.js";
 import { Report } from "./report.js";
 
@@ -51,11 +51,10 @@ function readDocument(document: ParsedDocument, job: Omit<ReadManifestsJob, "tex
   // A fault outside its pod, such as a wrong apiVersion, refuses it as well. Pods of a list are refused one by one.
   const usable =
     isRecord(parsed.value) && parsed.value["kind"] === "Pod" && report.violations.length > 0 ? [] : checked;
-  const pods = usable.map(({ written: { metadata, spec } }) => ({
-    namespace: metadata.namespace,
-    name: metadata.name,
-    metadata: JSON.stringify(metadata),
-    spec: JSON.stringify(spec),
+  const pods = usable.map((one) => ({
+    namespace: one.written.metadata.namespace,
+    name: one.written.metadata.name,
+    ...writtenTexts(one),
   }));
   return { line, pods, warnings: [...warnings, ...found.warned], violations: found.violations };
 }

@@ -6,6 +6,7 @@ import { ApiSource } from "../../../../src/main/pods/sources/api-source.js";
 import { ApiView } from "../../../../src/main/pods/status/manager/api-view.js";
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { withDigits } from "../../../../src/shared/kubernetes/api/wide-integers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 
@@ -332,5 +333,27 @@ test("pods that have not ended are delivered at once when the node is known alre
   assert.deepEqual(
     take().filter((line) => !line.startsWith("seen")),
     ["first uid-a"],
+  );
+});
+
+test("digits of 64 bits are delivered beside the definition, and a change of them alone is a change", () => {
+  const { source, take, delivered } = build();
+  source.start();
+  source.onReplace([]);
+  const withGrace = (digits: string): Pod =>
+    withDigits(
+      object("a", ({ spec }) => (spec.terminationGracePeriodSeconds = Number.MAX_SAFE_INTEGER)),
+      [{ path: ["spec", "terminationGracePeriodSeconds"], digits }],
+    );
+  for (const digits of ["9223372036854775807", "9223372036854775807", "9223372036854775806"]) {
+    source.onEvent({ type: "MODIFIED", object: withGrace(digits) });
+  }
+  assert.deepEqual(
+    take().filter((line) => line.startsWith("set")),
+    ["set uid-a", "set uid-a"],
+  );
+  assert.deepEqual(
+    delivered.map(({ wideIntegers }) => wideIntegers?.[0]?.digits),
+    ["9223372036854775807", "9223372036854775806"],
   );
 });

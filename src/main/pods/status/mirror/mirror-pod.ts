@@ -1,6 +1,7 @@
 // The mirror pod of a static pod: its content, and the check whether an existing one is right.
 
 import { type Pod, podFullName } from "../../../../shared/kubernetes/api/pod.js";
+import { withDigits } from "../../../../shared/kubernetes/api/wide-integers.js";
 import { CONFIG_MIRROR } from "../manager/api-view.js";
 
 const CONFIG_HASH = "kubernetes.io/config.hash";
@@ -22,12 +23,13 @@ export function mirrorPod(pod: Pod, node: MirrorNode): Pod {
     ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid, controller: true }],
   };
   // The API's type wants a UID, which a creation has not.
-  return {
+  const mirror: Pod = {
     apiVersion: "v1",
     kind: "Pod",
     metadata: metadata as Pod["metadata"],
     spec: { ...pod.spec, nodeName: node.name },
   };
+  return withDigits(mirror, pod.wideIntegers);
 }
 
 /** True if the mirror pod has this very definition, belongs to this node, and is not being deleted. */

@@ -3,6 +3,7 @@
 import { Scope } from "../../../base/abort/scope.js";
 import type { Clock } from "../../../base/clock/clock.js";
 import type { RestClientMetrics } from "../../../telemetry/metrics/rest-client.js";
+import { digitsOf, textWithDigits } from "../wide-integers.js";
 import { PROTOBUF_TYPE, readAll, readJson } from "./call/body.js";
 import { Caller, type Call } from "./call/caller.js";
 import { readList } from "./call/list.js";
@@ -300,11 +301,13 @@ class HttpApiClient implements ConnectedClient {
     const { method, path, body, headers = {} } = request;
     const accepted = codec === undefined ? headers : { ...headers, accept: ACCEPT_BOTH };
     if (body === undefined) return { method, path, headers: accepted, timeoutMs };
-    const mayEncode = headers["content-type"] === undefined && this.shared.media.encodesBodies;
+    // Only JSON carries digits that stand beside the object.
+    const wide = digitsOf(body);
+    const mayEncode = headers["content-type"] === undefined && wide === undefined && this.shared.media.encodesBodies;
     const encoded = mayEncode ? codec?.bodyInProtobuf(body) : undefined;
     const type = encoded === undefined ? JSON_TYPE : PROTOBUF_TYPE;
     const all = { "content-type": type, ...accepted };
-    return { method, path, headers: all, timeoutMs, body: encoded ?? Buffer.from(JSON.stringify(body)) };
+    return { method, path, headers: all, timeoutMs, body: encoded ?? Buffer.from(textWithDigits(body, wide)) };
   }
 }
 

@@ -3,6 +3,7 @@
 // protobuf lacks, are absent. Nesting is bounded by the table: no message of it contains itself.
 
 import { parseJson } from "../../../base/text/parse-json.js";
+import { placesOf, withDigits } from "../wide-integers.js";
 import { DELIMITED, ProtobufDecodeError, Reader, VARINT } from "./reader.js";
 import { type Schema, type Special, UNKNOWN } from "./schema.js";
 
@@ -39,8 +40,9 @@ export class Decoder {
 
   /** Adds the fields of the message to an object. @throws ProtobufDecodeError */
   into(target: Record<string, unknown>, message: string, bytes: Buffer): Record<string, unknown> {
-    this.message(target, this.plan(message), new Reader(bytes), bytes.length);
-    return target;
+    const reader = new Reader(bytes);
+    this.message(target, this.plan(message), reader, bytes.length);
+    return reader.held.length === 0 ? target : withDigits(target, placesOf(target, reader.held));
   }
 
   private plan(message: string): Slots {
@@ -72,7 +74,7 @@ export class Decoder {
         reader.skip(key, end);
         unknown.add(start, reader.pos);
       } else if (slot.wire !== (key & 7)) throw new ProtobufDecodeError(`${slot.name} has the wire type ${key & 7}`);
-      else if (slot.wire === VARINT) this.number(target, slot, reader.varint(end));
+      else if (slot.wire === VARINT) this.number(target, slot, reader.varint(end), reader);
       else if (slot.kind === "inline") this.inline(target, slot, reader, reader.delimited(end), key, unknown);
       else this.delimited(target, slot, reader, reader.delimited(end));
     }
@@ -85,9 +87,11 @@ export class Decoder {
     if (bytes !== undefined) target[UNKNOWN] = bytes;
   }
 
-  private number(target: JsonObject, { name, kind, type, dropsEmpty }: Slot, read: number): void {
+  private number(target: JsonObject, { name, kind, type, dropsEmpty }: Slot, read: number, reader: Reader): void {
     const value = type === "b" ? read !== 0 : read;
-    if (kind === "repeated") listOf(target, name).push(value);
+    const list = kind === "repeated" ? listOf(target, name) : undefined;
+    if (reader.wide !== undefined && type === "i") reader.hold(list ?? target, list?.length ?? name, read);
+    if (list !== undefined) list.push(value);
     else if (read !== 0 || !dropsEmpty) target[name] = value;
   }
 

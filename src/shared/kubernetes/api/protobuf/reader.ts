@@ -2,7 +2,7 @@
 // https://protobuf.dev/programming-guides/encoding/
 // Invariant: nothing is read beyond the end that the caller names; what does not fit is a ProtobufDecodeError.
 
-import { nearestSafe } from "../wide-integers.js";
+import { type HeldInteger, nearestSafe } from "../wide-integers.js";
 
 /** The bytes are no message of the expected form. */
 export class ProtobufDecodeError extends Error {
@@ -21,6 +21,10 @@ const SHORT_TEXT = 16;
 
 export class Reader {
   pos = 0;
+  /** The last number beyond 2^53. */
+  wide: bigint | undefined;
+  /** Integers whose digits are kept. */
+  readonly held: HeldInteger[] = [];
 
   constructor(readonly bytes: Buffer) {}
 
@@ -85,15 +89,28 @@ export class Reader {
     }
   }
 
+  /** Keeps the digits of a number that was just read, if they are not those of `read`. */
+  hold(holder: object, key: string | number, read: number): void {
+    if (Math.abs(read) !== Number.MAX_SAFE_INTEGER || this.wide === undefined) return;
+    this.held.push({ holder, key, digits: String(this.wide) });
+    this.wide = undefined;
+  }
+
   private longVarint(low: bigint, end: number): number {
     let value = low;
     for (let count = 7; count < LONGEST; count++) {
       if (this.pos >= end) throw new ProtobufDecodeError("a number is cut off");
       const byte = this.bytes[this.pos++] ?? 0;
       value += BigInt(byte & 0x7f) << BigInt(7 * count);
-      if (byte < 0x80) return nearestSafe(Number(BigInt.asIntN(64, value)));
+      if (byte < 0x80) return this.nearest(BigInt.asIntN(64, value));
     }
     throw new ProtobufDecodeError("a number has more than ten bytes");
+  }
+
+  private nearest(value: bigint): number {
+    const number = nearestSafe(Number(value));
+    this.wide = BigInt(number) === value ? undefined : value;
+    return number;
   }
 }
 

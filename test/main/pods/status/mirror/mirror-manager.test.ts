@@ -7,6 +7,7 @@ import { MirrorManager } from "../../../../../src/main/pods/status/mirror/mirror
 import { type MirrorNode } from "../../../../../src/main/pods/status/mirror/mirror-pod.js";
 import { ApiError } from "../../../../../src/shared/kubernetes/api/client/errors.js";
 import type { Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
+import { digitsOf } from "../../../../../src/shared/kubernetes/api/wide-integers.js";
 import { away, MemoryApi } from "../../../../support/memory-api.js";
 import { pod } from "../../../../support/pods.js";
 import { keptLog } from "../../../../support/sources-kit.js";
@@ -206,4 +207,16 @@ test("a mirror pod that the server does not find though it has it is removed at 
   assert.equal(api.pods().length, 1);
   await pass(2000);
   assert.equal(api.pods().length, 0);
+});
+
+test("the mirror pod is created with the digits of its manifest", async (t) => {
+  const { api, mirrors } = build(t);
+  const wideIntegers = [{ path: ["spec", "terminationGracePeriodSeconds"], digits: "9223372036854775807" }];
+  const created = t.mock.method(api.client, "create");
+  mirrors.want({ ...staticPod(), wideIntegers });
+  await turn();
+  assert.deepEqual(
+    created.mock.calls.map(({ arguments: [, object] }) => digitsOf(object)),
+    [wideIntegers],
+  );
 });

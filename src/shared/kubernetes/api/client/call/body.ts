@@ -2,6 +2,8 @@
 
 import type { Readable } from "node:stream";
 import { parseJson } from "../../../../base/text/parse-json.js";
+import { findWideIntegers, mayHaveWideIntegers } from "../../find-wide-integers.js";
+import { keepDigits, withDigits } from "../../wide-integers.js";
 import type { WireResponse } from "../connection/wire.js";
 import { OBJECT_LIMIT } from "../decode/oversized.js";
 import { ApiError } from "../errors.js";
@@ -82,10 +84,13 @@ export async function readJson(response: WireResponse): Promise<unknown> {
   return jsonOf(await readAll(response), `the response (status ${response.status})`);
 }
 
-/** @throws BodyError */
+/** The digits of integers beyond 2^53 are kept beside the object (wide-integers.ts). @throws BodyError */
 export function jsonOf(bytes: Buffer, what: string): unknown {
   try {
-    return parseJson(bytes.toString("utf8"));
+    const text = bytes.toString("utf8");
+    const value = parseJson(text);
+    if (typeof value !== "object" || value === null || !mayHaveWideIntegers(text)) return value;
+    return withDigits(value, keepDigits(value, findWideIntegers(text)));
   } catch (error) {
     throw new BodyError(`${what} is no whole JSON (${bytes.length} bytes)`, { cause: error });
   }

@@ -3,6 +3,7 @@
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../../base/faults/fault-points.js";
 import { quote } from "../../../../base/text/quote.js";
+import { digitsBelow, digitsOf, withDigits } from "../../wide-integers.js";
 import { type OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
@@ -85,5 +86,5 @@ function parsed(bytes: Buffer): Line {
   const line = jsonOf(bytes, "a line of the watch");
   const { type, object } = (line ?? {}) as Partial<Line>;
   if (typeof type !== "string" || typeof object !== "object") throw new BodyError("the watch has a line without event");
-  return { type, object };
+  return { type, object: withDigits(object, digitsBelow(digitsOf(line as object), "object")) };
 }
