@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { checkTypes } from "../../../src/workers/apiserver/objects/field-types.js";
 import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
 import { boundedTree, MAX_DEPTH } from "../../../src/workers/apiserver/objects/tree.js";
 import { applyJsonPatch, MAX_COPIED, MAX_OPERATIONS } from "../../../src/workers/apiserver/patch/json-patch.js";
@@ -127,9 +128,18 @@ describe("a tree of a client", () => {
     assert.equal((boundedTree([text, text]) as unknown[]).length, 2);
   });
 
-  it("has numbers in place of integers beyond 2^53", () => {
-    assert.equal(boundedTree(2n ** 60n), 2 ** 60);
-    assert.deepEqual(boundedTree({ a: [2n ** 60n, { b: 1n }] }), { a: [2 ** 60, { b: 1 }] });
+  it("has the nearest safe number in place of integers of 64 bits beyond 2^53", () => {
+    const safe = Number.MAX_SAFE_INTEGER;
+    assert.equal(boundedTree(2n ** 60n), safe);
+    const tree = { a: [2n ** 60n, { b: 1n, c: -(2 ** 63), d: 1.5, e: 2n ** 63n + 5000n, f: 1e300 }] };
+    assert.deepEqual(boundedTree(tree), { a: [safe, { b: 1, c: -safe, d: 1.5, e: 2 ** 63 + 4096, f: 1e300 }] });
+  });
+
+  it("refuses an integer beyond 64 bits where a field has one", () => {
+    const spec = { containers: [], terminationGracePeriodSeconds: 1e20 };
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec } as ApiObject;
+    assert.throws(() => checkTypes(boundedTree(pod) as ApiObject), { code: 400 });
+    checkTypes({ ...pod, spec: { ...spec, terminationGracePeriodSeconds: Number.MAX_SAFE_INTEGER } });
   });
 });
 

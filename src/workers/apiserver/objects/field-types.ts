@@ -13,7 +13,8 @@ const TYPES: Readonly<Record<string, readonly [goType: string, holds: (value: un
   s: ["string", isText],
   y: ["[]uint8", isText],
   b: ["bool", (value) => typeof value === "boolean"],
-  i: ["int64", (value) => Number.isInteger(value)],
+  // Wider ones of 64 bits have the nearest safe number (tree.ts).
+  i: ["int64", (value) => Number.isSafeInteger(value)],
   Time: ["Time", isText],
   MicroTime: ["MicroTime", isText],
   Quantity: ["Quantity", (value) => isText(value) || typeof value === "number"],

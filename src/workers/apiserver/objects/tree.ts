@@ -1,5 +1,6 @@
 // The shape of what a client sends, checked before anything recurses over it.
 
+import { nearestSafe } from "../../../shared/kubernetes/api/wide-integers.js";
 import { ApiError, badRequest } from "./errors.js";
 import { setField, type Fields } from "./object.js";
 
@@ -9,9 +10,12 @@ export const MAX_DEPTH = 128;
 /** Characters of all texts and names, and one for each value. By aliases of YAML they can be more than the body has. */
 const MAX_CHARACTERS = 6 * 1024 * 1024;
 
-/** Integers beyond 2^53 become numbers, as in JSON. Changes the tree. @throws ApiError for one that is too deep */
+/**
+ * Integers of 64 bits beyond 2^53 become the nearest number that JSON writes exactly: Go's clients read it. Changes the
+ * tree. @throws ApiError for one that is too deep
+ */
 export function boundedTree(root: unknown): unknown {
-  if (typeof root === "bigint") return Number(root);
+  if (isWide(root)) return nearest(root);
   const open: [holder: object, depth: number][] = isHolder(root) ? [[root, 1]] : [];
   let characters = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -21,11 +25,21 @@ export function boundedTree(root: unknown): unknown {
       const value = (holder as Fields)[name];
       characters += 1 + name.length + (typeof value === "string" ? value.length : 0);
       if (characters > MAX_CHARACTERS) throw tooLarge();
-      if (typeof value === "bigint") setField(holder as Fields, name, Number(value));
+      if (isWide(value)) setField(holder as Fields, name, nearest(value));
       else if (isHolder(value)) open.push([value, depth + 1]);
     }
   }
   return root;
+}
+
+function isWide(value: unknown): value is number | bigint {
+  return typeof value === "bigint" || (Number.isInteger(value) && !Number.isSafeInteger(value));
+}
+
+/** Beyond 64 bits it stays, so that the field's type refuses it. */
+function nearest(value: number | bigint): number {
+  const number = Number(value);
+  return Math.abs(number) > 2 ** 63 ? number : nearestSafe(number);
 }
 
 function tooLarge(): ApiError {
