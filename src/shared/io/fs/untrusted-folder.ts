@@ -93,6 +93,11 @@ export async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   }
 }
 
+/** Time of the folder's last change, ms since the epoch. The caller has checked that no mount on the way may hang. */
+export async function folderChangedAt(folder: string): Promise<number> {
+  return (await stat(folder)).mtimeMs;
+}
+
 /** Whether a link is dangling. The caller has checked that no mount on the way may hang. */
 export async function leadsNowhere(link: string): Promise<boolean> {
   try {

@@ -3,15 +3,23 @@
 
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
-import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+import { unlessGone } from "../../../../shared/base/errors/unless-gone.js";
 import { escapeHtml } from "../../../../shared/base/text/escape.js";
-import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../../shared/io/fs/untrusted-folder.js";
+import {
+  entriesOf,
+  folderChangedAt,
+  FolderTooBigError,
+  leadsToFolder,
+  MOST_NAMES,
+} from "../../../../shared/io/fs/untrusted-folder.js";
 import { replyError, replyNotFound, writeChunks } from "../../http/reply.js";
 import { rangeOf } from "./byte-ranges.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
-import { conditionsOf } from "./preconditions.js";
+import { multipartBody } from "./multipart-ranges.js";
+import { conditionsOf, isUnchanged } from "./preconditions.js";
 
 const SNIFFED = 512;
+const TEXT = "text/plain; charset=utf-8";
 const INDEX = "index.html";
 
 export interface LogPath {
@@ -59,7 +67,7 @@ async function serve(
       return;
     }
     const index = await openLogFile(folder, `${path}${INDEX}`);
-    if (index === undefined) await replyListing(full, response);
+    if (index === undefined) await replyListing(full, request, response);
     else await replyFile(index, request, response);
     return;
   }
@@ -77,7 +85,12 @@ function baseOf(path: string): string {
   return path.split("/").findLast((part) => part !== "") ?? "";
 }
 
-async function replyListing(folder: string, response: ServerResponse): Promise<void> {
+async function replyListing(folder: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const modified = wholeSeconds((await unlessGone(folderChangedAt(folder))) ?? 0);
+  if (isUnchanged(request.headers, modified)) {
+    response.writeHead(304).end();
+    return;
+  }
   const names: string[] = [];
   try {
     for await (const entry of entriesOf(folder)) {
@@ -93,7 +106,7 @@ async function replyListing(folder: string, response: ServerResponse): Promise<v
   }
   const lines = names.sort().map((name) => `<a href="${hrefOf(name)}">${escapeHtml(name)}</a>\n`);
   const page = `<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n${lines.join("")}</pre>\n`;
-  response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(page);
+  response.writeHead(200, { ...lastModified(modified), "Content-Type": "text/html; charset=utf-8" }).end(page);
 }
 
 /** "./" keeps a colon in a name from reading as a scheme. */
@@ -103,55 +116,87 @@ function hrefOf(name: string): string {
 }
 
 async function replyFile(file: LogFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const modified = Math.floor(file.modifiedAt / 1000) * 1000;
-  const common = omitUndefined<OutgoingHttpHeaders>({
-    "Last-Modified": modified === 0 ? undefined : new Date(modified).toUTCString(),
-    "Accept-Ranges": "bytes",
-  });
+  try {
+    await replyOpenFile(file, request, response);
+  } finally {
+    await file.close();
+  }
+}
+
+async function replyOpenFile(file: LogFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { size } = file;
+  const modified = wholeSeconds(file.modifiedAt);
+  const common = { ...lastModified(modified), "Accept-Ranges": "bytes" };
   const conditions = conditionsOf(request.headers, modified);
   if (conditions.verdict !== "send") {
-    await file.close();
     if (conditions.verdict === "unchanged") response.writeHead(304, common).end();
     else response.writeHead(412, { ...common, "Content-Length": "0" }).end();
     return;
   }
-  const range = rangeOf(conditions.range, file.size);
+  const range = rangeOf(conditions.range, size);
   if (range.kind === "outside" || range.kind === "malformed") {
-    await file.close();
     const isOutside = range.kind === "outside";
     const message = isOutside ? "invalid range: failed to overlap" : "invalid range";
-    replyError(response, 416, message, isOutside ? { "Content-Range": `bytes */${file.size}` } : {});
+    replyError(response, 416, message, isOutside ? { "Content-Range": `bytes */${size}` } : {});
     return;
   }
-  const [start, end] = range.kind === "part" ? [range.start, range.end] : [0, file.size];
-  const chunks = file.chunks(start, end);
-  const first = await chunks.next();
-  const head = first.done === true ? new Uint8Array() : first.value;
-  response.writeHead(
-    range.kind === "whole" ? 200 : 206,
-    omitUndefined<OutgoingHttpHeaders>({
-      ...common,
-      "Content-Type": isText(head) ? "text/plain; charset=utf-8" : "application/octet-stream",
-      "X-Content-Type-Options": "nosniff",
-      "Content-Length": String(end - start),
-      "Content-Range": range.kind === "whole" ? undefined : `bytes ${start}-${end - 1}/${file.size}`,
-    }),
-  );
-  await writeChunks(response, after(head, chunks));
+  const type = await contentTypeOf(file);
+  const send = async (status: number, body: Body, more: OutgoingHttpHeaders = {}): Promise<void> => {
+    const own = { "X-Content-Type-Options": "nosniff", "Content-Length": String(body.length) };
+    response.writeHead(status, { ...common, "Content-Type": type, ...own, ...more });
+    await writeChunks(response, whole(body));
+  };
+  if (range.kind === "parts") {
+    const parts = multipartBody(range.ranges, { type, size });
+    const chunks = parts.chunks(({ start, end }) => file.read(start, end));
+    await send(206, { length: parts.length, chunks }, { "Content-Type": parts.contentType });
+    return;
+  }
+  const { start, end } = range.kind === "part" ? range : { start: 0, end: size };
+  const body = { length: end - start, chunks: file.read(start, end) };
+  if (range.kind === "whole") await send(200, body);
+  else await send(206, body, { "Content-Range": `bytes ${start}-${end - 1}/${size}` });
 }
 
-async function* after(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield head;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
+interface Body {
+  readonly length: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** The file became shorter than its response's Content-Length: the client learns it by the end of the connection. */
+class ShortenedFileError extends Error {
+  override readonly name = "ShortenedFileError";
+  constructor() {
+    super("the log file became shorter while it was sent");
   }
+}
+
+async function* whole({ length, chunks }: Body): AsyncGenerator<Uint8Array> {
+  let left = length;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  if (left > 0) throw new ShortenedFileError();
+}
+
+async function contentTypeOf(file: LogFile): Promise<string> {
+  for await (const head of file.read(0, Math.min(SNIFFED, file.size))) {
+    return isText(head) ? TEXT : "application/octet-stream";
+  }
+  return TEXT;
 }
 
 /** No control characters but those of text. */
 function isText(head: Uint8Array): boolean {
-  return head
-    .subarray(0, SNIFFED)
-    .every((byte) => byte >= 0x20 || byte === 9 || byte === 10 || byte === 12 || byte === 13 || byte === 27);
+  return head.every((byte) => byte >= 0x20 || byte === 9 || byte === 10 || byte === 12 || byte === 13 || byte === 27);
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
+/** @param modified 0: unknown */
+function lastModified(modified: number): OutgoingHttpHeaders {
+  return modified === 0 ? {} : { "Last-Modified": new Date(modified).toUTCString() };
 }

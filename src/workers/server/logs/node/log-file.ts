@@ -20,8 +20,10 @@ export interface LogFile {
   size: number;
   /** Milliseconds since the epoch. */
   modifiedAt: number;
-  /** The bytes of that range as they are now; closes the file. Iterate it, or call close. */
-  chunks(start?: number, end?: number): AsyncGenerator<Uint8Array>;
+  /** The bytes of that range as they are now; the file stays open. Fewer if the file became shorter. */
+  read(start: number, end: number): AsyncGenerator<Uint8Array>;
+  /** The whole file as it is now; closes it. Iterate it, or call close. */
+  chunks(): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -53,18 +55,22 @@ export async function openLogFile(
 
 function asLogFile({ handle, stats }: UntrustedFile): LogFile {
   const size = Number(stats.size);
+  async function* read(start: number, end: number): AsyncGenerator<Uint8Array> {
+    for (let at = start; at < end;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK, end - at)), 0, undefined, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
   return {
     size,
     modifiedAt: Number(stats.mtimeNs) / 1e6,
     close: () => handle.close(),
-    async *chunks(start = 0, end = size) {
+    read,
+    async *chunks() {
       try {
-        for (let at = start; at < end;) {
-          const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK, end - at)), 0, undefined, at);
-          if (bytesRead === 0) return;
-          at += bytesRead;
-          yield buffer.subarray(0, bytesRead);
-        }
+        yield* read(0, size);
       } finally {
         await handle.close();
       }

@@ -20,6 +20,11 @@ export function conditionsOf(headers: IncomingHttpHeaders, modified: number): Co
   return { verdict, range: isStale ? undefined : range };
 }
 
+/** For the listing of a folder, of which no other condition counts. */
+export function isUnchanged(headers: IncomingHttpHeaders, modified: number): boolean {
+  return isAfter(modified, headers["if-modified-since"]) === false;
+}
+
 function verdictOf(headers: IncomingHttpHeaders, modified: number): Verdict {
   const [match, noneMatch] = [headers["if-match"] ?? "", headers["if-none-match"] ?? ""];
   if (match !== "") {

@@ -24,6 +24,8 @@ before(async () => {
     ["app/index.html", "<p>index</p>"],
     ["app/xindex.html", "x"],
     ["a%2f b", "escaped"],
+    ["binary", "\0\0\0\0text text"],
+    ["large", "x".repeat(20_000)],
   ] as const) {
     await writeFile(join(folder, name), text);
     await utimes(join(folder, name), 1_700_000_000.9, 1_700_000_000.9);
@@ -116,8 +118,9 @@ describe("ranges", () => {
     ["bytes=1-9223372036854775808", 416, "invalid range\n"],
     ["Bytes=1-2", 416, "invalid range\n"],
     ["lines=1-2", 416, "invalid range\n"],
-    // Go sends several ranges as parts; the whole file is as right (RFC 9110, section 14.2).
-    ["bytes=0-1,3-4", 200, TEXT],
+    ["bytes=0-5,3-9", 200, TEXT],
+    ["bytes=0-,0-0", 200, TEXT],
+    ["bytes=-10,-1", 200, TEXT],
   ];
   for (const [range, status, body, contentRange] of ROWS) {
     test(range, async () => {
@@ -129,6 +132,50 @@ describe("ranges", () => {
   test("a range of an empty file is the empty file", async () => {
     const answer = await server.ask("/logs/empty", { headers: { range: "bytes=0-99" } });
     deepEqual([answer.status, answer.body], [200, ""]);
+  });
+});
+
+describe("several ranges", () => {
+  type Part = readonly [contentRange: string, body: string];
+  const ROWS: readonly (readonly [range: string, parts: readonly Part[]])[] = [
+    ["bytes=0-1,3-4", [["0-1", "01"], ["3-4", "34"]]], // oxfmt-ignore
+    ["bytes=3-4,0-1", [["3-4", "34"], ["0-1", "01"]]], // oxfmt-ignore
+    ["bytes=0-4,5-", [["0-4", "01234"], ["5-9", "56789"]]], // oxfmt-ignore
+    ["bytes=0-4,0-4", [["0-4", "01234"], ["0-4", "01234"]]], // oxfmt-ignore
+    ["bytes=0-0,-1,99-", [["0-0", "0"], ["9-9", "9"]]], // oxfmt-ignore
+    ["bytes=,0-0 , 2-2,,4-4,", [["0-0", "0"], ["2-2", "2"], ["4-4", "4"]]], // oxfmt-ignore
+    ["bytes=0-9,-0", [["0-9", TEXT], ["10-9", ""]]], // oxfmt-ignore
+  ];
+  for (const [range, parts] of ROWS) {
+    test(range, async () => {
+      const { status, body, headers } = await server.ask("/logs/sys.log", { headers: { range } });
+      const type = headers["content-type"] ?? "";
+      const [, boundary = ""] = /^multipart\/byteranges; boundary=([0-9a-f]{60})$/.exec(type) ?? [];
+      const expected = parts.map(
+        ([at, text]) =>
+          `--${boundary}\r\nContent-Range: bytes ${at}/10\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n`,
+      );
+      deepEqual([status, body], [206, `${expected.join("")}--${boundary}--\r\n`]);
+      deepEqual([headers["content-length"], headers["content-range"]], [String(body.length), undefined]);
+      deepEqual([headers["accept-ranges"], headers["last-modified"]], ["bytes", MODIFIED]);
+    });
+  }
+
+  test("the type of a part is that of the file, not of the part's bytes", async () => {
+    for (const [range, type] of [
+      ["bytes=4-5", "application/octet-stream"],
+      ["bytes=4-5,7-7", "multipart/byteranges"],
+    ]) {
+      const { body, headers } = await server.ask("/logs/binary", { headers: { range } });
+      equal(headers["content-type"]?.split(";")[0], type);
+      equal(body.includes("text/plain"), false);
+    }
+  });
+
+  test("ten thousand ranges of a byte are sent one after the other", async () => {
+    const range = `bytes=${Array.from({ length: 10_000 }, (_, at) => `${at}-${at}`).join(",")}`;
+    const { status, body } = await server.ask("/logs/large", { headers: { range } });
+    deepEqual([status, body.match(/Content-Range/g)?.length], [206, 10_000]);
   });
 });
 
@@ -152,6 +199,19 @@ describe("paths", () => {
       deepEqual([answer.status, answer.headers.location], [status, place]);
     });
   }
+
+  test("the listing of a folder has its date, and no conditions but that", async () => {
+    const shown = await server.ask("/logs/app/sub/");
+    const date = shown.headers["last-modified"] ?? "";
+    equal(new Date(date).toUTCString(), date);
+    for (const [headers, status] of [
+      [{ "if-modified-since": date }, 304],
+      [{ "if-modified-since": BEFORE }, 200],
+      [{ "if-match": '"a"', range: "bytes=0-1" }, 200],
+    ] as const) {
+      equal((await server.ask("/logs/app/sub/", { headers })).status, status);
+    }
+  });
 
   test("a folder with an index shows it in place of a listing", async () => {
     const answer = await server.ask("/logs/app/", { headers: { range: "bytes=3-7" } });
