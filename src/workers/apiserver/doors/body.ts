@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { PROTOBUF_TYPE } from "../../../shared/kubernetes/api/client/call/body.js";
-import { parseText } from "../../tasks/manifest/parse-text.js";
+import { parseYaml } from "../../tasks/manifest/parse-text.js";
 import { badRequest, unsupportedMediaType } from "../objects/errors.js";
 import { isFields, type ApiObject, type Fields } from "../objects/object.js";
 import { fromProtobuf } from "../objects/schema.js";
@@ -27,7 +27,7 @@ function parsedBody(bytes: Uint8Array, type: string): unknown {
     throw unsupportedMediaType(TYPES.slice(0, 2));
   }
   if (type.endsWith("yaml")) {
-    const read = parseText(bytes);
+    const read = parseYaml(bytes);
     if (read.ok) return read.parsed.value;
     throw badRequest(
       `error decoding YAML: ${read.faults.map(({ reason, allowed, line }) => `line ${line}: ${reason}: ${allowed}`).join("; ")}`,

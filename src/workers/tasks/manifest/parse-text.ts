@@ -3,13 +3,16 @@
 //
 // The YAML itself is read by shared/io/yaml; the last of two equal keys wins.
 
+import { goText } from "../../../shared/base/text/go-text.js";
 import { parseExactJson } from "../../../shared/io/yaml/json.js";
 import {
   readKubernetesYaml,
   readKubernetesYamls,
   type KubernetesYaml,
 } from "../../../shared/io/yaml/kubernetes-yaml.js";
+import { LinePositions } from "../../../shared/io/yaml/line-positions.js";
 import { YamlError } from "../../../shared/io/yaml/yaml-error.js";
+import { readManifestJson } from "./manifest-json.js";
 
 const SIZE_LIMIT = 10 * 1024 * 1024;
 /** As upstream bounds the depth of JSON. */
@@ -36,20 +39,29 @@ interface RefusedText {
 }
 export type ParseOutcome = { ok: true; parsed: ParsedText } | RefusedText;
 
+/** A manifest of one pod, or of a list of pods. */
 export function parseText(input: string | Uint8Array): ParseOutcome {
-  return guarded(input, () => {
-    const json = parseJson(input);
-    if (json !== undefined) return json;
-    const { rest, ...document } = readKubernetesYaml(input);
-    if (document.root.value === null) return refuse("syntax", "the file is empty; expected one v1 Pod");
-    const parsed = parsedOf(document);
-    if (rest !== undefined) {
-      const message = "more than one document: only the first one is read, one pod per file";
-      parsed.warnings.push({ message, ...document.lines.at(rest) });
-    }
-    return { ok: true, parsed };
-  });
+  return guarded(input, () => manifestJson(input) ?? firstYaml(input, readsAsJson(input)));
 }
+
+/** One document of YAML, of any kind: JSON is YAML, too. */
+export function parseYaml(input: string | Uint8Array): ParseOutcome {
+  return guarded(input, () => plainJson(input) ?? firstYaml(input, false));
+}
+
+function firstYaml(input: string | Uint8Array, isJsonUpstream: boolean): ParseOutcome {
+  const { rest, ...document } = readKubernetesYaml(input);
+  if (document.root.value === null) return refuse("syntax", "the file is empty; expected one v1 Pod");
+  const parsed = parsedOf(document);
+  if (rest !== undefined) {
+    const message = "more than one document: only the first one is read, one pod per file";
+    parsed.warnings.push({ message, ...document.lines.at(rest) });
+  }
+  if (isJsonUpstream) parsed.warnings.push({ message: NO_JSON, ...document.lines.at(document.root.offset) });
+  return { ok: true, parsed };
+}
+
+const NO_JSON = 'read as YAML: upstream\'s kubelet reads a text that begins with "{" as JSON, and refuses this one';
 
 /** More than a node runs; each needs memory. */
 export const MAX_DOCUMENTS = 1000;
@@ -75,7 +87,7 @@ export function parseTexts(input: Uint8Array): { ok: true; parsed: ParsedText[] 
  */
 export function parseDocuments(input: Uint8Array): { ok: true; documents: ParsedDocument[] } | RefusedText {
   return guarded(input, () => {
-    const json = parseJson(input);
+    const json = manifestJson(input);
     if (json !== undefined) return json.ok ? { ok: true, documents: [{ ...json, line: 1 }] } : json;
     const documents: ParsedDocument[] = [];
     for (const one of eachDocument(input)) {
@@ -146,8 +158,35 @@ function parsedOf(document: KubernetesYaml): ParsedText {
   return { value: document.root.value, warnings, document: () => document };
 }
 
-/** JSON is far faster read as JSON; undefined when it is none (YAML may still make sense of it). */
-function parseJson(input: string | Uint8Array): ParseOutcome | undefined {
+/** As upstream chooses: a text that begins with a brace is JSON, behind a byte order mark it is YAML. */
+function readsAsJson(input: string | Uint8Array): boolean {
+  const head =
+    typeof input === "string" ? input.slice(0, HEAD) : Buffer.from(input.subarray(0, HEAD)).toString("latin1");
+  // The mark of UTF-8 is three other characters in Latin-1.
+  return /^[\t-\r \x85\xa0]*\{/.test(head);
+}
+
+/** Spaces of this number before the brace are more than any text has. */
+const HEAD = 4096;
+
+/** undefined when it is no JSON (YAML may still make sense of it). */
+function manifestJson(input: string | Uint8Array): ParseOutcome | undefined {
+  if (!readsAsJson(input)) return plainJson(input);
+  const text = typeof input === "string" ? input : goText(Buffer.from(input));
+  const json = readManifestJson(text);
+  if (json === undefined) return undefined;
+  if (isTooDeep(json.value)) return tooDeep();
+  const lines = new LinePositions(text);
+  const warnings = json.repeated
+    .slice(0, MAX_WARNINGS)
+    .map((offset) => ({ message: TWICE_IN_JSON, ...lines.at(offset) }));
+  return { ok: true, parsed: { value: json.value, warnings, document: () => readKubernetesYaml(text) } };
+}
+
+const TWICE_IN_JSON = "key given twice: the last value counts, and objects are merged";
+
+/** JSON is far faster read as JSON. */
+function plainJson(input: string | Uint8Array): ParseOutcome | undefined {
   const text = typeof input === "string" ? input.replace(/^\uFEFF/, "") : decodeUtf8(input);
   if (text === undefined || !/^\s*[{[]/.test(text)) return undefined;
   const json = parseExactJson(text);

@@ -5,6 +5,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { fieldName, type FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
 import type { ManifestViolation, ViolationReason } from "../../../shared/kubernetes/api/manifest/violation.js";
 import { nearestSafe, type WideInteger } from "../../../shared/kubernetes/api/wide-integers.js";
+import { JsonDecimal } from "./json-decimal.js";
 
 export interface Finding {
   path: FieldPath;
@@ -21,7 +22,13 @@ const GOT_LIMIT = 80;
 /** A value for a message: JSON, on one line, truncated. */
 export function shown(value: unknown): string {
   const text =
-    typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "a mapping") : json(value);
+    value instanceof JsonDecimal
+      ? String(value)
+      : typeof value === "object" && value !== null
+        ? Array.isArray(value)
+          ? "a list"
+          : "a mapping"
+        : json(value);
   return text.length <= GOT_LIMIT ? text : `${text.slice(0, GOT_LIMIT)}…`;
 }
 

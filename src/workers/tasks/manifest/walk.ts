@@ -9,6 +9,7 @@ import { InvalidQuantityError } from "../../../shared/kubernetes/api/quantity.js
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import { canonicalQuantity } from "./canonical-quantity.js";
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
+import { JsonDecimal } from "./json-decimal.js";
 import { Report, shown } from "./report.js";
 
 /** Levels below a field of any value: far above any real pod, far below what hurts the recursion. */
@@ -17,6 +18,7 @@ export const MAX_DEPTH = 64;
 /** The value as far as it fits `type`; undefined when absent, null or refused. */
 export function walk(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {
   if (value === null || value === undefined) return undefined;
+  if (value instanceof JsonDecimal) return walkDecimal(type, value, path, report);
   switch (type.kind) {
     case "string":
       return walkString(type, value, path, report);
@@ -47,8 +49,22 @@ export function walk(type: FieldType, value: unknown, path: FieldPath, report: R
   }
 }
 
+/** Go reads it as text where a field decodes itself, and refuses it for an integer. */
+function walkDecimal(type: FieldType, value: JsonDecimal, path: FieldPath, report: Report): unknown {
+  switch (type.kind) {
+    case "quantity":
+      return walkQuantity(type, String(value), path, report);
+    case "any":
+      return value.number;
+    case "later":
+      return walkLater(type, value, path, report);
+    default:
+      return wrongType(type, value, path, report);
+  }
+}
+
 function wrongType(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {
-  const scalar = typeof value === "number" || typeof value === "boolean" || typeof value === "bigint";
+  const scalar = ["number", "boolean", "bigint"].includes(typeof value) || value instanceof JsonDecimal;
   const hint = type.kind === "string" && scalar ? { hint: "write it in quotes to make it a string" } : {};
   report.add(path, "wrong type", { got: shown(value), allowed: typeName(type), ...hint });
   return undefined;
@@ -227,6 +243,7 @@ function keepAny(value: unknown, path: FieldPath, report: Report, depth: number)
     return undefined;
   }
   if (Array.isArray(value)) return value.map((item, index) => keepAny(item, [...path, index], report, depth + 1));
+  if (value instanceof JsonDecimal) return value.number;
   if (!isRecord(value)) return typeof value === "bigint" ? report.integer(path, value) : value;
   const kept: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {

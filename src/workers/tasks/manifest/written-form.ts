@@ -4,10 +4,12 @@
 
 import { isRecord } from "../../../shared/base/text/is-record.js";
 import type { FieldType } from "./field-types.js";
+import { JsonDecimal } from "./json-decimal.js";
 
 /** `value` has passed the checks of `type`. undefined: absent, or of a kind that those releases refused. */
 export function writtenForm(type: FieldType, value: unknown): unknown {
   if (value === null || value === undefined) return undefined;
+  if (value instanceof JsonDecimal) return value.number;
   switch (type.kind) {
     case "any":
       return withoutNulls(value);
@@ -34,6 +36,7 @@ function mapValue(type: FieldType, item: unknown): unknown {
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
+  if (value instanceof JsonDecimal) return value.number;
   if (!isRecord(value)) return plain(value);
   return mapped(value, (item) => (item === null ? undefined : withoutNulls(item)));
 }
