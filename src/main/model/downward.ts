@@ -25,6 +25,8 @@ export function fieldValue(input: DownwardInput, path: string): string {
   if (known !== undefined) return known;
   switch (path) {
     case "spec.nodeName":
+    // Its name in the first releases of the API.
+    case "spec.host":
       return spec.nodeName ?? input.nodeName ?? "";
     case "spec.serviceAccountName":
       return spec.serviceAccountName ?? "";

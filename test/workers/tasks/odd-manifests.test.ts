@@ -219,6 +219,7 @@ const TAKEN: readonly Taken[] = [
     "keys in quotes and braces over several lines",
     "{\"apiVersion\": v1, kind: 'Pod',\n metadata: {name: web},\n spec: {containers: [{name: c, image: i}]}}\n",
     { "metadata.name": "web-node-1" },
+    'read as YAML: upstream\'s kubelet reads a text that begins with "{" as JSON, and refuses this one',
   ],
   [
     "a list at the column of its key",
@@ -279,6 +280,31 @@ const TAKEN: readonly Taken[] = [
     `${manifest("web")}data: {a: b}\n`,
     { "metadata.name": "web-node-1" },
     "data: unknown field, ignored",
+  ],
+  [
+    "a kind in another case, which Go reads before it knows the kind's fields",
+    manifest("web").replace("kind: Pod", "Kind: Pod"),
+    { kind: "Pod", "metadata.name": "web-node-1" },
+    'Kind: unknown field, ignored (did you mean "kind"?)',
+  ],
+  [
+    "the node's name by the field's name of the first releases",
+    container("env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.host}}}]"),
+    { [`${C}.env.0.valueFrom.fieldRef.fieldPath`]: "spec.host" },
+  ],
+  [
+    "labels and annotations of odd names as variables",
+    container(
+      `env: [{name: A, valueFrom: {fieldRef: {fieldPath: "metadata.labels['a.b/C_d-1']"}}}, {name: B, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['A.B/c']"}}}]`,
+    ),
+    { [`${C}.env.1.name`]: "B" },
+  ],
+  [
+    "two files of one path in a downwardAPI volume",
+    spec(
+      "volumes: [{name: v, downwardAPI: {items: [{path: a, fieldRef: {fieldPath: metadata.name}}, {path: a, fieldRef: {fieldPath: metadata.uid}}]}}]",
+    ),
+    { "spec.volumes.0.downwardAPI.items.1.path": "a" },
   ],
   [
     "a variable's name with spaces and dots",
@@ -507,6 +533,29 @@ describe("refused", () => {
     ["a colon in a plain text", manifest("web", "workingDir: a: b"), /^9:\d+: syntax/],
     ["a list item between keys", manifest("web", "tty: true\n   - x"), /^10:\d+: syntax/],
     ["a tag that does not fit", manifest("web", "tty: !!int yes"), /^9:\d+: syntax/],
+    // Fields of the pod as values
+    [
+      "a label of a name that no label has, as a variable",
+      container(`env: [{name: A, valueFrom: {fieldRef: {fieldPath: "metadata.labels['a b']"}}}]`),
+      /^9:\d+: spec\.containers\[0\]\.env\[0\]\.valueFrom\.fieldRef\.fieldPath: unsupported value "metadata\.labels\['a b'\]"/,
+    ],
+    [
+      "a label of a label, as a variable",
+      container(`env: [{name: A, valueFrom: {fieldRef: {fieldPath: "metadata.labels['a']['b']"}}}]`),
+      /fieldPath: unsupported value/,
+    ],
+    [
+      "the node's name by its first name in a volume",
+      spec("volumes: [{name: v, downwardAPI: {items: [{path: a, fieldRef: {fieldPath: spec.host}}]}}]"),
+      /fieldPath: invalid value "spec\.host"/,
+    ],
+    [
+      "two files of one path in a projected volume",
+      spec(
+        "volumes: [{name: v, projected: {sources: [{downwardAPI: {items: [{path: a, fieldRef: {fieldPath: metadata.name}}]}}, {downwardAPI: {items: [{path: a, fieldRef: {fieldPath: metadata.uid}}]}}]}}]",
+      ),
+      /projected\.sources\[1\]\.downwardAPI\.items\[0\]\.path: duplicate value "a"; allowed: each path once in the volume/,
+    ],
   ];
   for (const [title, text, fault] of SYNTAX) {
     test(`a text with ${title}`, () => {

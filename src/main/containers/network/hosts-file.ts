@@ -39,6 +39,6 @@ export function hostNetworkHostsFile(nodeHosts: string, aliases?: readonly HostA
 
 function aliasLines(aliases: readonly HostAlias[] = []): string {
   if (aliases.length === 0) return "";
-  const lines = aliases.map(({ ip, hostnames = [] }) => [ip, ...hostnames].join("\t"));
+  const lines = aliases.map(({ ip, hostnames = [] }) => `${ip}\t${hostnames.join("\t")}`);
   return `\n# Entries added by HostAliases.\n${lines.join("\n")}\n`;
 }

@@ -43,8 +43,10 @@ export function podDns(pod: Pod, node: NodeDns): { dns: PodDns; warnings: DnsWar
     if (!name) return [];
     return [value === undefined || value === "" ? name : `${name}:${value}`];
   });
-  const servers = fitServers(unique([...base.servers, ...(extra.nameservers ?? [])]), warnings);
-  const searches = fitSearches(unique([...base.searches, ...(extra.searches ?? [])]), warnings);
+  // Without a dnsConfig the node's own lines stay as they are.
+  const joined = pod.spec.dnsConfig === undefined ? (list: string[]): string[] => list : unique;
+  const servers = fitServers(joined([...base.servers, ...(extra.nameservers ?? [])]), warnings);
+  const searches = fitSearches(joined([...base.searches, ...(extra.searches ?? [])]), warnings);
   return { dns: { servers, searches, options: mergeOptions(base.options, extraOptions) }, warnings };
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { any, int, int64, oneOf, text } from "./field-types.js";
 import { typesOf, type Rule, type Rules } from "./struct.js";
+import { isSubscripted } from "./subscripted-path.js";
 
 const MODE = int(0, 0o777);
 /** The owner of a file. */
@@ -25,10 +26,9 @@ const files = { fields: { defaultMode: MODE, defaultUser: USER } } as const;
 const projectedObject = { required: ["name"], keptWhole: true } as const;
 
 const VOLUME_FIELDS = ["name", "namespace", "uid", "labels", "annotations"].map((name) => `metadata.${name}`);
-const SUBSCRIPTED = /^metadata\.(?:labels|annotations)\['[^']+'\]$/;
 
 function volumeFieldPath(value: string): string | undefined {
-  if (VOLUME_FIELDS.includes(value) || SUBSCRIPTED.test(value)) return undefined;
+  if (VOLUME_FIELDS.includes(value) || isSubscripted(value)) return undefined;
   return `${VOLUME_FIELDS.join(", ")}, metadata.labels['KEY'] or metadata.annotations['KEY']`;
 }
 

@@ -5,6 +5,7 @@ import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field
 import type { Container, EnvVar, Pod, SeccompProfile } from "../../../../shared/kubernetes/api/pod.js";
 import type { DownwardAPIVolumeFile } from "../../../../shared/kubernetes/api/volume.js";
 import type { Report } from "../report.js";
+import { isSubscripted } from "../subscripted-path.js";
 import { containersOf, incomplete, items, membersSet, type VisitedContainer } from "./visit.js";
 
 const MAX_RESTART_RULES = 20;
@@ -80,7 +81,9 @@ const ENV_FIELDS = [
   "status.podIP",
   "status.podIPs",
 ];
-const SUBSCRIPTED = /^metadata\.(labels|annotations)\['[^']+'\]$/;
+/** The name of spec.nodeName in the first releases of the API, which upstream reads still. */
+const NODE_NAME_BEFORE = "spec.host";
+
 const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
@@ -92,7 +95,8 @@ function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
   }
   exactlyOne(source, ENV_SOURCES, at, "source", report);
   const fieldPath = source.fieldRef?.fieldPath;
-  if (fieldPath !== undefined && !ENV_FIELDS.includes(fieldPath) && !SUBSCRIPTED.test(fieldPath)) {
+  const known = [...ENV_FIELDS, NODE_NAME_BEFORE];
+  if (fieldPath !== undefined && !known.includes(fieldPath) && !isSubscripted(fieldPath)) {
     const allowed = [...ENV_FIELDS, "metadata.labels['KEY']", "metadata.annotations['KEY']"];
     report.unsupported([...at, "fieldRef", "fieldPath"], fieldPath, allowed);
   }

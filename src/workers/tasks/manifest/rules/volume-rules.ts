@@ -46,8 +46,17 @@ function checkSource({ fc, iscsi, downwardAPI, projected, ephemeral }: Volume, p
     report.required([...path, "iscsi", "secretRef"], "the credentials of CHAP");
   }
   checkFiles(downwardAPI?.items, [...path, "downwardAPI", "items"], report);
+  // Two files of one volume; in a downwardAPI volume upstream lets the last one count.
+  const paths = new Set<string>();
   for (const [source, at] of items(projected?.sources, [...path, "projected", "sources"])) {
     checkFiles(source.downwardAPI?.items, [...at, "downwardAPI", "items"], report);
+    for (const [file, fileAt] of items(source.downwardAPI?.items, [...at, "downwardAPI", "items"])) {
+      const { path: filePath } = incomplete(file);
+      if (filePath !== undefined && paths.has(filePath)) {
+        report.duplicate([...fileAt, "path"], filePath, "each path once in the volume");
+      }
+      if (filePath !== undefined) paths.add(filePath);
+    }
     const [first, ...others] = Object.keys(source);
     for (const other of others) report.forbidden([...at, other], `one source only, and ${first ?? ""} is set already`);
   }
