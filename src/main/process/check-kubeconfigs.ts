@@ -6,6 +6,7 @@ import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { ClientConfig, Source } from "../../shared/kubernetes/api/client/config.js";
 import { KubeconfigError } from "../../shared/kubernetes/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/kubernetes/api/client/kubeconfig/load.js";
+import type { Tolerated } from "../../shared/kubernetes/api/client/kubeconfig/read.js";
 import type { NodeObjectSettings } from "../command/views/node.js";
 import { renewedCertificate } from "../node/certificates/certificate-files.js";
 
@@ -23,26 +24,33 @@ interface KubeconfigFiles extends ClusterFiles {
   joined: boolean;
 }
 
-/** A broken kubeconfig is no error if bootstrap creates a new one. Rejects with KubeconfigError. */
-export async function checkKubeconfigs(files: KubeconfigFiles): Promise<void> {
+/**
+ * A broken kubeconfig is no error if bootstrap creates a new one. Rejects with KubeconfigError. `tolerated` gets
+ * mistakes with which the kubelet starts.
+ */
+export async function checkKubeconfigs(files: KubeconfigFiles, tolerated: Tolerated): Promise<void> {
   const { kubeconfig, bootstrapKubeconfig, joined } = files;
   if (joined) {
     try {
-      await check(kubeconfig, renewedCertificate(files));
+      await check(kubeconfig, renewedCertificate(files), tolerated);
       return;
     } catch (error) {
       if (bootstrapKubeconfig === "" || !(error instanceof KubeconfigError)) throw error;
-      await checkInPlaceOf(error, bootstrapKubeconfig);
+      await checkInPlaceOf(error, bootstrapKubeconfig, tolerated);
       return;
     }
   }
-  await check(bootstrapKubeconfig, "");
+  await check(bootstrapKubeconfig, "", tolerated);
 }
 
 /** If neither can be used, the error names both problems. */
-async function checkInPlaceOf(broken: KubeconfigError, bootstrapKubeconfig: string): Promise<void> {
+async function checkInPlaceOf(
+  broken: KubeconfigError,
+  bootstrapKubeconfig: string,
+  tolerated: Tolerated,
+): Promise<void> {
   try {
-    await check(bootstrapKubeconfig, "");
+    await check(bootstrapKubeconfig, "", tolerated);
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new KubeconfigError(
@@ -56,8 +64,8 @@ async function checkInPlaceOf(broken: KubeconfigError, bootstrapKubeconfig: stri
 }
 
 /** `renewed`: a file that may replace certificate and key; "": none. */
-async function check(path: string, renewed: string): Promise<void> {
-  const config = await loadClientConfig(path);
+async function check(path: string, renewed: string, tolerated: Tolerated): Promise<void> {
+  const config = await loadClientConfig(path, tolerated);
   const missing = await firstMissing(config);
   if (missing === undefined) return;
   if (missing.renewable && renewed !== "" && (await problemOf(renewed)) === undefined) return;

@@ -111,11 +111,19 @@ class ConfigReader {
       ["apiVersion", CONFIG_API_VERSION],
       ["kind", CONFIG_KIND],
     ] as const) {
-      const value = root.members.get(name)?.value;
+      const value = this.identity(root, name);
       if (value?.value === wanted) continue;
       const found = value === undefined ? "is missing" : `is ${foundText(value)}`;
       this.problem(value?.offset ?? 0, name, `${found}; must be ${wanted}`);
     }
+  }
+
+  /** Go reads apiVersion and kind of a file in any case, the last of several; of a drop-in as they are written. */
+  private identity(root: YamlMap, name: string): YamlValue | undefined {
+    const named = [...root.members].filter(([key]) =>
+      this.kind === "file" ? key.toLowerCase() === name.toLowerCase() : key === name,
+    );
+    return named.findLast(([, { value }]) => value.value !== null)?.[1].value ?? named.at(-1)?.[1].value;
   }
 
   /** An object's members by the shape's names. */

@@ -4,7 +4,7 @@ import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { Settings } from "../../command/settings.js";
 import { loadProviders } from "../../containers/images/credential-providers/load-config.js";
 import { checkCluster } from "../cluster.js";
-import { error, type Finding } from "./finding.js";
+import { error, warning, type Finding } from "./finding.js";
 import { stateOf } from "./paths.js";
 
 type ProviderFlags = Pick<Settings, "imageCredentialProviderConfig" | "imageCredentialProviderBinDir"> &
@@ -13,9 +13,12 @@ type ProviderFlags = Pick<Settings, "imageCredentialProviderConfig" | "imageCred
 export async function kubeconfigFindings(
   settings: Pick<Settings, "kubeconfig" | "bootstrapKubeconfig" | "certDir" | "node">,
 ): Promise<Finding[]> {
-  return await refusals("", async () => {
-    await checkCluster(settings, { info: () => undefined });
+  const warnings: Finding[] = [];
+  const log = { info: () => undefined, warn: (text: unknown) => void warnings.push(warning("", String(text))) };
+  const errors = await refusals("", async () => {
+    await checkCluster(settings, log);
   });
+  return [...errors, ...warnings];
 }
 
 export async function providerFindings(flags: ProviderFlags): Promise<Finding[]> {

@@ -4,15 +4,19 @@ import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../../../base/errors/thrown.js";
 import type { ClientConfig } from "../config.js";
 import { KubeconfigError } from "./errors.js";
-import { readClientConfig } from "./read.js";
+import { readClientConfig, type Tolerated } from "./read.js";
 import { KubeconfigDocument } from "./tree.js";
 
 /** Far above the size of a kubeconfig with one cluster and one user; a larger file is a mistake. */
 export const SIZE_LIMIT = 4 * 1024 * 1024;
 
-/** The cluster and user of the file's current context. Rejects with KubeconfigError. */
-export async function loadClientConfig(path: string): Promise<ClientConfig> {
-  return readClientConfig({ file: path, root: await KubeconfigDocument.parse(path, await readBytes(path)) });
+/**
+ * The cluster and user of the file's current context. `tolerated` gets mistakes with which client-go starts. Rejects
+ * with KubeconfigError, or with what `tolerated` throws.
+ */
+export async function loadClientConfig(path: string, tolerated: Tolerated = () => undefined): Promise<ClientConfig> {
+  const root = await KubeconfigDocument.parse(path, await readBytes(path));
+  return readClientConfig({ file: path, root, tolerated });
 }
 
 async function readBytes(path: string): Promise<Uint8Array> {

@@ -6,37 +6,57 @@ import { omitUndefined } from "../../../../base/objects/omit-undefined.js";
 import { quote } from "../../../../base/text/quote.js";
 import { withoutTrailing } from "../../../../base/text/without-trailing.js";
 import type { ClientConfig, Source } from "../config.js";
+import type { KubeconfigError } from "./errors.js";
 import { readExec } from "./read-exec.js";
 import type { Fields } from "./tree.js";
+
+/** Gets what is wrong and client-go starts with all the same. May throw it. */
+export type Tolerated = (problem: KubeconfigError) => void;
 
 export interface ReadContext {
   file: string;
   root: Fields;
+  tolerated: Tolerated;
 }
 
 /** Throws KubeconfigError. */
-export function readClientConfig({ file, root }: ReadContext): ClientConfig {
+export function readClientConfig({ file, root, tolerated }: ReadContext): ClientConfig {
   const current = root.text("current-context");
   if (current === "") throw root.wrong("current-context", "is missing: it selects the context to use");
-  const context = named(root, "contexts", "context", current, "current-context");
-  const cluster = named(root, "clusters", "cluster", context.text("cluster"), "the cluster of the current context");
-  const userName = context.text("user");
+  const context = entryOf(root, "contexts", current)?.map("context");
+  if (context === undefined) throw missing(root, "contexts", current, "current-context");
+  const clusterName = context.text("cluster");
+  const cluster = entryOf(root, "clusters", clusterName)?.map("cluster");
+  if (cluster === undefined) throw missing(root, "clusters", clusterName, "the cluster of the current context");
   const config: ClientConfig = { origin: file, server: "", ...readCluster(cluster, file) };
-  if (userName !== "") {
-    const user = named(root, "users", "user", userName, "the user of the current context");
-    Object.assign(config, readUser(user, file), readExec(user, cluster, file));
-  }
+  const userName = context.text("user");
+  const user = entryOf(root, "users", userName)?.map("user");
+  if (user !== undefined) Object.assign(config, readUser(user, file, tolerated), readExec(user, cluster, file));
+  else if (userName !== "") tolerated(missing(root, "users", userName, "the user of the current context"));
   config.server = serverUrl(cluster, config);
-  return config;
+  return /^https:/i.test(config.server) ? config : withoutSecrets(config, cluster, tolerated);
+}
+
+/** As client-go: over plain HTTP anyone on the way could read them. Whom to act for is no secret. */
+function withoutSecrets(config: ClientConfig, cluster: Fields, tolerated: Tolerated): ClientConfig {
+  const { origin, server, proxyUrl, disableCompression, impersonate } = config;
+  const kept = omitUndefined<ClientConfig>({ origin, server, proxyUrl, disableCompression, impersonate });
+  const dropped = Object.keys(config).filter((name) => !(name in kept));
+  if (dropped.length > 0) tolerated(cluster.wrong("server", "is not https: no credentials are sent to it"));
+  return kept;
 }
 
 /** The entry of a list of names. */
-function named(root: Fields, list: string, member: string, name: string, wantedBy: string): Fields {
-  const entries = root.list(list);
-  const entry = entries.find((each) => each.text("name") === name);
-  if (entry !== undefined) return entry.map(member);
-  const there = entries.map((each) => quote(each.text("name"))).join(", ");
-  throw root.wrong(list, `has no ${quote(name)}, ${wantedBy}; there is ${there === "" ? "none" : there}`);
+function entryOf(root: Fields, list: string, name: string): Fields | undefined {
+  return root.list(list).find((each) => each.text("name") === name);
+}
+
+function missing(root: Fields, list: string, name: string, wantedBy: string): KubeconfigError {
+  const there = root
+    .list(list)
+    .map((each) => quote(each.text("name")))
+    .join(", ");
+  return root.wrong(list, `has no ${quote(name)}, ${wantedBy}; there is ${there === "" ? "none" : there}`);
 }
 
 function readCluster(cluster: Fields, file: string): Partial<ClientConfig> {
@@ -59,7 +79,7 @@ function readCluster(cluster: Fields, file: string): Partial<ClientConfig> {
   });
 }
 
-function readUser(user: Fields, file: string): Partial<ClientConfig> {
+function readUser(user: Fields, file: string, tolerated: Tolerated): Partial<ClientConfig> {
   if (user.has("auth-provider")) {
     throw user.wrong("auth-provider", "is no longer served, as in client-go 1.26: use exec, a certificate or a token");
   }
@@ -71,7 +91,7 @@ function readUser(user: Fields, file: string): Partial<ClientConfig> {
     throw user.wrong("username", "is set beside a token: only one authentication method is allowed");
   }
   return omitUndefined({
-    ...clientCertificate(user, file),
+    ...clientCertificate(user, file, tolerated),
     token: token === "" ? undefined : token,
     tokenFile: tokenFile === "" ? undefined : resolved(tokenFile, file),
     basic: username === "" && password === "" ? undefined : { username, password },
@@ -79,11 +99,13 @@ function readUser(user: Fields, file: string): Partial<ClientConfig> {
   });
 }
 
-function clientCertificate(user: Fields, file: string): Partial<ClientConfig> {
+function clientCertificate(user: Fields, file: string, tolerated: Tolerated): Partial<ClientConfig> {
   const certificate = pem(user, "client-certificate", file);
   const key = pem(user, "client-key", file);
-  if (certificate === undefined && key === undefined) return {};
-  if (certificate === undefined) throw user.wrong("", "has a client-key and no client-certificate");
+  if (certificate === undefined) {
+    if (key !== undefined) tolerated(user.wrong("", "has a client-key and no client-certificate"));
+    return {};
+  }
   if (key === undefined) throw user.wrong("", "has a client-certificate and no client-key");
   return { clientCertificate: { certificate, key } };
 }

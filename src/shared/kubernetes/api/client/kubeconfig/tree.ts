@@ -40,15 +40,17 @@ export class Fields {
   }
   texts(name: string): string[] {
     const value = this.members[name] ?? [];
-    if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+    // Go has its zero value in the place of null.
+    const texts = Array.isArray(value) ? value.map((item: unknown) => item ?? "") : undefined;
+    if (texts?.every((item) => typeof item === "string") !== true) {
       throw this.wrong(name, "must be a list of strings");
     }
-    return value;
+    return texts;
   }
   list(name: string): Fields[] {
     const value = this.members[name] ?? [];
     if (!Array.isArray(value)) throw this.wrong(name, "must be a list");
-    return value.map((item: unknown, index) => this.document.fields([...this.path, name, index], item));
+    return value.map((item: unknown, index) => this.document.fields([...this.path, name, index], item ?? {}));
   }
   keys(): string[] {
     return Object.keys(this.members);

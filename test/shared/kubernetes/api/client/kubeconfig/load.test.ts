@@ -158,10 +158,6 @@ const BAD: [content: string, message: string][] = [
     text(SERVER, "a: b").replace("cluster: c,", "cluster: d,"),
     'config:11: clusters: has no "d", the cluster of the current context; there is "c"',
   ],
-  [
-    text(SERVER, "a: b").replace("- name: u", "- name: v"),
-    'config:15: users: has no "u", the user of the current context; there is "v"',
-  ],
   [text("a: b", ""), "config:13: clusters[0].cluster.server: is missing: the URL of the API server"],
   [text("server: ftp://x", ""), "config:13: clusters[0].cluster.server: must begin with https:// or http://"],
   [text("server: https://a:b", ""), 'config:13: clusters[0].cluster.server: "https://a:b" is no URL'],
@@ -177,7 +173,6 @@ const BAD: [content: string, message: string][] = [
     text(`${SERVER}\nproxy-url: socks5://a`, ""),
     "config:14: clusters[0].cluster.proxy-url: must be a URL that begins with http:// or https://",
   ],
-  [text(SERVER, "client-key: a"), "config:17: users[0].user: has a client-key and no client-certificate"],
   [text(SERVER, "client-certificate: a"), "config:17: users[0].user: has a client-certificate and no client-key"],
   [
     text(SERVER, "username: a\ntoken: b"),
@@ -208,6 +203,46 @@ const BAD: [content: string, message: string][] = [
 ];
 for (const [content, message] of BAD) {
   it(`refuses: ${message}`, async () => equal(await problem(content), message));
+}
+
+const TOLERATED: [title: string, content: string, config: Partial<ClientConfig>, message?: string][] = [
+  [
+    "a context whose user is not there",
+    text(SERVER, "token: t").replace("- name: u", "- name: v"),
+    {},
+    'config:15: users: has no "u", the user of the current context; there is "v"',
+  ],
+  [
+    "a context whose user is not there, and no users",
+    text(SERVER, "token: t").replace(/users:[^]*/, ""),
+    {},
+    'config: users: has no "u", the user of the current context; there is none',
+  ],
+  [
+    "a key without a certificate",
+    text(SERVER, "client-key: a\ntoken: t"),
+    { token: "t" },
+    "config:17: users[0].user: has a client-key and no client-certificate",
+  ],
+  [
+    "null in lists",
+    text(SERVER, "as: a\nas-groups: [b, null]").replace("clusters:\n", "clusters:\n-\n"),
+    { impersonate: { user: "a", groups: ["b", ""], extra: {} } },
+  ],
+  ["an entry without its map", `${text(SERVER, "")}- name: w\n- {}\n`, {}],
+];
+for (const [title, content, config, message] of TOLERATED) {
+  it(`starts as client-go with ${title}`, async () => {
+    const file = join(dir, "config");
+    await writeFile(file, content);
+    const messages: string[] = [];
+    const loaded = await loadClientConfig(file, (problem) => messages.push(problem.message));
+    deepEqual(loaded, { origin: file, server: "https://10.0.0.1:6443", ...config });
+    deepEqual(
+      messages.map((one) => one.replace(`kubeconfig ${dir}/`, "")),
+      message === undefined ? [] : [message],
+    );
+  });
 }
 
 it("a kubeconfig may be written in JSON", async () => {
