@@ -1,6 +1,7 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
 
+import { foldedMember } from "../../../shared/base/text/folded-member.js";
 import { isRecord } from "../../../shared/base/text/is-record.js";
 import { didYouMean } from "../../../shared/base/text/nearest-name.js";
 import type { DecodeManifestJob, DecodeManifestResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
@@ -67,7 +68,8 @@ export function decodeObject(value: unknown, job: PodsJob, report: Report): Chec
     report.add([], "wrong type", { got: shown(value), allowed: "a v1 Pod" });
     return [];
   }
-  const { apiVersion, kind } = typeOf(value);
+  // Go reads these two in any case, before it knows the kind's own fields.
+  const [apiVersion, kind] = [foldedMember(value, "apiVersion"), foldedMember(value, "kind")];
   const lists = job.origin.kind !== "file" ? ["List", "PodList"] : [];
   const kinds = ["Pod", ...lists];
   const known = typeof kind === "string" && kinds.includes(kind);
@@ -81,16 +83,6 @@ export function decodeObject(value: unknown, job: PodsJob, report: Report): Chec
   // Of another kind nothing else is known: its fields would only make noise.
   if (report.violations.length > 0 && !(known && kind === "Pod")) return [];
   return kind === "Pod" ? decodePods([[value, []]], job, report) : decodeList(value, job, report);
-}
-
-/** Go reads these two keys in any case, before it knows the kind's own fields. The last of several counts. */
-function typeOf(value: Record<string, unknown>): { apiVersion: unknown; kind: unknown } {
-  const found: { apiVersion: unknown; kind: unknown } = { apiVersion: undefined, kind: undefined };
-  for (const [key, member] of Object.entries(value)) {
-    if (/^kind$/iu.test(key)) found.kind = member ?? found.kind;
-    else if (/^apiVersion$/iu.test(key)) found.apiVersion = member ?? found.apiVersion;
-  }
-  return found;
 }
 
 function decodeList(list: Record<string, unknown>, job: PodsJob, report: Report): CheckedPod[] {

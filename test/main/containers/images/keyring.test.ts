@@ -100,6 +100,23 @@ test("the longest key first, exact before wildcard; docker's own registry by its
   ]);
 });
 
+test("fields in any case, base64 in lines and null for an entry are read as Go reads them", () => {
+  const base64 = Buffer.from("user:pass").toString("base64");
+  const expected = AuthConfig.fromPartial({ username: "user", password: "pass" });
+  for (const entry of [
+    { Username: "user", Password: "pass" },
+    { AUTH: base64, username: "other" },
+    { auth: null, Auth: base64 },
+    { auth: `${base64.slice(0, 4)}\r\n${base64.slice(4)}\n` },
+    { username: "other", userName: "user", password: "pass", Password: null },
+  ]) {
+    const { auths, problems } = readDockerConfig(JSON.stringify({ Auths: { a: entry } }), "config.json");
+    assert.deepEqual([problems, auths.get("a")], [[], expected], JSON.stringify(entry));
+  }
+  const { auths, problems } = readDockerConfig('{"AUTHS":{"a":null}}', "config.json");
+  assert.deepEqual([problems, auths.get("a")], [[], AuthConfig.fromPartial({})]);
+});
+
 test("both forms of docker's configuration; auth wins, tokens are kept", () => {
   const entry = { username: "x", password: "y", auth: Buffer.from("user:pass:word").toString("base64") };
   const unpadded = { auth: entry.auth.replaceAll("=", ""), identitytoken: "id", registrytoken: "reg" };

@@ -1,7 +1,9 @@
 // Registry credentials as docker keeps them: config.json ("auths" by registry; Secret type dockerconfigjson) and the
 // older .dockercfg (registries at the top; Secret type dockercfg).
+// Names of fields are read in any case, as Go's encoding/json has it.
 // Invariant: no message ever carries a part of such a text.
 
+import { foldedMember } from "../../../../shared/base/text/folded-member.js";
 import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { nestsDeeper } from "../../../../shared/base/text/nesting.js";
 import { quote } from "../../../../shared/base/text/quote.js";
@@ -36,7 +38,7 @@ export function readDockerConfig(text: string, form: DockerConfigForm): DockerCo
     throw new DockerConfigError("it is not JSON");
   }
   if (!isRecord(value)) throw new DockerConfigError("it is not a JSON object");
-  const entries = form === "config.json" ? (value["auths"] ?? {}) : value;
+  const entries = form === "config.json" ? (foldedMember(value, "auths") ?? {}) : value;
   if (!isRecord(entries)) throw new DockerConfigError('"auths" is not an object');
   const auths = new Map<string, AuthConfig>();
   const problems: string[] = [];
@@ -51,10 +53,11 @@ export function readDockerConfig(text: string, form: DockerConfigForm): DockerCo
   return { auths, problems };
 }
 
-function authOf(entry: unknown): AuthConfig {
+function authOf(given: unknown): AuthConfig {
+  const entry = given ?? {};
   if (!isRecord(entry)) throw new DockerConfigError("the entry is not an object");
   const text = (name: string): string => {
-    const value = entry[name] ?? "";
+    const value = foldedMember(entry, name) ?? "";
     if (typeof value !== "string") throw new DockerConfigError(`${quote(name)} is not a text`);
     return value;
   };
@@ -68,7 +71,9 @@ function authOf(entry: unknown): AuthConfig {
 }
 
 /** "auth" is base64 of user:password, padded or not; it wins over username and password. */
-function decodeAuth(auth: string): [username: string, password: string] {
+function decodeAuth(written: string): [username: string, password: string] {
+  // Go's decoder passes over line ends, which tools put after each 76 characters.
+  const auth = written.replace(/[\r\n]/g, "");
   if (!/^[A-Za-z0-9+/]+=*\s*$/.test(auth)) throw new DockerConfigError('"auth" is not base64');
   // Some tools pad the decoded text with zero bytes.
   const text = withoutTrailing(Buffer.from(auth, "base64").toString("utf8"), "\0");
