@@ -32,9 +32,10 @@ export function podHostsFile(input: PodHostsInput): string {
   return `${lines.join("\n")}\n${aliasLines(input.aliases)}`;
 }
 
-/** Hosts file of a pod on the node's network: the node's own file below a mark. */
-export function hostNetworkHostsFile(nodeHosts: string, aliases?: readonly HostAlias[]): string {
-  return `# Kubernetes-managed hosts file (host network).\n${nodeHosts}${aliasLines(aliases)}`;
+/** Hosts file of a pod on the node's network: the bytes of the node's own file below a mark. */
+export function hostNetworkHostsFile(nodeHosts: Uint8Array, aliases?: readonly HostAlias[]): Buffer {
+  const mark = Buffer.from("# Kubernetes-managed hosts file (host network).\n");
+  return Buffer.concat([mark, nodeHosts, Buffer.from(aliasLines(aliases))]);
 }
 
 function aliasLines(aliases: readonly HostAlias[] = []): string {

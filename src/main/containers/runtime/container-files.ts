@@ -33,10 +33,10 @@ export async function writeHostsFile(runtime: NodeRuntime, pod: Pod, podIPs: str
 }
 
 /** Pods may have it mounted to write to it. A link in its place is the operator's. */
-async function nodeHosts(): Promise<string> {
+async function nodeHosts(): Promise<Uint8Array> {
   const { handle } = await openUntrusted("/etc/hosts", { followLink: true });
   try {
-    return (await readWhole(handle, "/etc/hosts", LONGEST_HOSTS)).toString("utf8");
+    return await readWhole(handle, "/etc/hosts", LONGEST_HOSTS);
   } finally {
     await handle.close();
   }

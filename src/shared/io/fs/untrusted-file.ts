@@ -145,7 +145,7 @@ export async function tailOf(
  * that.
  * @throws a system error, EAGAIN where there is a lease
  */
-export async function writeUntrusted(path: string, text: string, mode: number): Promise<void> {
+export async function writeUntrusted(path: string, text: string | Uint8Array, mode: number): Promise<void> {
   const handle = await open(path, WRITE, mode);
   try {
     await handle.writeFile(text);

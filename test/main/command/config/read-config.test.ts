@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readConfig } from "../../../../src/main/command/config/read-config.js";
-import { problemText } from "../../../../src/main/command/config/report.js";
+import { isTolerated, problemText } from "../../../../src/main/command/config/report.js";
 import { at, plain } from "../../../../src/main/command/config/tree.js";
 import { LATER_FIELDS } from "../../../../src/main/command/fields/later-fields.js";
 import { HEAD } from "../../../support/config-kit.js";
@@ -154,6 +154,27 @@ describe("mistakes name their line and column", () => {
       match(problemsIn(empty).join("\n"), /^f:1:1: the file is empty; it must contain apiVersion: .*$/);
     }
     deepEqual(problemsIn("[]"), ["f:1:1: expected a map of fields, found a list"]);
+  });
+
+  test("apiVersion and kind of a file are read in any case, of a drop-in as they are written", () => {
+    const text =
+      "APIVERSION: kubelet.config.k8s.io/v1beta1\nKind: Pod\nKIND: KubeletConfiguration\nkind: null\nmaxPods: 3\n";
+    const file = readConfig(text, "f");
+    deepEqual(plain(file.tree), { maxPods: 3 });
+    ok(file.problems.every(isTolerated));
+    deepEqual(
+      file.problems.map(({ path }) => path),
+      ["APIVERSION", "Kind", "KIND"],
+    );
+    deepEqual(
+      readConfig(text, "f", "drop-in")
+        .problems.filter((problem) => !isTolerated(problem))
+        .map(problemText),
+      [
+        "f:1:1: apiVersion: is missing; must be kubelet.config.k8s.io/v1beta1",
+        "f:4:7: kind: is null; must be KubeletConfiguration",
+      ],
+    );
   });
 
   test("broken YAML is reported with its place, and nothing else is", () => {

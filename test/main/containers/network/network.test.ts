@@ -24,8 +24,12 @@ test("hosts file: exact text", () => {
     `${HEAD}10.0.0.5\tweb.sub.ns.svc.x\tweb\n\n# Entries added by HostAliases.\n1.2.3.4\ta\tb\n::2\tc\n`,
   );
   assert.equal(
-    hostNetworkHostsFile("127.0.0.1 localhost\n", aliases.slice(1)),
-    "# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost\n\n# Entries added by HostAliases.\n::2\tc\n",
+    hostNetworkHostsFile(Buffer.from("127.0.0.1 localhost # \xff\n", "latin1"), aliases.slice(1)).toString("latin1"),
+    "# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost # \xff\n\n# Entries added by HostAliases.\n::2\tc\n",
+  );
+  assert.equal(
+    podHostsFile({ podIPs: [], hostname: "web", domain: "", aliases: [{ ip: "1.2.3.4" }] }),
+    `${HEAD}\n# Entries added by HostAliases.\n1.2.3.4\t\n`,
   );
 });
 
@@ -129,6 +133,14 @@ test("a node without a cluster uses the host's resolver for ClusterFirst and war
     const outcome = podDns(makePod(spec), { ...node, inCluster: false, clusterDNS: [] });
     assert.deepEqual(outcome, { dns: host, warnings: [] });
   }
+});
+
+test("without a dnsConfig the node's own lines are passed on as they are", () => {
+  const host = { servers: ["10.0.0.1", "10.0.0.1"], searches: ["a", "b", "a"], options: [] };
+  const plain = podDns(makePod({ dnsPolicy: "Default" }), { ...node, host });
+  assert.deepEqual(plain, { dns: host, warnings: [] });
+  const { dns } = podDns(makePod({ dnsPolicy: "Default", dnsConfig: {} }), { ...node, host });
+  assert.deepEqual([dns.servers, dns.searches], [["10.0.0.1"], ["a", "b"]]);
 });
 
 test("dnsConfig is appended without duplicates; a later option replaces one of its name", () => {
