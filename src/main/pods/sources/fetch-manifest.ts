@@ -25,6 +25,13 @@ export class ManifestFetchError extends Error {
   }
 }
 
+/** The server responded, and has no pods. */
+export class EmptyManifestError extends GetOnceError {
+  constructor() {
+    super("the server sent nothing; expected a v1 Pod or PodList");
+  }
+}
+
 const unzip = promisify(gunzip);
 
 /** The body of a 200 response. Rejects with ManifestFetchError or the signal's reason. */
@@ -72,7 +79,7 @@ async function bodyOf({ head, body }: WholeReply): Promise<Uint8Array> {
   const isZipped = head.field("Content-Encoding")?.toLowerCase() === "gzip";
   const text = isZipped ? await unzipped(body) : body;
   if (text.length > MANIFEST_LIMIT) throw tooLarge();
-  if (text.length === 0) throw new GetOnceError("the server sent nothing; expected a v1 Pod or PodList");
+  if (text.length === 0) throw new EmptyManifestError();
   // A copy of its own: the bytes move to another thread.
   return Uint8Array.from(text);
 }

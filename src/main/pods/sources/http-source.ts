@@ -1,5 +1,6 @@
 // Static pods of a URL (staticPodURL): read every httpCheckFrequency; an unchanged body is not decoded again. Always
-// holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
+// holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change. An
+// empty body before the first set is no pods, as upstream has it: what runs without a source may be removed then.
 
 import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
@@ -9,7 +10,7 @@ import { ManifestError, warningText } from "../../../shared/kubernetes/api/manif
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeInPool, publicUrl, type DecodeOptions } from "./decode-job.js";
-import { fetchManifest, ManifestFetchError } from "./fetch-manifest.js";
+import { EmptyManifestError, fetchManifest, ManifestFetchError } from "./fetch-manifest.js";
 import { refusalOf, unreadable, warningProblems, type ManifestState, type Refusal } from "./manifest-state.js";
 import type { PodChanges } from "./pod-changes.js";
 
@@ -54,6 +55,9 @@ export class HttpSource {
         const why = error instanceof ManifestFetchError ? error.reason : messageOf(error);
         const since = this.unread?.since ?? this.options.clock.now();
         const changed = this.unread?.message !== why;
+        if (this.last === undefined && error instanceof Error && error.cause instanceof EmptyManifestError) {
+          options.changes.deliver("http", [], true);
+        }
         this.unread = unreadable(why, since);
         this.reportOnce(error);
         if (changed) this.options.onManifests();

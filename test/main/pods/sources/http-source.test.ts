@@ -110,10 +110,24 @@ test("one pod, headers sent, an unchanged body decoded once; then a list", async
   assert.deepEqual(kit.changes, ["add web-n", "remove web-n", "add a-n", "add b-n"]);
 });
 
-test("errors are logged once per change, the last set stays, nothing is seen before the first success", async (t) => {
+test("an empty body counts as no pods at first, and keeps the last set afterwards", async (t) => {
   const kit = await start(t, "");
   await until("the first error", () => kit.errors().length === 1 && kit.requests.length > 3);
   assert.match(kit.errors()[0]!, /the server sent nothing/);
+  assert.deepEqual([kit.seen(), kit.changes], [true, []]);
+  kit.answer((_, response) => void response.end(manifest("web")));
+  await until("the pod", () => kit.changes.length === 1);
+  kit.answer((_, response) => void response.end());
+  await until("the second error", () => kit.errors().length === 2);
+  const before = kit.requests.length;
+  await until("more requests", () => kit.requests.length > before + 3);
+  assert.deepEqual(kit.changes, ["add web-n"]);
+});
+
+test("errors are logged once per change, the last set stays, nothing is seen before the first success", async (t) => {
+  const kit = await start(t, "kind: ReplicaSet\napiVersion: v1\n");
+  await until("the first error", () => kit.errors().length === 1 && kit.requests.length > 3);
+  assert.match(kit.errors()[0]!, /kind: unsupported value "ReplicaSet"/);
   assert.equal(kit.seen(), false);
   kit.answer((_, response) => void response.end(manifest("web")));
   await until("the pod", () => kit.changes.length === 1 && kit.seen());
