@@ -18,15 +18,26 @@ export function isQuantity(text: string): boolean {
   }
 }
 
-/** "key=value:Effect,key:Effect"; the same key with the same effect twice is refused. */
+/**
+ * "key=value:Effect,key:Effect"; the same key with the same effect twice is refused. Upstream's reader is that of
+ * `kubectl taint`: a taint with "-" behind it is to be removed, and there is none to remove.
+ */
 export function taintsFromText(text: string): Taint[] | undefined {
-  const taints = text === "" ? [] : text.split(",").map(taintFromText);
+  const taints: (Taint | undefined)[] = [];
+  for (const one of text === "" ? [] : text.split(",")) {
+    const isRemoval = one.endsWith("-");
+    const taint = taintFromText(isRemoval ? one.slice(0, -1) : one, isRemoval);
+    if (!isRemoval || taint === undefined) taints.push(taint);
+  }
   const seen = new Set(taints.map((taint) => `${taint?.key}:${taint?.effect}`));
   return seen.size < taints.length ? undefined : whole(taints);
 }
 
-function taintFromText(text: string): Taint | undefined {
-  const [, key = "", value = "", effect = ""] = /^([^=:]+)(?:=([^=:]*))?:([A-Za-z]+)$/.exec(text) ?? [];
+/** @param mayLackEffect the key alone is enough */
+function taintFromText(text: string, mayLackEffect: boolean): Taint | undefined {
+  const [, key = "", value = "", effect] = /^([^=:]+)(?:=([^=:]*))?(?::([A-Za-z]+))?$/.exec(text) ?? [];
+  if (key === "") return undefined;
+  if (effect === undefined) return mayLackEffect && key === text ? { key, value, effect: "" } : undefined;
   return EFFECTS.includes(effect) ? { key, value, effect } : undefined;
 }
 

@@ -19,6 +19,20 @@ describe("eviction thresholds", () => {
       },
       { signal: "nodefs.inodesFree", value: { kind: "percent", percent: 5 }, graceMs: 0, hard: true },
     ]));
+  test("a percentage is a number of Go with one percent sign or more", () => {
+    const percentOf = (text: string): unknown => thresholds({ evictionHard: { "memory.available": text } });
+    for (const [text, percent] of [
+      ["1e1%", 10],
+      ["+.5E0%", 0.5],
+      ["10%%", 10],
+      ["5.%", 5],
+    ] as const) {
+      deepEqual(percentOf(text), [
+        { signal: "memory.available", value: { kind: "percent", percent }, graceMs: 0, hard: true },
+      ]);
+    }
+  });
+
   test("0% and 100% turn a signal off", () =>
     deepEqual(
       thresholds({
