@@ -319,3 +319,12 @@ test("the timeline of a pod: its stages, phases and events, as JSON and as a pic
   assert.match(picture.text, /^<svg .*start-container app.*<\/svg>\n$/s);
   assert.equal((await get("/debug/pods/default/nobody/timeline")).status, 404);
 });
+
+test("a manifest in JSON whose object is there in two parts makes one pod of both", async () => {
+  const text = JSON.stringify(manifest("parts", [shell("app", IDLE)]));
+  await node.writeManifest("parts", text.replace(/\}$/, ',"metadata":{"labels":{"part":"two"}}}'));
+  const pod = await waitForPod(node, "parts", ({ status }) => status?.phase === "Running", "it runs");
+  assert.equal(pod.metadata.labels?.["part"], "two");
+  await node.removeManifest("parts");
+  await waitGone(node, "parts");
+});
