@@ -53,6 +53,7 @@ import { connectionError } from "../../../src/shared/kubernetes/api/client/conne
 import { readExecCredential } from "../../../src/shared/kubernetes/api/client/credentials/exec/exec-credential.js";
 import { isOlder } from "../../../src/shared/kubernetes/api/client/reflect/versions.js";
 import { parseCpuList } from "../../../src/shared/kubernetes/api/cpu-list.js";
+import { findWideIntegers, mayHaveWideIntegers } from "../../../src/shared/kubernetes/api/find-wide-integers.js";
 import { keysOfReference } from "../../../src/shared/kubernetes/api/image-keys.js";
 import { parseImageName } from "../../../src/shared/kubernetes/api/image-name.js";
 import { isQualifiedName } from "../../../src/shared/kubernetes/api/manifest/formats.js";
@@ -195,6 +196,16 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       (text) => cacheKey("Registry", { image: text }, undefined),
     ],
     frames: [["sha256:", ""]],
+  },
+  "integers beyond 2^53 in objects of the API server": {
+    functions: ["find-wide-integers: mayHaveWideIntegers", "json-tokens: walkJson"],
+    parse: [(text) => mayHaveWideIntegers(text), (text) => findWideIntegers(text)],
+    frames: [
+      ["", ""],
+      ['{"a":"', '"}'],
+      ['{"a":', ":9223372036854775807}"],
+      ['[{"a":[', "9223372036854775807]}]"],
+    ],
   },
   "answers of credential plugins": {
     functions: ["response: readResponse", "exec-credential: readExecCredential"],

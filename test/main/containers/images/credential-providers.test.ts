@@ -264,6 +264,27 @@ for (const [what, text, why] of badAnswers) {
     );
   });
 }
+test("null in a response and the case of kind mean what they mean to Go", () => {
+  const auth = { a: null, b: { username: "u", password: null } };
+  const text = answer({ auth, kind: null, Kind: "CredentialProviderResponse" });
+  assert.deepEqual(
+    [...readResponse(text, "plugin", V1).auths],
+    [
+      ["a", AuthConfig.fromPartial({})],
+      ["b", AuthConfig.fromPartial({ username: "u" })],
+    ],
+  );
+});
+
+test("null in lists of a provider is the empty text", () => {
+  const { providers, problems } = readProviderConfig(
+    GOOD.replace("[get, credentials]", "[get, null]").replace("value: test", "value: null"),
+    { file: "f", tokensAllowed: true },
+  );
+  assert.deepEqual(problems, []);
+  assert.deepEqual([providers[0]?.args, providers[0]?.env], [["get", ""], [{ name: "PROFILE", value: "" }]]);
+});
+
 test("a response may have no credentials", () => {
   assert.equal(readResponse(answer({ auth: null, cacheDuration: null }), "plugin", V1).auths.size, 0);
 });

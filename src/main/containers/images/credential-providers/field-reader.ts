@@ -39,7 +39,9 @@ export class FieldReader {
 
   texts(members: Members, path: Path, name: string): string[] {
     const value = members[name] ?? [];
-    if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+    // Go has its zero value in the place of null.
+    const texts = Array.isArray(value) ? value.map((item: unknown) => item ?? "") : undefined;
+    if (texts?.every((item) => typeof item === "string") === true) return texts;
     this.problem([...path, name], "must be a list of strings");
     return [];
   }

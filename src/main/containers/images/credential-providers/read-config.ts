@@ -120,7 +120,7 @@ class ProviderReader {
     return value.flatMap((item: unknown, index) => {
       const members = fields.object(item, [...path, index], ["name", "value"]);
       if (members === undefined) return [];
-      const { value: text = "" } = members;
+      const text = members["value"] ?? "";
       if (typeof text !== "string") fields.problem([...path, index, "value"], "must be a text; put it in quotes");
       return { name: fields.text(members, [...path, index], "name"), value: String(text) };
     });

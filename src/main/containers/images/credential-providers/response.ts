@@ -1,6 +1,7 @@
 // The response of a plugin, a CredentialProviderResponse, validated.
 // Invariant: no message contains a part of the credentials.
 
+import { foldedMember } from "../../../../shared/base/text/folded-member.js";
 import { isRecord } from "../../../../shared/base/text/is-record.js";
 import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { quote } from "../../../../shared/base/text/quote.js";
@@ -50,8 +51,10 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
     throw refuse("is not JSON");
   }
   if (!isRecord(value)) throw refuse("is not a JSON object");
-  if (value["kind"] !== KIND) throw refuse(`is not of kind ${KIND}`);
-  if (value["apiVersion"] !== apiVersion) throw refuse(`is not of ${apiVersion}, the version of the request`);
+  // Go reads these two in any case.
+  const [kind, version] = [foldedMember(value, "kind"), foldedMember(value, "apiVersion")];
+  if (kind !== KIND) throw refuse(`is not of kind ${KIND}`);
+  if (version !== apiVersion) throw refuse(`is not of ${apiVersion}, the version of the request`);
   const cacheKeyType = CACHE_KEY_TYPES.find((type) => type === value["cacheKeyType"]);
   if (cacheKeyType === undefined) throw refuse(`has a cacheKeyType that is not one of ${CACHE_KEY_TYPES.join(", ")}`);
   const duration = value["cacheDuration"] ?? undefined;
@@ -63,7 +66,10 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
   if (!isRecord(auth)) throw refuse('has an "auth" that is not an object');
   const auths = new Map<string, AuthConfig>();
   for (const [pattern, entry] of Object.entries(auth)) {
-    const { username = "", password = "" } = isRecord(entry) ? entry : { username: undefined, password: 0 };
+    const given = entry ?? {};
+    const [username, password] = isRecord(given)
+      ? [given["username"] ?? "", given["password"] ?? ""]
+      : [undefined, undefined];
     if (typeof username !== "string" || typeof password !== "string") {
       throw refuse(`has no username and password for ${quote(pattern)}`);
     }

@@ -16,7 +16,8 @@ describe("a response of a plugin", () => {
   const read = (text: string) => readExecCredential(text, exec);
 
   for (const [name, text, why] of [
-    ["no JSON", "SECRET", /printed no JSON$/],
+    ["a word", "SECRET", /printed no ExecCredential of/],
+    ["no YAML", "SECRET: [", /printed neither JSON nor YAML$/],
     ["half a JSON", '{"token":"SECRET"', /printed no JSON$/],
     ["null", "null", /printed no ExecCredential of client.authentication.k8s.io\/v1:/],
     [
@@ -46,6 +47,11 @@ describe("a response of a plugin", () => {
       );
     });
   }
+
+  it("may be YAML", () => {
+    const text = `# a comment\napiVersion: ${V1}\nkind: ExecCredential\nstatus:\n  token: "123"\n  clientKeyData:\n`;
+    deepEqual(read(text), { token: "123", pair: undefined, expiresAt: undefined });
+  });
 
   it("may have a token, a pair, or both", () => {
     const time = "2030-01-01T00:00:00Z";

@@ -3,6 +3,8 @@
 
 import { type WallTime, wallTime } from "../../../../../base/clock/moments.js";
 import { parseJson } from "../../../../../base/text/parse-json.js";
+import { looksLikeJson } from "../../../../../io/yaml/json.js";
+import { readKubernetesYaml } from "../../../../../io/yaml/kubernetes-yaml.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 import type { KeyPair } from "../tls-identity.js";
@@ -53,12 +55,13 @@ export function readExecCredential(text: string, { apiVersion, command }: ExecCo
   return { token: token === "" ? undefined : token, pair: cert === "" ? undefined : { cert, key }, expiresAt };
 }
 
-/** Without JSON.parse's own message: it shows part of the text. */
+/** As client-go reads it: JSON, or YAML. Without a parser's own message: it shows part of the text. */
 function parsed(text: string, wrong: (why: string) => CredentialError): unknown {
+  const isJson = looksLikeJson(text);
   try {
-    return parseJson(text);
+    return isJson ? parseJson(text) : readKubernetesYaml(text).root.value;
   } catch {
-    throw wrong("printed no JSON");
+    throw wrong(isJson ? "printed no JSON" : "printed neither JSON nor YAML");
   }
 }
 
