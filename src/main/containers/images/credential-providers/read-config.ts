@@ -121,8 +121,9 @@ class ProviderReader {
       const members = fields.object(item, [...path, index], ["name", "value"]);
       if (members === undefined) return [];
       const text = members["value"] ?? "";
-      if (typeof text !== "string") fields.problem([...path, index, "value"], "must be a text; put it in quotes");
-      return { name: fields.text(members, [...path, index], "name"), value: String(text) };
+      const isText = typeof text === "string";
+      if (!isText) fields.problem([...path, index, "value"], "must be a text; put it in quotes");
+      return { name: fields.text(members, [...path, index], "name"), value: isText ? text : "" };
     });
   }
 }

@@ -48,7 +48,7 @@ describe("a response of a plugin", () => {
     });
   }
 
-  it("may be YAML", () => {
+  it("may be YAML, as client-go reads it", () => {
     const text = `# a comment\napiVersion: ${V1}\nkind: ExecCredential\nstatus:\n  token: "123"\n  clientKeyData:\n`;
     deepEqual(read(text), { token: "123", pair: undefined, expiresAt: undefined });
   });
