@@ -12,6 +12,8 @@ import {
   leadsToFolder,
   MOST_NAMES,
 } from "../../../../shared/io/fs/untrusted-folder.js";
+import { toBytes } from "../../../../shared/io/http/bytes.js";
+import { escape } from "../../../../shared/io/http/url-escapes.js";
 import { replyError, replyNotFound, writeChunks } from "../../http/reply.js";
 import { rangeOf } from "./byte-ranges.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
@@ -109,9 +111,9 @@ async function replyListing(folder: string, request: IncomingMessage, response: 
   response.writeHead(200, { ...lastModified(modified), "Content-Type": "text/html; charset=utf-8" }).end(page);
 }
 
-/** "./" keeps a colon in a name from reading as a scheme. */
+/** As Go escapes a path. "./" keeps a colon in a name from reading as a scheme. */
 function hrefOf(name: string): string {
-  const path = name.split("/").map(encodeURIComponent).join("/");
+  const path = name === "*" ? name : escape(toBytes(name), "path");
   return name.includes(":") ? `./${path}` : path;
 }
 

@@ -30,6 +30,10 @@ before(async () => {
     await writeFile(join(folder, name), text);
     await utimes(join(folder, name), 1_700_000_000.9, 1_700_000_000.9);
   }
+  await mkdir(join(folder, "names"));
+  for (const name of ["a b", "c+d", "e(1).log", "f:g", "h?i", "j#k", "l&m", "n%", "ü", "*"]) {
+    await writeFile(join(folder, "names", name), "");
+  }
   await writeFile(join(folder, "old"), "old");
   await utimes(join(folder, "old"), 0, 0);
   server = await new SecurePort(certificates).open({ logDirectory: folder });
@@ -199,6 +203,14 @@ describe("paths", () => {
       deepEqual([answer.status, answer.headers.location], [status, place]);
     });
   }
+
+  test("names in a listing are escaped as Go escapes a path", async () => {
+    const { body } = await server.ask("/logs/names/");
+    deepEqual(
+      [...body.matchAll(/href="([^"]*)">/g)].map(([, href]) => href),
+      ["*", "a%20b", "c+d", "e%281%29.log", "./f:g", "h%3Fi", "j%23k", "l&m", "n%25", "%C3%BC"],
+    );
+  });
 
   test("the listing of a folder has its date, and no conditions but that", async () => {
     const shown = await server.ask("/logs/app/sub/");
