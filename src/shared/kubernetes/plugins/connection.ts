@@ -9,7 +9,7 @@ import { deadlineIn } from "../../base/clock/durations.js";
 import { plainDetails } from "../../base/errors/grpc-details.js";
 import { messageOf } from "../../base/errors/thrown.js";
 import { faultPoint } from "../../base/faults/fault-points.js";
-import { boundedMessage } from "./bounded-reader.js";
+import { boundedMessage } from "../bounded-reader.js";
 import { PluginCallError, STATUS } from "./call-error.js";
 
 /** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundedMessage } from "../../../../src/shared/kubernetes/plugins/bounded-reader.js";
-import { AllocateResponse } from "../../../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
+import { boundedMessage } from "../../../src/shared/kubernetes/bounded-reader.js";
+import { AllocateResponse } from "../../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 
 const allocated = (mounts: number): Uint8Array =>
   AllocateResponse.encode({
