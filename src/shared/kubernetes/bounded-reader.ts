@@ -3,6 +3,10 @@
 
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
+export class BoundedMessageError extends Error {
+  override readonly name = "BoundedMessageError";
+}
+
 class BoundedReader extends BinaryReader {
   constructor(bytes: Uint8Array, most: number) {
     super(bytes);
@@ -11,7 +15,7 @@ class BoundedReader extends BinaryReader {
     let reads = 0;
     // Tags and lengths: generated code reads one or two of them for each field, at every depth.
     this.uint32 = () => {
-      if (++reads > 2 * most) throw new Error(`the message has more than ${most} fields`);
+      if (++reads > 2 * most) throw new BoundedMessageError(`the message has more than ${most} fields`);
       return read();
     };
   }

@@ -8,6 +8,7 @@ import { asError } from "../../base/errors/thrown.js";
 import { faultPoint } from "../../base/faults/fault-points.js";
 import type { OpenSpan } from "../../telemetry/tracing/tracing.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
+import { decodeReply, partDecoder } from "./bounded-reply.js";
 import { callPlaces, CallSlot, type CallPlaces } from "./call-slot.js";
 import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
 import type { CriChannelKind } from "./channel-kind.js";
@@ -136,7 +137,7 @@ export class Caller {
       const call = client.makeUnaryRequest<Request, Response>(
         method.path,
         (value) => method.requestSerialize(value),
-        (bytes) => method.responseDeserialize(bytes),
+        (bytes) => decodeReply(method, bytes, attempt),
         request,
         metadata,
         this.#grpcOptions(attempt, slot),
@@ -186,7 +187,7 @@ export class Caller {
       const call = this.#open(attempt).makeServerStreamRequest<Request, Response>(
         method.path,
         (value) => method.requestSerialize(value),
-        (bytes) => method.responseDeserialize(bytes),
+        partDecoder(method, attempt),
         request,
         metadataOf(span),
         this.#grpcOptions(attempt, slot),

@@ -1,6 +1,7 @@
 // Lists of sandboxes and containers that do not fit into one message: a tenant chooses the size of a pod's labels and
 // annotations. Such a list is had pod by pod.
-// Invariant: a pod whose own part is too large is left out and reported; it hides no other pod.
+// Invariant: a pod whose own part is too large is left out and reported; it hides no other pod. So is one whose large part
+// does not fit beside the others: a list by parts has a bound, too.
 
 import { CriResourceExhaustedError } from "./errors.js";
 import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from "./gen/runtime.v1.js";
@@ -70,6 +71,11 @@ export function listsByParts(calls: Lists, { podUids, onParts }: ListsByPartsOpt
   return { listPodSandbox, listContainers };
 }
 
+/** Characters of all parts, and of those that are large. The thread with the lists has a heap of 192 MiB. */
+const SUM_LIMIT = 96 * 1024 * 1024;
+const LARGE_SUM_LIMIT = 80 * 1024 * 1024;
+const LARGE = 64 * 1024;
+
 interface Parts<Item> {
   items: Item[];
   leftOut: string[];
@@ -115,11 +121,24 @@ class Fallback {
   }
 }
 
-async function inParts<Item>(keys: readonly string[], list: (key: string) => Promise<Item[]>): Promise<Parts<Item>> {
+/** What a list has in labels and annotations, and about as much for the rest of an item. */
+interface Texts {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+async function inParts<Item extends Texts>(keys: readonly string[], list: (key: string) => Promise<Item[]>): Promise<Parts<Item>> {
   const parts: Parts<Item> = { items: [], leftOut: [] };
+  let sum = 0;
   const one = async (key: string): Promise<void> => {
     try {
-      parts.items.push(...(await list(key)));
+      const items = await list(key);
+      const size = items.reduce((all, item) => all + sizeOf(item), 0);
+      if (sum + size > (size > LARGE ? LARGE_SUM_LIMIT : SUM_LIMIT)) parts.leftOut.push(key);
+      else {
+        sum += size;
+        for (const item of items) parts.items.push(item);
+      }
     } catch (error) {
       if (!(error instanceof CriResourceExhaustedError)) throw error;
       parts.leftOut.push(key);
@@ -127,6 +146,14 @@ async function inParts<Item>(keys: readonly string[], list: (key: string) => Pro
   };
   for (let at = 0; at < keys.length; at += TOGETHER) await Promise.all(keys.slice(at, at + TOGETHER).map(one));
   return parts;
+}
+
+function sizeOf({ labels, annotations }: Texts): number {
+  let size = 1024;
+  for (const texts of [labels, annotations]) {
+    for (const [name, value] of Object.entries(texts)) size += name.length + value.length;
+  }
+  return size;
 }
 
 /** Empty where the containers do not fit into one message either. */

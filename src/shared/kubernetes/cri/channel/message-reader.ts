@@ -1,10 +1,12 @@
 // Cuts the bytes of a response into messages: each has a byte that says whether it is compressed, and its length in
 // four.
-// Invariant: what arrived and was not read is in one buffer of at most twice its size. How many frames brought it, or
-// how long the peer says that a message is, costs no memory.
+// Invariant: what arrived and was not read is in one buffer of at most twice its size, and no larger than the message
+// that is not complete. How many frames brought it, or how long the peer says that a message is, costs no memory.
 
 const PREFIX_BYTES = 5;
 const FIRST_BYTES = 4096;
+/** A message of this size is not copied for the few bytes behind it. */
+const LARGE_BYTES = 64 * 1024;
 
 class MessageTooLargeError extends Error {
   override readonly name = "MessageTooLargeError";
@@ -35,6 +37,11 @@ export class MessageReader {
   /** Bytes that arrived and are not part of a message that was read. */
   get held(): number {
     return this.#end - this.#start;
+  }
+
+  /** Bytes of memory that it takes. */
+  get room(): number {
+    return this.#isBorrowed ? this.held : this.#bytes.length;
   }
 
   /** A whole message is here, or one that `next` refuses. */
@@ -69,17 +76,20 @@ export class MessageReader {
     if (this.#end - from < length) return undefined;
     this.#start = from + length;
     const part = this.#bytes.subarray(from, this.#start);
-    if (this.held > 0) return Buffer.from(part);
-    const isOwn = !this.#isBorrowed;
-    this.#drop();
-    return isOwn ? part : Buffer.from(part);
+    const rest = this.#bytes.subarray(this.#start, this.#end);
+    const isMoved = !this.#isBorrowed && (rest.length === 0 || (length >= LARGE_BYTES && rest.length <= length));
+    if (rest.length > 0 && !isMoved) return Buffer.from(part);
+    const message = isMoved ? part : Buffer.from(part);
+    this.drop();
+    if (rest.length > 0) this.#append(rest);
+    return message;
   }
 
   /** Copies what was pushed and not read. */
   keep(): void {
     if (!this.#isBorrowed) return;
     const rest = this.#bytes.subarray(this.#start, this.#end);
-    this.#drop();
+    this.drop();
     if (rest.length > 0) this.#append(rest);
   }
 
@@ -88,7 +98,7 @@ export class MessageReader {
     const held = this.held;
     const needed = held + more.length;
     if (this.#bytes.length - this.#end < more.length) {
-      const room = needed * 2 <= this.#bytes.length ? this.#bytes : Buffer.allocUnsafeSlow(sizeFor(needed));
+      const room = needed * 2 <= this.#bytes.length ? this.#bytes : Buffer.allocUnsafeSlow(this.#sizeFor(more, needed));
       this.#bytes.copy(room, 0, this.#start, this.#end);
       this.#bytes = room;
       this.#start = 0;
@@ -97,16 +107,22 @@ export class MessageReader {
     this.#end += more.copy(this.#bytes, this.#end);
   }
 
-  #drop(): void {
+  /** With room for the rest of the message that is not complete, and for nothing behind it. */
+  #sizeFor(more: Buffer, needed: number): number {
+    const size = Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(needed)));
+    const from = this.held === 0 ? more : this.#bytes.subarray(this.#start, this.#end);
+    if (from.length < PREFIX_BYTES) return size;
+    const whole = PREFIX_BYTES + from.readUInt32BE(1);
+    return whole < needed ? size : Math.min(size, whole);
+  }
+
+  /** What arrived is gone. */
+  drop(): void {
     this.#bytes = Buffer.alloc(0);
     this.#start = 0;
     this.#end = 0;
     this.#isBorrowed = false;
   }
-}
-
-function sizeFor(bytes: number): number {
-  return Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(bytes)));
 }
 
 /** A message with its prefix. */

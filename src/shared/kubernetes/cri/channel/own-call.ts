@@ -9,6 +9,7 @@ import { messageOf } from "../../../base/errors/thrown.js";
 import type { Connection } from "./connection.js";
 import { CODE } from "./frames/http2-errors.js";
 import { httpStatusOf, metadataOf, statusOf, statusOfReset, statusOfTrailers } from "./grpc-status.js";
+import type { HeldBytes, Holder } from "./held-bytes.js";
 import type { Field } from "./hpack/static-table.js";
 import type { Http2Stream, StreamListener } from "./http2-stream.js";
 import { MessageReader, withPrefix } from "./message-reader.js";
@@ -25,6 +26,7 @@ export interface CallHost {
   readonly clock: Clock;
   readonly fields: RequestFields;
   readonly maxMessageBytes: number;
+  readonly held: HeldBytes;
   readonly peer: string;
   readonly nextNumber: () => number;
   /** Calls `openOn` with a connection that has room, or `fail`. */
@@ -33,7 +35,7 @@ export interface CallHost {
   withdraw(call: OwnCall): void;
 }
 
-export class OwnCall implements GrpcCall, StreamListener {
+export class OwnCall implements GrpcCall, StreamListener, Holder {
   readonly #host: CallHost;
   readonly #path: string;
   readonly #number: number;
@@ -54,6 +56,8 @@ export class OwnCall implements GrpcCall, StreamListener {
   /** The reader has asked for a message that it did not get. */
   #isReading = false;
   #isPushing = false;
+  /** Bytes of the last message, until the next one is asked for: the client keeps a unary reply until the status. */
+  #passed = 0;
   /** Bytes that the stream's window lacks. */
   #owed = 0;
   #status: StatusObject | undefined;
@@ -104,7 +108,9 @@ export class OwnCall implements GrpcCall, StreamListener {
 
   startRead(): void {
     this.#isReading = true;
+    this.#passed = 0;
     this.#push();
+    this.#countHeld();
   }
 
   cancelWithStatus(code: STATUS, details: string): void {
@@ -184,6 +190,16 @@ export class OwnCall implements GrpcCall, StreamListener {
     this.#reader.push(bytes);
     this.#push();
     this.#reader.keep();
+    this.#countHeld();
+  }
+
+  endOverLimit(held: number, most: number): void {
+    const details = `Received replies that are together larger than max (${held} vs ${most})`;
+    this.#end(statusOf(STATUS.RESOURCE_EXHAUSTED, details));
+  }
+
+  #countHeld(): void {
+    this.#host.held.set(this, this.#isOver ? 0 : this.#reader.room + this.#passed);
   }
 
   onEnd(): void {
@@ -213,12 +229,14 @@ export class OwnCall implements GrpcCall, StreamListener {
       if (message !== undefined) {
         this.#isReading = false;
         this.#isPushing = true;
+        this.#passed = message.length;
         process.nextTick(() => {
           this.#isPushing = false;
           if (this.#isOver) return;
           this.#listener?.onReceiveMessage(message);
           this.#push();
           this.#finish();
+          this.#countHeld();
         });
       }
     }
@@ -264,6 +282,8 @@ export class OwnCall implements GrpcCall, StreamListener {
     // Messages that the client never reads, such as the second one of a unary call, wait until the deadline.
     if (status.code === STATUS.OK && (this.#isPushing || this.#reader.hasMessage)) return;
     this.#isOver = true;
+    this.#reader.drop();
+    this.#countHeld();
     this.#timer?.cancel();
     process.nextTick(() => this.#listener?.onReceiveStatus(status));
   }

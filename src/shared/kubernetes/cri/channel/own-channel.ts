@@ -8,6 +8,7 @@ import { messageOf } from "../../../base/errors/thrown.js";
 import { Backoff } from "../../../base/turns/backoff.js";
 import { Connection } from "./connection.js";
 import { ConnectionError } from "./frames/http2-errors.js";
+import { HeldBytes, MAX_HELD_BYTES } from "./held-bytes.js";
 import { OwnCall, type CallHost, type GrpcChannel } from "./own-call.js";
 import { RequestFields } from "./request-fields.js";
 import { StateWatchers } from "./state-watchers.js";
@@ -31,6 +32,7 @@ export interface OwnChannelOptions {
 export class OwnChannel implements GrpcChannel, CallHost {
   readonly clock: Clock;
   readonly fields = new RequestFields();
+  readonly held = new HeldBytes(MAX_HELD_BYTES);
   readonly maxMessageBytes: number;
   readonly peer: string;
   readonly #path: string;

@@ -34,18 +34,21 @@ export interface Options {
 export class TestClient {
   readonly faults: ConnectionError[] = [];
   readonly client: Client;
+  /** Undefined for the stock one. */
+  readonly own: OwnChannel | undefined;
 
   constructor(context: TestContext, name: ChannelName, path: string) {
+    if (name === "own") {
+      this.own = new OwnChannel({
+        path,
+        maxMessageBytes: MAX_MESSAGE_BYTES,
+        clock: systemClock,
+        onProtocolError: (error) => this.faults.push(error),
+      });
+    }
     const options =
-      name === "own"
-        ? {
-            channelOverride: new OwnChannel({
-              path,
-              maxMessageBytes: MAX_MESSAGE_BYTES,
-              clock: systemClock,
-              onProtocolError: (error) => this.faults.push(error),
-            }),
-          }
+      this.own !== undefined
+        ? { channelOverride: this.own }
         : {
             "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
             "grpc.default_authority": "localhost",
