@@ -2,7 +2,7 @@
 // the kubelet's, which records what it is asked.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +34,8 @@ export class ApiPort implements AsyncDisposable {
   asked: string[] = [];
   /** Paths and texts of the log's warnings. */
   warnings: string[] = [];
+  /** The kubelet's answer to a request. */
+  answer: (response: ServerResponse) => void = (response) => response.end("from the kubelet\n");
   private stop: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
@@ -64,7 +66,7 @@ export class ApiPort implements AsyncDisposable {
     const kubelet = createServer((request, response) => {
       asked.push(`${request.method ?? ""} ${request.url ?? ""}`);
       request.resume();
-      response.end("from the kubelet\n");
+      opened.answer(response);
     });
     kubelet.on("upgrade", (request, socket) => {
       asked.push(`UPGRADE ${request.url ?? ""}`);

@@ -24,6 +24,7 @@ import {
   noSuchResource,
   notFound,
   notServed,
+  tooManyRequests,
   unauthorized,
   type ApiError,
 } from "../objects/errors.js";
@@ -36,7 +37,7 @@ import type { World } from "../world.js";
 import { hasAllRights, isAllowed, refusalText, review, type IsReader } from "./access.js";
 import { MAX_BODY_BYTES, mediaType, objectBody, parseBody } from "./body.js";
 import { answerOf, perform } from "./operations.js";
-import { READER_SHARE, ReaderShare, type Place } from "./reader-share.js";
+import { READER_SHARE, READER_STREAMS, ReaderShare, type Place } from "./reader-share.js";
 import { send, sendError, sendJson, warningHeaders } from "./reply.js";
 import type { Watches } from "./watches.js";
 
@@ -77,12 +78,13 @@ export class ApiGate implements Gate {
   readonly #bodies: Bodies;
   readonly #open = new Set<Open>();
   readonly #readersBodies: Bodies;
-  readonly #share = new ReaderShare();
+  readonly #share: ReaderShare;
 
   constructor(
     private readonly options: ApiGateOptions,
     private readonly port: PortSide,
   ) {
+    this.#share = new ReaderShare(options.world.clock);
     const limits = { bytes: MAX_BODY_BYTES, atOnce: MOST_BODIES, what: "objects" };
     this.#bodies = new Bodies(options.world.clock, limits);
     const ofReaders = { ...limits, bytes: READER_BODY_BYTES, atOnce: READER_SHARE.requests };
@@ -128,9 +130,11 @@ export class ApiGate implements Gate {
     // A GET that becomes a stream acts: it needs the right to create.
     if (info.isResource && STREAMS.includes(info.subresource)) info.verb = "create";
     const user = await this.#userOf(request);
+    const share = user === undefined || hasAllRights(user) ? undefined : this.#share;
     const refuse = (error: ApiError, why: string): never => {
       const refusal = { status: error.code, why, method, path: target.path, user: user?.name };
       this.#noteRefusal(request, response, refusal);
+      this.#endAfterRefusals(share, request, response);
       throw error;
     };
     if (user === undefined) return refuse(unauthorized(), "no certificate of this node's API");
@@ -141,21 +145,28 @@ export class ApiGate implements Gate {
     }
     // What serves it sees only a later "close": a watch would go on without its client.
     if (signal.aborted) return;
-    const share = hasAllRights(user) ? undefined : this.#share;
     try {
       share?.enter(request.socket, placeOf(info), signal);
     } catch (error) {
       // Such a connection has no place among the authorised ones.
       this.port.refused(request.socket, response);
+      this.#endAfterRefusals(share, request, response);
       throw error;
     }
-    this.port.authorised(request.socket);
+    if (!this.port.authorised(request.socket, user.name, share === undefined ? undefined : READER_STREAMS)) {
+      this.port.endAfter(request.socket, response);
+      throw tooManyRequests(`${user.name} has too many connections`, 1);
+    }
     const stream = upgrade?.socket ?? response;
     const open: Open = { user, info, end: () => stream.destroy() };
     this.#open.add(open);
     signal.addEventListener("abort", () => this.#open.delete(open), { once: true });
     if (!target.isUtf8) throw noSuchResource();
     await this.#serve({ request, response, info, query, user, share, upgrade, signal });
+  }
+
+  #endAfterRefusals(share: ReaderShare | undefined, { socket }: IncomingMessage, response: ServerResponse): void {
+    if (share?.refuse(socket) === true) this.port.endAfter(socket, response);
   }
 
   #bodiesOf({ share }: Pick<Served, "share">): Bodies {
@@ -170,12 +181,15 @@ export class ApiGate implements Gate {
   }
 
   async #serve(served: Served): Promise<void> {
-    const { request, response, info, upgrade } = served;
+    const { request, response, info, share, upgrade, signal } = served;
     const resource = info.served;
+    await share?.turn();
+    if (signal.aborted) return;
     if (!info.isResource) {
       const found = info.verb === "get" ? document(info.path, request.headers.accept ?? "", DISCOVERED) : undefined;
       request.resume();
       const { body, type } = found ?? NO_PAGE;
+      share?.sending(body.length, signal);
       send(response, found === undefined ? 404 : 200, body, { "content-type": type });
       return;
     }
@@ -237,6 +251,7 @@ export class ApiGate implements Gate {
     const { code, shown, text } = METRICS.includes(resource)
       ? answerOf(await usage(world, adminSocket, info, { resource, query, signal }))
       : await perform({ world, user, info, resource, query, mediaType: type, body, warnings });
+    await share?.turn();
     share?.checkUnsent();
     const isShown = form !== "Object" && ["get", "list"].includes(info.verb);
     const sent = isShown ? inForm(form, resource, shown, query, world.clock.now()) : text();

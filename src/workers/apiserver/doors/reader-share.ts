@@ -1,8 +1,10 @@
-// What all readers together may hold at once: connections, requests, watches, logs, and bytes of responses that they
-// have not read. The rest is left to administrators and the kubelet.
+// What all readers together may hold at once: connections, requests, watches, logs, bytes of responses that they have
+// not read, and time of the thread. The rest is left to administrators and the kubelet.
 // Invariant: a place is given back when its request, or its connection, has ended.
 
 import type { Socket } from "node:net";
+import type { Clock } from "../../../shared/base/clock/clock.js";
+import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { tooManyRequests } from "../objects/errors.js";
 
 export const READER_SHARE = {
@@ -20,12 +22,38 @@ export const READER_SHARE = {
 
 export type Place = "requests" | "watches" | "logs";
 
-const COUNTED = Symbol("nodelet.apiserver.reader");
+/** Requests of one HTTP/2 connection at once. Every one costs time before it is refused. */
+export const READER_STREAMS = 16;
+/** Refused requests of one connection, which closes with the last. */
+export const READER_REFUSALS = 16;
 
-type Connection = Pick<Socket, "once" | "destroyed"> & { [COUNTED]?: boolean };
+const COUNTED = Symbol("nodelet.apiserver.reader");
+const REFUSED = Symbol("nodelet.apiserver.refused");
+
+type Connection = Pick<Socket, "once" | "destroyed"> & { [COUNTED]?: boolean; [REFUSED]?: number };
 
 export class ReaderShare {
   readonly #held = { connections: 0, requests: 0, watches: 0, logs: 0, unsent: 0 };
+  readonly #loop: LoopShare;
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#loop = new LoopShare(clock);
+  }
+
+  /**
+   * Await it directly before the work for a request: the requests of others are served in between, however many readers
+   * send lists.
+   */
+  turn(): Promise<void> {
+    return this.#loop.turn();
+  }
+
+  /** A request of this connection was refused. @returns whether its connection is to be closed */
+  refuse(socket: Connection): boolean {
+    const refused = (socket[REFUSED] ?? 0) + 1;
+    socket[REFUSED] = refused;
+    return refused >= READER_REFUSALS;
+  }
 
   /**
    * @param ended when the client has its response, or is gone

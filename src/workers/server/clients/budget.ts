@@ -1,6 +1,7 @@
 // Limit of connections on one listener, and the choice of the connection to close above it. A connection is
 // unauthorised until one of its requests was authorised.
-// Invariant: unauthorised connections never keep an authorised client out; a new connection ends the oldest of them.
+// Invariants: unauthorised connections never keep an authorised client out; a new connection ends the oldest of them.
+// The connections of one authorised user never keep another one out.
 
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
@@ -13,6 +14,8 @@ export interface BudgetLimits {
   unauthorised: number;
   /** Unauthorised connections from one IPv4 address or one IPv6 /64 network. */
   unauthorisedPerAddress: number;
+  /** Connections of one user with an authorised request. */
+  authorisedPerUser: number;
   /** Unauthorised connections with a verified certificate, which have a budget of their own. */
   identified: number;
   /** An unauthorised connection ends after this time, milliseconds; Infinity: never. */
@@ -28,6 +31,8 @@ interface Entry {
   readonly address: string;
   readonly since: number;
   kind: Kind;
+  /** Whose request was authorised first. */
+  user: string | undefined;
   refusals: number;
 }
 
@@ -37,6 +42,8 @@ export class ConnectionBudget {
   private readonly unauthorised = new Set<Entry>();
   private readonly identified = new Set<Entry>();
   private readonly byAddress = new Map<string, Set<Entry>>();
+  /** Number of authorised connections. */
+  private readonly byUser = new Map<string, number>();
   private timer: Timer | undefined;
 
   constructor(
@@ -63,6 +70,7 @@ export class ConnectionBudget {
       address: networkOf(socket.remoteAddress),
       since: this.clock.monotonic(),
       kind: "unauthorised",
+      user: undefined,
       refusals: 0,
     };
     this.entries.set(key, entry);
@@ -70,6 +78,7 @@ export class ConnectionBudget {
     socket.once("close", () => {
       if (this.entries.get(key) === entry) this.entries.delete(key);
       this.leave(entry);
+      this.forgetUser(entry);
     });
     const { unauthorisedMs } = this.limits;
     if (unauthorisedMs < Infinity) this.timer ??= this.clock.every(unauthorisedMs / 4, () => this.endOld()).unref();
@@ -86,12 +95,20 @@ export class ConnectionBudget {
     if (this.identified.size > this.limits.identified) this.end(first(this.identified));
   }
 
-  /** One of its requests was authorised: it counts for the total only. */
-  authorise(socket: Socket): void {
+  /**
+   * One of its requests was authorised: it counts for the total, and for its user. @returns false if the user has too
+   * many: the connection stays unauthorised, and is to be closed
+   */
+  authorise(socket: Socket, user: string): boolean {
     const entry = this.entryOf(socket);
-    if (entry === undefined) return;
+    if (entry === undefined || entry.kind === "authorised") return true;
+    const others = this.byUser.get(user) ?? 0;
+    if (others >= this.limits.authorisedPerUser) return false;
+    this.byUser.set(user, others + 1);
     this.leave(entry);
     entry.kind = "authorised";
+    entry.user = user;
+    return true;
   }
 
   /** One of its requests was refused. @returns whether its connection is to be closed */
@@ -150,6 +167,13 @@ export class ConnectionBudget {
     const neighbours = this.byAddress.get(entry.address);
     neighbours?.delete(entry);
     if (neighbours?.size === 0) this.byAddress.delete(entry.address);
+  }
+
+  private forgetUser({ user }: Entry): void {
+    if (user === undefined) return;
+    const others = (this.byUser.get(user) ?? 0) - 1;
+    if (others > 0) this.byUser.set(user, others);
+    else this.byUser.delete(user);
   }
 
   private entryOf(socket: Socket): Entry | undefined {

@@ -3,7 +3,6 @@
 // Invariant: a refused request costs little (no route, no runtime, no body read) and has its own line in the log.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
@@ -12,8 +11,6 @@ import { authenticate, type AuthenticatorOptions } from "../auth/authenticator.j
 import type { Authorizer } from "../auth/authorizer.js";
 import { bearerToken } from "../auth/bearer.js";
 import type { ServerAuthMetrics } from "../auth/metrics.js";
-import type { Peers } from "../auth/peers.js";
-import type { Refusals } from "../auth/refusals.js";
 import { TooManyReviewsError } from "../auth/review-turns.js";
 import { ANONYMOUS } from "../auth/user.js";
 import { networkOf } from "../clients/network.js";
@@ -24,22 +21,17 @@ import { isServedByNone } from "../http/paths.js";
 import { replyError, replyPlain } from "../http/reply.js";
 import type { Router } from "../http/router.js";
 import type { HttpMetrics } from "../metrics/http-metrics.js";
+import type { PortSide } from "./secure-port.js";
 
 /** More than any route reads but the manifest API, which has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
-export interface GuardOptions {
+export interface GuardOptions extends PortSide {
   authenticator: AuthenticatorOptions;
   authorizer: Authorizer;
-  refusals: Refusals;
   http: HttpMetrics;
-  peers: Peers;
   metrics: ServerAuthMetrics;
   clock: Clock;
-  /** A request of this connection may pass. */
-  authorised(socket: Socket): void;
-  /** A request of this connection may not pass; the response is not sent yet. */
-  refused(socket: Socket, response: ServerResponse): void;
   /** Finds the route of a request, which is authorised and then called. */
   router: Pick<Router, "callOf" | "answer">;
 }
@@ -66,11 +58,15 @@ export class Guard {
     }
     this.pass(request, response, call)
       .then(
-        (passed) => {
+        (user) => {
           // A route sees only a later "close". It would serve a client that disconnected during the review for ever.
-          if (!passed || gone) return;
+          if (user === undefined || gone) return;
           faultPoint("http-route");
-          this.options.authorised(request.socket);
+          if (!this.options.authorised(request.socket, user)) {
+            this.options.endAfter(request.socket, response);
+            replyError(response, 429, `${user} has too many connections`, { "Retry-After": "1" });
+            return;
+          }
           router.answer(request, response, call, upgrade);
         },
         (error: unknown) => {
@@ -89,7 +85,8 @@ export class Guard {
     this.noteRefusal(request, response, { status: 400, why, method, path: url });
   };
 
-  private async pass(request: IncomingMessage, response: ServerResponse, call: Call): Promise<boolean> {
+  /** The user who may make the call; undefined: the call was refused. */
+  private async pass(request: IncomingMessage, response: ServerResponse, call: Call): Promise<string | undefined> {
     const { authenticator, authorizer, clock } = this.options;
     const path = authorisedPath(call);
     // Do not wait for the rest of a request body after the response was sent.
@@ -100,10 +97,10 @@ export class Guard {
     }
     const network = networkOf(request.socket.remoteAddress);
     const who = await authenticate({ certificate, token: bearerToken(request.headers), network }, authenticator);
-    const refuse = (status: number, text: string, why: string, user?: string): false => {
+    const refuse = (status: number, text: string, why: string, user?: string): string | undefined => {
       this.noteRefusal(request, response, { status, why, method: call.method, path: call.target.path, user });
       replyPlain(response, status, text);
-      return false;
+      return undefined;
     };
     if (who.kind === "refused") return refuse(401, "Unauthorized", who.why);
     if (isManifestPath(path) && who.user === ANONYMOUS)
@@ -125,7 +122,7 @@ export class Guard {
     }
     if (!isManifestPath(path) && Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES)
       return refuse(413, "Request Entity Too Large", `a body of more than ${MAX_BODY_BYTES} bytes`, user);
-    return true;
+    return user;
   }
 
   /** Before the response. */

@@ -36,6 +36,8 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLi
   unauthorisedProcessorMs: number;
   /** Processor time of all unauthorised connections together until the other work of the thread gets as much time. */
   unauthorisedBatchMs: number;
+  /** HTTP/2 requests in progress of a client with a verified certificate, before one was authorised. */
+  identifiedStreams: number;
   /** Exec, attach and port-forward at once: more than people and their tools open. */
   streams: number;
   /** Clients that follow logs at once. */
@@ -46,6 +48,12 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLi
    */
   followerWatches: number;
 }
+/**
+ * Concurrent HTTP/2 streams of a connection with an authorised request or a verified certificate: Go's limit, which API
+ * servers know.
+ */
+const MAX_STREAMS = 250;
+
 export const CONNECTION_LIMITS: ConnectionLimits = {
   handshakeMs: 10_000,
   headersMs: 10_000,
@@ -54,6 +62,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   lingerMs: 1000,
   // The API server, followers of logs, streams.
   connections: 1024,
+  // A scraper that leaks connections, or a reader, leaves as many to the API server and to operators.
+  authorisedPerUser: 512,
   unauthorised: 256,
   unauthorisedPerAddress: 64,
   identified: 128,
@@ -64,6 +74,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A handshake with the largest chain takes 20 ms, and 16 refused requests the same.
   unauthorisedProcessorMs: 250,
   unauthorisedBatchMs: 10,
+  identifiedStreams: MAX_STREAMS,
   streams: 256,
   followers: 256,
   followerWatches: 64,
@@ -78,11 +89,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A tenth of the thread's time: with an RSA key a handshake takes 2 ms.
   spareHandshakesPerSecond: 50,
 };
-/**
- * Concurrent HTTP/2 streams of a connection with an authorised request or a verified certificate: Go's limit, which API
- * servers know.
- */
-const MAX_STREAMS = 250;
 /** Concurrent HTTP/2 streams of an unauthenticated connection; equals the pipeline limit of HTTP/1.1. */
 const UNAUTHORISED_STREAMS = 16;
 /**
@@ -155,7 +161,7 @@ export class HttpsServer implements Bindable {
     });
     this.http2 = {
       unauthorised: new Http2Side(options, UNAUTHORISED_HEADER_BYTES, UNAUTHORISED_STREAMS),
-      identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
+      identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, limits.identifiedStreams),
     };
     const serveHttp1 = takeListener(this.server, "secureConnection");
     const onSecured = (socket: TLSSocket): void => this.onSecured(socket, serveHttp1);
@@ -173,17 +179,25 @@ export class HttpsServer implements Bindable {
     this.server.setSecureContext(context);
   }
 
-  /** A request of this connection was authorised. */
-  authorised(socket: Socket): void {
-    this.budget.authorise(socket);
+  /**
+   * A request of this connection was authorised. @param streams HTTP/2 requests that it may have in progress @returns
+   * false if its user has too many connections already
+   */
+  authorised(socket: Socket, user: string, streams = MAX_STREAMS): boolean {
+    if (!this.budget.authorise(socket, user)) return false;
     this.gates.release(socket);
     this.handshakes.authorise(socket.remoteAddress);
-    http2ConnectionOf(socket)?.allowStreams(MAX_STREAMS);
+    http2ConnectionOf(socket)?.allowStreams(streams);
+    return true;
   }
 
   /** A request of this connection is refused with this response, which is not sent yet. */
   refused(socket: Socket, response: ServerResponse): void {
-    if (!this.budget.refuse(socket)) return;
+    if (this.budget.refuse(socket)) this.endAfter(socket, response);
+  }
+
+  /** The connection closes after this response, which is not sent yet. */
+  endAfter(socket: Socket, response: ServerResponse): void {
     const http2 = http2ConnectionOf(socket);
     if (http2 === undefined) response.shouldKeepAlive = false;
     else http2.close();

@@ -27,6 +27,7 @@ const PLAIN_LIMITS: BudgetLimits = {
   connections: 512,
   unauthorised: 512,
   unauthorisedPerAddress: 256,
+  authorisedPerUser: 0,
   identified: 0,
   unauthorisedMs: Infinity,
   refusals: Infinity,

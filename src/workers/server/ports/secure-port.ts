@@ -22,10 +22,15 @@ import { WatchedFiles } from "./tls/watched-files.js";
 export interface PortSide {
   readonly peers: Peers;
   readonly refusals: Refusals;
-  /** A request of this connection may pass. */
-  authorised(socket: Socket): void;
+  /**
+   * A request of this connection may pass. False: its user has too many connections, and it may not. `streams`: HTTP/2
+   * requests in progress, if fewer than usual.
+   */
+  authorised(socket: Socket, user: string, streams?: number): boolean;
   /** A request of this connection may not pass; the response is not sent yet. */
   refused(socket: Socket, response: ServerResponse): void;
+  /** The connection closes after this response, which is not sent yet. */
+  endAfter(socket: Socket, response: ServerResponse): void;
 }
 
 /** Decides on each request, and has it served. */
@@ -63,8 +68,9 @@ export class SecurePort {
     this.gate = options.gate({
       peers: this.peers,
       refusals: this.refusals,
-      authorised: (socket) => this.server?.authorised(socket),
+      authorised: (socket, user, streams) => this.server?.authorised(socket, user, streams) ?? true,
       refused: (socket, response) => this.server?.refused(socket, response),
+      endAfter: (socket, response) => this.server?.endAfter(socket, response),
     });
   }
 

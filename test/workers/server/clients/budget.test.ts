@@ -11,6 +11,7 @@ const LIMITS: BudgetLimits = {
   connections: 6,
   unauthorised: 4,
   unauthorisedPerAddress: 2,
+  authorisedPerUser: 6,
   identified: 1,
   unauthorisedMs: 60_000,
   refusals: 3,
@@ -41,9 +42,12 @@ class World {
     this.budget.admit(wire as unknown as Socket);
     return wire;
   }
-  authorise(wire: Wire): Wire {
-    this.budget.authorise(wire as unknown as Socket);
+  authorise(wire: Wire, user = "operator"): Wire {
+    equal(this.mayEnter(wire, user), true);
     return wire;
+  }
+  mayEnter(wire: Wire, user: string): boolean {
+    return this.budget.authorise(wire as unknown as Socket, user);
   }
 }
 
@@ -99,4 +103,22 @@ test("an unauthorised connection closes with its last refused request, an author
   const [unknown, mine] = [world.open("10.0.0.1"), world.authorise(world.open("10.0.0.1"))];
   deepEqual([refuse(unknown), refuse(unknown), refuse(unknown)], [false, false, true]);
   deepEqual([refuse(mine), refuse(mine), refuse(mine), refuse(mine)], [false, false, false, false]);
+});
+
+test("one user's authorised connections are bounded, and leave the others to other users", () => {
+  const world = new World({ authorisedPerUser: 2 });
+  const [a, b, c] = ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map((address) => world.open(address));
+  deepEqual(
+    [a!, b!, c!].map((wire) => world.mayEnter(wire, "scraper")),
+    [true, true, false],
+  );
+  equal(world.mayEnter(a!, "scraper"), true, "a connection that is authorised stays so");
+  equal(world.mayEnter(world.open("10.0.0.1"), "operator"), true);
+  a!.destroy();
+  equal(world.mayEnter(c!, "scraper"), true, "the place of a connection that ended is free");
+  c!.destroy();
+  c!.destroy();
+  b!.destroy();
+  const later = [1, 2, 3].map(() => world.mayEnter(world.open("10.0.0.9"), "scraper"));
+  deepEqual(later, [true, true, false]);
 });

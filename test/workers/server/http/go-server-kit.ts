@@ -64,6 +64,7 @@ export class GoPorts {
         connections: 4096,
         unauthorised: 4096,
         unauthorisedPerAddress: 4096,
+        authorisedPerUser: 4096,
         unauthorisedMs: Infinity,
         headersMs: 60_000,
       },
