@@ -9,7 +9,6 @@ import { CONNECTION_LIMITS } from "../server/ports/https-server.js";
 import { onlyOwnHost } from "../server/ports/own-host.js";
 import { SecurePort } from "../server/ports/secure-port.js";
 import { ApiGate } from "./doors/gate.js";
-import { READER_STREAMS } from "./doors/reader-share.js";
 import { Watches } from "./doors/watches.js";
 import { expireEvents, furnish } from "./furnish.js";
 import { HandEdits } from "./hand-edits.js";
@@ -51,7 +50,7 @@ export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, ApiSer
       gate = new ApiGate({ world, watches, adminSocket, isReader: readers.isReader, log }, side);
       return { handle: onlyOwnHost([nodeName, hostname()], gate.handle), onMalformed: gate.onMalformed };
     },
-    limits: { ...CONNECTION_LIMITS, identifiedStreams: READER_STREAMS },
+    limits: CONNECTION_LIMITS,
     clock,
     log,
   });

@@ -104,12 +104,13 @@ describe("readers of the API", () => {
     });
   });
 
-  test("lose a connection with its last refused request; an administrator does not", async () => {
+  test("lose a connection with its last refused request; an administrator does not", { timeout: 60_000 }, async () => {
     const ask = "GET /api/v1/namespaces/default/secrets/none HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const last = ask.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     const count = (text: string, status: number): number => text.split(`HTTP/1.1 ${status} `).length - 1;
-    const ofReader = await api.raw(ask.repeat(READER_REFUSALS + 1), reader);
-    equal(count(ofReader, 403), READER_REFUSALS);
+    // The first request is authorised. The server closes the connection.
+    const ofReader = await api.raw(ask.replace("/secrets/none", "/pods/web") + ask.repeat(READER_REFUSALS), reader);
+    deepEqual([count(ofReader, 200), count(ofReader, 403)], [1, READER_REFUSALS]);
     const ofAdmin = await api.raw(ask.repeat(READER_REFUSALS) + last, admin);
     equal(count(ofAdmin, 404), READER_REFUSALS + 1);
   });

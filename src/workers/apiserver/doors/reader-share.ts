@@ -22,7 +22,10 @@ export const READER_SHARE = {
 
 export type Place = "requests" | "watches" | "logs";
 
-/** Requests of one HTTP/2 connection at once. Every one costs time before it is refused. */
+/**
+ * Requests of one HTTP/2 connection at once, after its first: every one costs time before it is refused. Those before
+ * are bounded by the processor time of clients without an authorised request (docs/adr/0074).
+ */
 export const READER_STREAMS = 16;
 /** Refused requests of one connection, which closes with the last. */
 export const READER_REFUSALS = 16;

@@ -36,8 +36,6 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLi
   unauthorisedProcessorMs: number;
   /** Processor time of all unauthorised connections together until the other work of the thread gets as much time. */
   unauthorisedBatchMs: number;
-  /** HTTP/2 requests in progress of a client with a verified certificate, before one was authorised. */
-  identifiedStreams: number;
   /** Exec, attach and port-forward at once: more than people and their tools open. */
   streams: number;
   /** Clients that follow logs at once. */
@@ -48,12 +46,6 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLi
    */
   followerWatches: number;
 }
-/**
- * Concurrent HTTP/2 streams of a connection with an authorised request or a verified certificate: Go's limit, which API
- * servers know.
- */
-const MAX_STREAMS = 250;
-
 export const CONNECTION_LIMITS: ConnectionLimits = {
   handshakeMs: 10_000,
   headersMs: 10_000,
@@ -74,7 +66,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A handshake with the largest chain takes 20 ms, and 16 refused requests the same.
   unauthorisedProcessorMs: 250,
   unauthorisedBatchMs: 10,
-  identifiedStreams: MAX_STREAMS,
   streams: 256,
   followers: 256,
   followerWatches: 64,
@@ -89,6 +80,11 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A tenth of the thread's time: with an RSA key a handshake takes 2 ms.
   spareHandshakesPerSecond: 50,
 };
+/**
+ * Concurrent HTTP/2 streams of a connection with an authorised request or a verified certificate: Go's limit, which API
+ * servers know.
+ */
+const MAX_STREAMS = 250;
 /** Concurrent HTTP/2 streams of an unauthenticated connection; equals the pipeline limit of HTTP/1.1. */
 const UNAUTHORISED_STREAMS = 16;
 /**
@@ -161,7 +157,7 @@ export class HttpsServer implements Bindable {
     });
     this.http2 = {
       unauthorised: new Http2Side(options, UNAUTHORISED_HEADER_BYTES, UNAUTHORISED_STREAMS),
-      identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, limits.identifiedStreams),
+      identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
     };
     const serveHttp1 = takeListener(this.server, "secureConnection");
     const onSecured = (socket: TLSSocket): void => this.onSecured(socket, serveHttp1);
