@@ -69,3 +69,5 @@ export const MANIFEST_CALL_MS = 120_000;
 export const MANIFEST_BODY_LIMIT = 10 * 1024 * 1024;
 /** Most submitted manifests of one node. */
 export const MANIFESTS_LIMIT = 1000;
+/** Bytes of all of them together; and of the files in the folder of manifests. */
+export const MANIFESTS_BYTES = 32 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { LONGEST_FILE, LONGEST_VALUE } from "../../../src/main/containers/runtim
 import { MAX_SUBSTITUTED } from "../../../src/main/model/expand.js";
 import { MANIFEST_LIMIT } from "../../../src/main/pods/sources/decode-job.js";
 import { TAIL_BYTES } from "../../../src/main/pods/status/output-tail.js";
-import { MANIFESTS_LIMIT } from "../../../src/shared/contracts/manifests.js";
+import { MANIFESTS_BYTES, MANIFESTS_LIMIT } from "../../../src/shared/contracts/manifests.js";
 import { OUTPUT_LIMIT_BYTES } from "../../../src/shared/contracts/prober.js";
 import { MOST_ENTRIES, MOST_NAMES } from "../../../src/shared/io/fs/untrusted-folder.js";
 import { MAX_TRAILER } from "../../../src/shared/io/http/chunks.js";
@@ -37,6 +37,15 @@ export const POD_LIMITS: LimitRows = {
       beyond: "the file is refused, and its last valid pod stays",
       reason: "upstream's limit",
       upstream: "the same",
+    },
+    {
+      of: ["src/shared/contracts/manifests.ts", "MANIFESTS_BYTES"],
+      value: MANIFESTS_BYTES,
+      unit: "bytes",
+      what: "manifest files together; manifests of the manifest API together",
+      beyond: "the file is refused until another one goes; 403",
+      reason: "main keeps the definitions of static pods (docs/adr/0108)",
+      upstream: "none",
     },
     {
       of: ["src/workers/tasks/manifest/parse-text.ts", "DEPTH_LIMIT"],

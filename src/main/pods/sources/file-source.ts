@@ -15,6 +15,7 @@ import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
+import { ManifestRoom } from "./manifest-room.js";
 import { ManifestSet } from "./manifest-set.js";
 import { unreadable, type ManifestState, type Refusal } from "./manifest-state.js";
 import type { PodChanges } from "./pod-changes.js";
@@ -42,6 +43,8 @@ export class FileSource {
   private readonly removals = new RemovalWatch((name) => this.onRemoved(name));
   private readonly abort = new AbortController();
   private readonly examinations = new Set<Promise<void>>();
+  private readonly room = new ManifestRoom();
+  private hasReserved = false;
   private folder: string;
   /** Set when the path is a single file. */
   private only: string | undefined;
@@ -147,6 +150,7 @@ export class FileSource {
 
   private async scan(): Promise<void> {
     await this.locate();
+    await this.reserveOnce();
     await this.watch.check();
     const names = await this.list();
     if (names === undefined) return;
@@ -155,6 +159,14 @@ export class FileSource {
     for (const name of names) this.examine(name);
     this.set.onScanned();
     if (!this.isStopped()) this.removals.watch(this.folder);
+  }
+
+  /** Before any file is read, also one of which the watch tells. */
+  private async reserveOnce(): Promise<void> {
+    if (this.hasReserved) return;
+    const names = await this.list();
+    await this.room.reserve((names ?? []).map((name) => this.pathOf(name)));
+    this.hasReserved = names !== undefined;
   }
 
   /** Finds out whether the path is a folder or one file; a missing path keeps its last kind. */
@@ -207,6 +219,7 @@ export class FileSource {
         clock,
         log,
         set: this.set,
+        room: this.room,
       });
       this.set.files.set(name, file);
     }

@@ -6,13 +6,16 @@
 //            │  settled    │
 //            └──▶ broken ──┘   reported once per content; the last good pods stay as long as the file exists
 //
-// Always holds: one examination at a time; the same content is decoded and reported once; a removed file has no pods.
+// Always holds: one examination at a time; the same content is decoded and reported once; a removed file has no pods. A
+// content that is too large beside the other files is refused, and tried again with each scan.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
+import { MANIFESTS_BYTES } from "../../../shared/contracts/manifests.js";
 import { ManifestError, warningText, type ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeInPool, LATE_TRIES, type DecodeOptions } from "./decode-job.js";
+import type { ManifestRoom } from "./manifest-room.js";
 import type { ManifestSet } from "./manifest-set.js";
 import { refusalOf, unreadable, warningProblems, type ManifestState, type Refusal } from "./manifest-state.js";
 import { currentSignature, readManifest, type FileSignature, type ReadOutcome } from "./read-manifest.js";
@@ -31,6 +34,7 @@ export interface ManifestFileOptions {
   clock: Clock;
   log: Logger;
   set: Pick<ManifestSet<ManifestFile>, "changed">;
+  room: Pick<ManifestRoom, "takes" | "of" | "releases">;
 }
 
 export class ManifestFile {
@@ -132,6 +136,7 @@ export class ManifestFile {
 
   private forget(): void {
     this.release();
+    this.options.room.releases(this.options.path);
     this.signature = undefined;
     this.bytes = undefined;
     this.refused = undefined;
@@ -139,10 +144,11 @@ export class ManifestFile {
     this.setPods([]);
   }
 
-  private refuse(signature: FileSignature, reason: string): void {
+  private refuse(signature: FileSignature, reason: string, again = false): void {
     this.release();
-    this.signature = signature;
+    this.signature = again ? undefined : signature;
     this.bytes = undefined;
+    if (this.pods.length === 0) this.options.room.releases(this.options.path);
     const violation = { field: "", reason: "forbidden", allowed: reason, line: 0, column: 0 } as const;
     const { clock, path } = this.options;
     const refusal = unreadable(reason, clock.now());
@@ -151,7 +157,7 @@ export class ManifestFile {
   }
 
   private async content({ signature, bytes, mtimeMs }: Extract<ReadOutcome, { kind: "content" }>): Promise<void> {
-    const { path, decode, clock } = this.options;
+    const { path, decode, clock, room } = this.options;
     if (this.bytes?.equals(bytes) === true) {
       this.release();
       this.signature = signature;
@@ -169,6 +175,11 @@ export class ManifestFile {
         return;
       }
     }
+    const before = room.of(path);
+    if (!room.takes(path, bytes.length)) {
+      this.refuse(signature, `the files of its folder may have ${MANIFESTS_BYTES / 2 ** 20} MiB together`, true);
+      return;
+    }
     const decoded = await decodeInPool({ kind: "file", path }, bytes, decode, this.lateTries);
     if ((await currentSignature(path)) !== signature) {
       // It changed while it was read: the decoded text may be neither the old nor the new version.
@@ -179,6 +190,7 @@ export class ManifestFile {
       this.accept(signature, kept, decoded.pods, decoded.warnings);
       return;
     }
+    room.takes(path, before);
     if (decoded.late === true && !this.settled && this.lateTries < LATE_TRIES - 1) {
       // After a restart the file's pod may be running: a busy machine must not count as a file without pods.
       this.lateTries++;

@@ -9,6 +9,7 @@ import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { KeyedSerializer } from "../../../../shared/base/turns/keyed-serializer.js";
 import {
+  MANIFESTS_BYTES,
   MANIFESTS_LIMIT,
   type KeptManifest,
   type ManifestCall,
@@ -227,6 +228,7 @@ export class SubmittedSource {
     });
     for (const entry of written) after.set(keyOf(entry), entry);
     checkUids(after.values());
+    checkSize(after.values());
     const sentences = this.warn(warnings);
     const created = written.some((entry) => !this.entries.has(keyOf(entry)));
     if (dryRun) return this.reply(written, { created, warnings: sentences });
@@ -377,6 +379,15 @@ function checkUids(entries: Iterable<Entry>): void {
     }
     seen.set(uid, entry);
   }
+}
+
+/** Throws RefusedError. Main keeps them all, and each list of them is one message between threads. */
+function checkSize(entries: Iterable<Entry>): void {
+  let bytes = 0;
+  for (const { metadata, spec } of entries) bytes += metadata.length + spec.length;
+  if (bytes <= MANIFESTS_BYTES) return;
+  const message = `the manifests of a node have at most ${MANIFESTS_BYTES / 2 ** 20} MiB together: delete some`;
+  throw new RefusedError({ code: 403, reason: "Forbidden", message });
 }
 
 /** Rejects with the signal's reason if it aborts first. */

@@ -264,3 +264,15 @@ test("a disk that cannot be written keeps the old set", async (t) => {
   assert.ok(!reply.ok && reply.refusal.code === 500);
   assert.deepEqual(broken.sets, [[]]);
 });
+
+test("manifests beyond their sum are refused, and deleting one makes room", { timeout: 120_000 }, async (t) => {
+  const one = await kit(t);
+  const large = (name: string): string => manifest(name, `args: [${"x".repeat(9 * 2 ** 20)}]`);
+  for (const name of ["a", "b", "c"]) assert.equal(code(await one.post(large(name))), 200);
+  const refused = await one.post(large("d"));
+  assert.ok(!refused.ok && refused.refusal.code === 403);
+  assert.match(refused.refusal.message, /at most 32 MiB together: delete some/);
+  assert.deepEqual((await one.names()).length, 3);
+  assert.equal(code(await one.source.handle({ op: "delete", of: { namespace: "default", name: "a" }, condition: {}, dryRun: false })), 200);
+  assert.equal(code(await one.post(large("d"))), 200);
+});
