@@ -1,9 +1,12 @@
 // The manifest API over HTTP (docs/manifest-api.md). One object for all ports. Loaded with the first request.
+// Invariant: main makes one list of all manifests at a time, and one answer with a single one, for any number of clients.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+import { KeyedSerializer } from "../../../../shared/base/turns/keyed-serializer.js";
+import { sharedRead } from "../../../../shared/base/turns/shared-read.js";
 import {
   MANIFEST_BODY_LIMIT,
   type Condition,
@@ -37,12 +40,15 @@ type Done = Extract<ManifestReply, { ok: true }>;
 export class ManifestAnswers {
   private readonly bodies: Bodies;
   private readonly watches: ManifestWatches;
+  private readonly listAll: () => Promise<ManifestReply>;
+  private readonly single = new KeyedSerializer();
 
   constructor(private readonly deps: ManifestAnswerDeps) {
     const { pods, clock } = deps;
     this.bodies = new Bodies(clock, { bytes: MANIFEST_BODY_LIMIT, atOnce: 4, what: "manifests" });
+    this.listAll = sharedRead(() => deps.call({ op: "list" }));
     const list = async (): Promise<KeptManifest[]> => {
-      const reply = await deps.call({ op: "list" });
+      const reply = await this.listAll();
       if (!reply.ok) throw new Error(reply.refusal.message);
       return reply.manifests;
     };
@@ -151,7 +157,10 @@ export class ManifestAnswers {
   }
 
   private async get(request: IncomingMessage, response: ServerResponse, of?: ManifestName): Promise<void> {
-    const reply = await this.deps.call({ op: "list", of });
+    const reply =
+      of === undefined
+        ? await this.listAll()
+        : await this.single.run("get", () => this.deps.call({ op: "list", of }));
     if (!reply.ok) {
       replyStatus(response, reply.refusal);
       return;
