@@ -1,6 +1,6 @@
 // Limits that an operator, a client or a program of the node can meet. The values are those of the code.
 
-import { SIZE_LIMIT as READ_CONFIG_SIZE_LIMIT } from "../../../src/main/command/config/read-config.js";
+import { SIZE_LIMIT as CONFIG_SIZE_LIMIT, SUM_LIMIT } from "../../../src/main/command/config/size-limits.js";
 import { SIZE_LIMIT as LOAD_CONFIG_SIZE_LIMIT } from "../../../src/main/containers/images/credential-providers/load-config.js";
 import { CREDENTIALS_FILE_LIMIT } from "../../../src/main/containers/images/keyring/node-files.js";
 import { MAX_WATCHERS } from "../../../src/main/node/pods-api/server.js";
@@ -9,6 +9,7 @@ import { MAX_SUM_BYTES } from "../../../src/main/pods/sync/pod-records.js";
 import { MAX_DEVICES as DECODE_DEVICES_MAX_DEVICES } from "../../../src/main/resources/devices/decode-devices.js";
 import { MAX_DEVICES as DEVICE_HEALTH_MAX_DEVICES } from "../../../src/main/resources/dra/device-health.js";
 import { MAX_REPORT_BYTES } from "../../../src/main/resources/dra/driver-client.js";
+import { MAX_ENTRIES } from "../../../src/main/process/unix/command-io.js";
 import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
@@ -18,9 +19,11 @@ import { LINE_LIMIT } from "../../../src/shared/kubernetes/api/client/call/line-
 import { LIST_LIMIT } from "../../../src/shared/kubernetes/api/client/call/list.js";
 import { OBJECT_LIMIT } from "../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
+import { MAX_FIELDS, MAX_LIST_BYTES as MAX_STREAMED_BYTES } from "../../../src/shared/kubernetes/cri/bounded-reply.js";
 import { MAX_MESSAGE_BYTES } from "../../../src/shared/kubernetes/cri/channel.js";
 import { MAX_BLOCK_BYTES, MAX_CONTINUATIONS } from "../../../src/shared/kubernetes/cri/channel/block-reader.js";
 import { MAX_UNSENT_BYTES } from "../../../src/shared/kubernetes/cri/channel/connection.js";
+import { MAX_HELD_BYTES } from "../../../src/shared/kubernetes/cri/channel/held-bytes.js";
 import { MAX_LIST_BYTES } from "../../../src/shared/kubernetes/cri/channel/hpack/decoder.js";
 import { MAX_IDLE_FRAMES } from "../../../src/shared/kubernetes/cri/channel/idle-frames.js";
 import { MAX_ITEMS } from "../../../src/shared/kubernetes/cri/streamed-lists.js";
@@ -169,6 +172,15 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
+      of: ["src/workers/server/ports/https-server.ts", "CONNECTION_LIMITS"],
+      value: CONNECTION_LIMITS.authorisedPerUser,
+      unit: "connections",
+      what: "those of one user with an authorised request",
+      beyond: "429, and the connection closes",
+      reason: "a scraper that leaks connections keeps no other user out",
+      upstream: "none",
+    },
+    {
       of: ["src/shared/io/http/server/request-reader.ts", "MAX_HEAD_BYTES"],
       value: MAX_HEAD_BYTES,
       unit: "bytes",
@@ -252,6 +264,24 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "the same",
     },
     {
+      of: ["src/shared/kubernetes/cri/channel/held-bytes.ts", "MAX_HELD_BYTES"],
+      value: MAX_HELD_BYTES,
+      unit: "bytes",
+      what: "replies of all calls to the runtime that nobody has read to their end",
+      beyond: "the call that holds most fails",
+      reason: "three of the largest messages; the runtime may answer any number of calls (docs/adr/0106)",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/kubernetes/cri/bounded-reply.ts", "MAX_FIELDS"],
+      value: MAX_FIELDS,
+      unit: "fields",
+      what: "a message of the runtime above 256 KiB, at every depth",
+      beyond: "the call fails; a list comes pod by pod",
+      reason: "each becomes an object, and an empty one has two bytes",
+      upstream: "none",
+    },
+    {
       of: ["src/shared/kubernetes/cri/channel/hpack/decoder.ts", "MAX_LIST_BYTES"],
       value: MAX_LIST_BYTES,
       unit: "bytes",
@@ -303,6 +333,15 @@ export const NODE_LIMITS: LimitRows = {
       what: "a list that the runtime streams",
       beyond: "the call fails",
       reason: "a stream must end",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/kubernetes/cri/bounded-reply.ts", "MAX_LIST_BYTES"],
+      value: MAX_STREAMED_BYTES,
+      unit: "bytes",
+      what: "the same, all its parts together",
+      beyond: "the call fails; the list comes pod by pod",
+      reason: "it is held in memory",
       upstream: "none",
     },
     {
@@ -380,12 +419,30 @@ export const NODE_LIMITS: LimitRows = {
   ],
   "Files of the node": [
     {
-      of: ["src/main/command/config/read-config.ts", "SIZE_LIMIT"],
-      value: READ_CONFIG_SIZE_LIMIT,
+      of: ["src/main/command/config/size-limits.ts", "SIZE_LIMIT"],
+      value: CONFIG_SIZE_LIMIT,
       unit: "bytes",
       what: "a configuration file",
       beyond: "the start is refused",
       reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/command/config/size-limits.ts", "SUM_LIMIT"],
+      value: SUM_LIMIT,
+      unit: "bytes",
+      what: "the configuration file and the drop-ins together",
+      beyond: "the start is refused",
+      reason: "they are held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/process/unix/command-io.ts", "MAX_ENTRIES"],
+      value: MAX_ENTRIES,
+      unit: "entries",
+      what: "files and folders below `--config-dir`",
+      beyond: "the start is refused",
+      reason: "another folder was named by mistake",
       upstream: "none",
     },
     {

@@ -26,6 +26,10 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
   "files that only --check-config reads (docs/configuration.md)": [
     "src/main/process/check-config/paths.ts: MOST_BYTES",
   ],
+  "texts of the report about a configuration": [
+    "src/main/command/config/read-config.ts: LONGEST_PATH",
+    "src/main/command/config/size-limits.ts: MOST_PROBLEMS",
+  ],
   "clients of the ports and sockets (docs/security.md)": [
     "src/shared/io/http/server/request-head.ts: MAX_LENGTH",
     "src/shared/io/http/server/request-reader.ts: MAX_FIELDS",
@@ -116,6 +120,10 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/tasks/manifest/decode.ts: MAX_NAME",
     "src/workers/tasks/manifest/read-documents.ts: MAX_FINDINGS",
     "src/workers/tasks/manifest/report.ts: GOT_LIMIT",
+  ],
+  "lists of the runtime that come pod by pod (docs/adr/0106)": [
+    "src/shared/kubernetes/cri/lists-by-parts.ts: LARGE_SUM_LIMIT",
+    "src/shared/kubernetes/cri/lists-by-parts.ts: SUM_LIMIT",
   ],
   "the API, upstream, the kernel or a protocol": [
     "src/shared/kubernetes/cri/channel/frames/frame-types.ts: LARGEST_STREAM_ID",

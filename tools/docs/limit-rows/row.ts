@@ -6,6 +6,7 @@ export type Unit =
   | "characters"
   | "ports"
   | "frames"
+  | "fields"
   | "look-ups"
   | "names"
   | "clients"

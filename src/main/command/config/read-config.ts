@@ -23,6 +23,7 @@ import type { Origin } from "./origin.js";
 import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
 import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
+import { MOST_PROBLEMS, SIZE_LIMIT } from "./size-limits.js";
 import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
 
 export interface ReadConfig {
@@ -30,8 +31,6 @@ export interface ReadConfig {
   tree: MapNode;
   problems: Problem[];
 }
-
-export const SIZE_LIMIT = 10 * 1024 * 1024;
 
 /** `file` names the source in messages and origins; relative paths in it are relative to its folder, if it has one. */
 export function readConfig(
@@ -67,8 +66,16 @@ const ZERO_OF: Readonly<Record<ScalarType, Scalar>> = {
   quantity: "",
 };
 
+/** In place of the first problem that is one too many. */
+const FURTHER = `the file has more than ${MOST_PROBLEMS} problems of this kind; further ones are not listed`;
+/** A key may have megabytes. */
+const LONGEST_PATH = 500;
+
+const shortened = (path: string): string => (path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path);
+
 class ConfigReader {
   private readonly problems: Problem[] = [];
+  private readonly count = { tolerated: 0, others: 0 };
   private readonly repeated = new Map<YamlMap, RepeatedKey[]>();
 
   constructor(
@@ -134,7 +141,7 @@ class ConfigReader {
       if (inner === "apiVersion" || inner === "kind") continue;
       const member = known.get(name);
       if (member === undefined) {
-        this.tolerate(offset, inner, unknownField(name, inner, known));
+        this.tolerate(offset, inner, () => unknownField(name, inner, known));
         continue;
       }
       const tree = this.nullable(value, member.shape, inner);
@@ -225,12 +232,19 @@ class ConfigReader {
     return { kind: this.kind, file: this.file, ...this.yaml.lines.at(offset) };
   }
 
-  private tolerate(offset: number, path: string, message: string): void {
-    this.problems.push({ origin: this.origin(offset), path, message, isTolerated: true });
+  /** @param message called for a problem that is reported */
+  private tolerate(offset: number, path: string, message: string | (() => string)): void {
+    const count = ++this.count.tolerated;
+    if (count > MOST_PROBLEMS + 1) return;
+    const text = count > MOST_PROBLEMS ? FURTHER : typeof message === "string" ? message : message();
+    this.problems.push({ origin: this.origin(offset), path: shortened(path), message: text, isTolerated: true });
   }
 
   private problem(offset: number, path: string, message: string): void {
-    this.problems.push({ origin: this.origin(offset), path, message });
+    const count = ++this.count.others;
+    if (count > MOST_PROBLEMS + 1) return;
+    const text = count > MOST_PROBLEMS ? FURTHER : message;
+    this.problems.push({ origin: this.origin(offset), path: shortened(path), message: text });
   }
 }
 

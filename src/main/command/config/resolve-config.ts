@@ -12,12 +12,13 @@ import { EffectiveConfig } from "./effective.js";
 import { type FlagValue, withFlags } from "./flags-over-config.js";
 import { mergeMaps } from "./merge.js";
 import { isInBrokenList, isTolerated, isWritten, problemOf, reportLines, type Problem } from "./report.js";
+import { SUM_LIMIT } from "./size-limits.js";
 import { at, NOTHING, plain, type MapNode } from "./tree.js";
 import { usable } from "./usable.js";
 
 export interface ConfigIo {
-  /** A file's text or its bytes, or throws. */
-  readFile(path: string): string | Uint8Array;
+  /** A file's text or its bytes, or throws. Of one beyond SIZE_LIMIT the beginning suffices. */
+  readFile(path: string, kind: "file" | "drop-in"): string | Uint8Array;
   /** All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. Throws. */
   listFiles(dir: string): string[];
   /**
@@ -81,12 +82,20 @@ async function readSources(configPath: string, configDir: string, io: ConfigIo):
   const sources: Sources = { base: NOTHING, dropIns: [], files: [], problems: [] };
   if (configPath === "" && configDir === "") return sources;
   const { readConfig } = await import("./read-config.js");
+  let left = SUM_LIMIT;
   const read = (path: string, flag: string, kind: "file" | "drop-in"): MapNode => {
+    if (left < 0) return NOTHING;
     const isConfigMap = kind === "file" && io.configMap !== undefined;
     const text = isConfigMap
       ? io.configMap.text
-      : attempt(() => io.readFile(path), flag, `${JSON.stringify(path)} cannot be read`, sources.problems);
+      : attempt(() => io.readFile(path, kind), flag, `${JSON.stringify(path)} cannot be read`, sources.problems);
     if (text === undefined) return NOTHING;
+    left -= text.length;
+    if (left < 0) {
+      const message = `${JSON.stringify(path)} and the files before it have more than ${SUM_LIMIT / 1024 / 1024} MiB`;
+      sources.problems.push({ origin: { kind: "flag", flag }, path: `--${flag}`, message });
+      return NOTHING;
+    }
     const { tree, problems } = readConfig(text, path, kind, !isConfigMap);
     sources.files.push(path);
     sources.problems.push(...problems);

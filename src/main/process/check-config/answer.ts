@@ -1,7 +1,7 @@
 // The answer of --check-config: problems of the configuration, and those of the files that it and the flags name.
 // Errors are what upstream's kubelet does not start with.
 
-import { oneLine } from "../../../shared/base/text/printable.js";
+import { escaped, oneLine } from "../../../shared/base/text/printable.js";
 import type { CheckRequest } from "../../command/command-request.js";
 import { problemOf, reportLines } from "../../command/config/report.js";
 import type { Settings } from "../../command/settings.js";
@@ -23,11 +23,11 @@ export interface CheckAnswer {
 export async function answerCheck({ settings, problems, files }: CheckRequest): Promise<CheckAnswer> {
   const found = await findingsOf(settings);
   const lines = (severity: Finding["severity"]): string[] => linesOf(found, severity, { settings, files });
-  const errors = [...problems, ...lines("error")];
+  const errors = [...problems.map(escaped), ...lines("error")];
   const warnings = lines("warning").map((line) => `warning: ${line}`);
   const err = [...errors, ...warnings].map((line) => `${line}\n`).join("");
   if (errors.length > 0) return { out: "", err, exitCode: 1 };
-  return { out: ["ok", ...files, ""].join("\n"), err, exitCode: 0 };
+  return { out: ["ok", ...files.map(escaped), ""].join("\n"), err, exitCode: 0 };
 }
 
 async function findingsOf(settings: Settings): Promise<Finding[]> {

@@ -10,7 +10,7 @@ export function ioOf(files: ConfigFiles, base: CommandIo): CommandIo {
   const all = [...(files.config === undefined ? [] : [files.config]), ...files.dropIns];
   return {
     configMap: configMap !== undefined && config !== undefined ? config : undefined,
-    readFile: (path) => all.find((file) => file.path === resolve(path))?.text ?? base.readFile(path),
+    readFile: (path, kind) => all.find((file) => file.path === resolve(path))?.text ?? base.readFile(path, kind),
     listFiles: (dir) => files.dropIns.map(({ path }) => relative(resolve(dir), path)),
     host: () => base.host(),
   };

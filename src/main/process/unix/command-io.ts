@@ -1,25 +1,68 @@
 // Reads configuration files, the drop-in directory and the machine's facts for the command line and its validation
 // rules. Synchronous on purpose: no other work runs yet.
+// Invariant: whatever lies in the directory, reading ends, and takes bounded memory.
 
-import { readFileSync, readdirSync, statfsSync } from "node:fs";
+import { closeSync, opendirSync, openSync, readFileSync, readSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import { openUntrustedSync } from "../../../shared/io/fs/untrusted-file.js";
 import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { HostFacts } from "../../command/rules/rule.js";
+import { SIZE_LIMIT } from "../../command/config/size-limits.js";
 import type { CommandIo } from "../../command/settings.js";
 
 const CGROUP2_MAGIC = 0x63677270;
 
 export const commandIo: CommandIo = { readFile, listFiles, host };
 
-function readFile(path: string): Uint8Array {
-  return readFileSync(path);
+/** Files and folders below the drop-in directory. @internal */
+export const MAX_ENTRIES = 20_000;
+
+/**
+ * The file that the operator names may be a pipe, as of a shell's `<(…)`. A drop-in is a regular file, or a link to one:
+ * a pipe that lies in the directory would hold the start for ever.
+ */
+function readFile(path: string, kind: "file" | "drop-in"): Uint8Array {
+  const fd = kind === "file" ? openSync(path, "r") : openUntrustedSync(path, { followLink: true }).fd;
+  try {
+    return readStart(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** One byte more than the limit tells that there are more. */
+function readStart(fd: number): Uint8Array {
+  const chunks: Buffer[] = [];
+  let left = SIZE_LIMIT + 1;
+  while (left > 0) {
+    const chunk = Buffer.allocUnsafeSlow(Math.min(left, 64 * 1024));
+    const length = readSync(fd, chunk);
+    if (length === 0) break;
+    chunks.push(chunk.subarray(0, length));
+    left -= length;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Node's own recursive readdir follows links to directories from Node 22 on; upstream's drop-in directory does not. */
 function listFiles(dir: string): string[] {
-  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? listFiles(join(dir, entry.name)).map((below) => join(entry.name, below)) : [entry.name],
-  );
+  const files: string[] = [];
+  let left = MAX_ENTRIES;
+  const walk = (below: string): void => {
+    const folder = opendirSync(join(dir, below));
+    try {
+      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+        if (--left < 0) throw new Error(`it has more than ${MAX_ENTRIES} files and folders`);
+        const path = join(below, entry.name);
+        if (entry.isDirectory()) walk(path);
+        else files.push(path);
+      }
+    } finally {
+      folder.closeSync();
+    }
+  };
+  walk("");
+  return files;
 }
 
 /** A fact that can't be read stays undefined, and its rules are skipped. */

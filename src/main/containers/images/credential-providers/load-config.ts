@@ -2,11 +2,12 @@
 // flat directory of .json, .yaml and .yml files in alphabetical order. Every plugin must be there and executable.
 
 import { createHash } from "node:crypto";
-import { access, constants, readdir, readFile, stat } from "node:fs/promises";
+import { access, constants, readdir, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { OperatorError } from "../../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { quote } from "../../../../shared/base/text/quote.js";
+import { openUntrusted } from "../../../../shared/io/fs/untrusted-file.js";
 import { type CredentialProviderSettings, credentialProviderConfigError } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
 
@@ -71,7 +72,13 @@ async function configFiles(path: string): Promise<string[]> {
 
 async function readBytes(file: string): Promise<Uint8Array> {
   try {
-    if ((await stat(file)).size <= SIZE_LIMIT) return await readFile(file);
+    // A pipe in the directory would hold the start for ever.
+    const { handle, stats } = await openUntrusted(file, { followLink: true });
+    try {
+      if (stats.size <= SIZE_LIMIT) return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     throw unreadable(file, error);
   }
