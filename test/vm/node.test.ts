@@ -1,7 +1,7 @@
 // The installed package on a real machine: systemd as PID 1, a pure cgroup v2 tree, and Debian's containerd.
 // One machine, booted once; the tests are its life in order: install, start, pods, restarts, kubeadm, uninstall.
-// @promise Packages and documents: Unit, limits under both cgroup drivers on cgroup v2, restarts, watchdog, journal,
-//   kubeadm's drop-in, uninstall.
+// @promise Packages and documents: Unit, limits under both cgroup drivers on cgroup v2, hostile pods, restarts,
+//   watchdog, journal, kubeadm's drop-in, uninstall.
 
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
@@ -9,6 +9,7 @@ import { after, before, describe, test } from "node:test";
 import type { PodRecord } from "../../src/main/pods/sync/pod-record.js";
 import { PATIENCE } from "../../tools/standalone/wait.js";
 import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
+import { hostilePods, probedPod } from "./hostile-pods.js";
 import { greedyPod, LIMITS, limitedPod, notingPod, PROTECTED, RESERVED, RESERVED_BYTES, THROTTLED } from "./pods.js";
 import { openWorld, type World } from "./world.js";
 
@@ -140,6 +141,40 @@ ${RESERVED}END
     await node.vm.ok("systemctl daemon-reload");
     await check();
     await staysTheSame(() => node.vm.ok("systemctl restart kubelet", 90_000), "slices");
+  });
+
+  test("hostile pods end in their own cgroups, beside a pod that is probed and one that starts", async () => {
+    await node.putManifest("victim", probedPod("victim"));
+    const pod = await node.runningPod("victim");
+    const runs = `wc -l </var/lib/kubelet/pods/${pod.metadata.uid}/volumes/kubernetes.io~empty-dir/tmp/runs`;
+    const observe = async (): Promise<unknown[]> => {
+      const { id, restartCount, processes } = await node.container(await node.runningPod("victim"));
+      return [id, restartCount, processes[0], await node.mainPid()];
+    };
+    const before = await observe();
+    for (const hostile of hostilePods()) await node.putManifest(hostile.metadata.name, hostile);
+    for (const name of ["forks", "taker", "liar"]) {
+      await node.vm.until(`ls /var/log/pods/default_${name}-vm_*/app/1.log`, {
+        what: `pod ${name} to be killed and restarted`,
+        timeoutMs: 90_000,
+      });
+    }
+    await node.vm.until("find /var/log/pods/default_flood-vm_*/app/ -size +1M | grep .", { what: "the flood of logs" });
+    const count = Number(await node.vm.ok(runs));
+    await node.putManifest("late", limitedPod("late"));
+    await node.runningPod("late");
+    await node.vm.until(`test $(${runs}) -ge ${count + 5}`, { what: "five further probes of the victim" });
+    await node.waitHealthy();
+    assert.deepEqual(await observe(), before);
+    const [, , , pid] = before;
+    const rss = Number(await node.vm.ok(`sed -n 's/^VmRSS:[^0-9]*\\([0-9]*\\) kB/\\1/p' /proc/${String(pid)}/status`));
+    assert.ok(rss > 0 && rss < 512 * 1024, `the kubelet has ${rss} KiB`);
+    const names = [...hostilePods().map(({ metadata }) => metadata.name), "victim", "late"];
+    await node.vm.ok(`cd ${MANIFESTS} && rm ${names.map((name) => `${name}.yaml`).join(" ")}`);
+    await node.vm.until("test $(find /sys/fs/cgroup/kubepods.slice -name 'kubepods-*pod*.slice' | wc -l) = 1", {
+      what: "the pods' cgroups to be removed",
+      timeoutMs: 90_000,
+    });
   });
 
   test("a container over its memory limit is killed whole", async () => {
