@@ -14,8 +14,8 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { bindPrivately, listenAt, type BoundSocket } from "../../shared/io/net/private-socket.js";
-import { ImageServiceService, RuntimeServiceService } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { boundedMessage } from "../../shared/kubernetes/bounded-reader.js";
+import { ImageServiceService, RuntimeServiceService } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { verbose, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { StreamMethod, StreamVerbs, UnaryMethod, Verbs } from "./call.js";
 import { Fault, toStatus } from "./fault.js";

@@ -68,9 +68,7 @@ test("ten thousand drop-ins are read, and more entries than anyone has are refus
   const dir = await folder("many");
   const make = async (from: number, to: number, text: string): Promise<void> => {
     for (let at = from; at < to; at += 500) {
-      await Promise.all(
-        Array.from({ length: 500 }, (_, index) => writeFile(join(dir, `${at + index}.conf`), text)),
-      );
+      await Promise.all(Array.from({ length: 500 }, (_, index) => writeFile(join(dir, `${at + index}.conf`), text)));
     }
   };
   await make(0, 10_000, `${HEAD}maxPods: 20\n`);

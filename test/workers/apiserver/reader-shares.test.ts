@@ -4,11 +4,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { after, afterEach, before, describe, test } from "node:test";
 import type { TLSSocket } from "node:tls";
-import {
-  READER_REFUSALS,
-  READER_SHARE,
-  READER_STREAMS,
-} from "../../../src/workers/apiserver/doors/reader-share.js";
+import { READER_REFUSALS, READER_SHARE, READER_STREAMS } from "../../../src/workers/apiserver/doors/reader-share.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
 import { ApiPort } from "./api-port-kit.js";
 

@@ -6,10 +6,10 @@ import { CREDENTIALS_FILE_LIMIT } from "../../../src/main/containers/images/keyr
 import { MAX_WATCHERS } from "../../../src/main/node/pods-api/server.js";
 import { QUEUE_LIMIT } from "../../../src/main/pods/events/sink/event-sink.js";
 import { MAX_SUM_BYTES } from "../../../src/main/pods/sync/pod-records.js";
+import { MAX_ENTRIES } from "../../../src/main/process/unix/command-io.js";
 import { MAX_DEVICES as DECODE_DEVICES_MAX_DEVICES } from "../../../src/main/resources/devices/decode-devices.js";
 import { MAX_DEVICES as DEVICE_HEALTH_MAX_DEVICES } from "../../../src/main/resources/dra/device-health.js";
 import { MAX_REPORT_BYTES } from "../../../src/main/resources/dra/driver-client.js";
-import { MAX_ENTRIES } from "../../../src/main/process/unix/command-io.js";
 import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";

@@ -6,20 +6,20 @@ import { closeSync, opendirSync, openSync, readFileSync, readSync, statfsSync } 
 import { join } from "node:path";
 import { openUntrustedSync } from "../../../shared/io/fs/untrusted-file.js";
 import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
-import type { HostFacts } from "../../command/rules/rule.js";
 import { SIZE_LIMIT } from "../../command/config/size-limits.js";
+import type { HostFacts } from "../../command/rules/rule.js";
 import type { CommandIo } from "../../command/settings.js";
 
 const CGROUP2_MAGIC = 0x63677270;
 
 export const commandIo: CommandIo = { readFile, listFiles, host };
 
-/** Files and folders below the drop-in directory. @internal */
+/** Files and folders below the drop-in directory. */
 export const MAX_ENTRIES = 20_000;
 
 /**
- * The file that the operator names may be a pipe, as of a shell's `<(…)`. A drop-in is a regular file, or a link to one:
- * a pipe that lies in the directory would hold the start for ever.
+ * The file that the operator names may be a pipe, as of a shell's `<(…)`. A drop-in is a regular file, or a link to
+ * one: a pipe that lies in the directory would hold the start for ever.
  */
 function readFile(path: string, kind: "file" | "drop-in"): Uint8Array {
   const fd = kind === "file" ? openSync(path, "r") : openUntrustedSync(path, { followLink: true }).fd;

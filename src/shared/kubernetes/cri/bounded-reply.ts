@@ -5,13 +5,13 @@ import { BoundedMessageError, boundedMessage } from "../bounded-reader.js";
 import type { Attempt } from "./attempt.js";
 import type { MethodDefinition } from "./verbs.js";
 
-/** Twice those of a full message of 5,000 containers. @internal */
+/** Twice those of a full message of 5,000 containers. */
 export const MAX_FIELDS = 1_000_000;
 
 /** Bytes that cannot become more objects than a thread holds: a reply of every day is not counted. */
 const UNCOUNTED_BYTES = 256 * 1024;
 
-/** Bytes of a list that comes through a stream. @internal */
+/** Bytes of a list that comes through a stream. */
 export const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**

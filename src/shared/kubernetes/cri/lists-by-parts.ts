@@ -1,7 +1,7 @@
 // Lists of sandboxes and containers that do not fit into one message: a tenant chooses the size of a pod's labels and
 // annotations. Such a list is had pod by pod.
-// Invariant: a pod whose own part is too large is left out and reported; it hides no other pod. So is one whose large part
-// does not fit beside the others: a list by parts has a bound, too.
+// Invariant: a pod whose own part is too large is left out and reported; it hides no other pod. So is one whose large
+// part does not fit beside the others: a list by parts has a bound, too.
 
 import { CriResourceExhaustedError } from "./errors.js";
 import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from "./gen/runtime.v1.js";
@@ -127,7 +127,10 @@ interface Texts {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-async function inParts<Item extends Texts>(keys: readonly string[], list: (key: string) => Promise<Item[]>): Promise<Parts<Item>> {
+async function inParts<Item extends Texts>(
+  keys: readonly string[],
+  list: (key: string) => Promise<Item[]>,
+): Promise<Parts<Item>> {
   const parts: Parts<Item> = { items: [], leftOut: [] };
   let sum = 0;
   const one = async (key: string): Promise<void> => {

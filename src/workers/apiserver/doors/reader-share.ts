@@ -27,7 +27,7 @@ export type Place = "requests" | "watches" | "logs";
  * are bounded by the processor time of clients without an authorised request (docs/adr/0074).
  */
 export const READER_STREAMS = 16;
-/** Refused requests of one connection, which closes with the last. */
+/** Refused requests of one connection, which closes with the last. @internal */
 export const READER_REFUSALS = 16;
 
 const COUNTED = Symbol("nodelet.apiserver.reader");

@@ -5,7 +5,10 @@ import { test } from "node:test";
 import { MAX_FIELDS, MAX_LIST_BYTES } from "../../../../src/shared/kubernetes/cri/bounded-reply.js";
 import { withPrefix } from "../../../../src/shared/kubernetes/cri/channel/message-reader.js";
 import { CriResourceExhaustedError } from "../../../../src/shared/kubernetes/cri/errors.js";
-import { ListContainersResponse, StreamContainersResponse } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ListContainersResponse,
+  StreamContainersResponse,
+} from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { startRawHttp2 } from "./channel/servers.js";
 import { clientOf, socketPath } from "./support.js";
 
@@ -47,7 +50,9 @@ test("a list through a stream ends at its sum, also if every part of it is small
   const part = withPrefix(
     Buffer.from(
       StreamContainersResponse.encode(
-        StreamContainersResponse.fromPartial({ containers: [{ id: "a", annotations: { note: "x".repeat(1_000_000) } }] }),
+        StreamContainersResponse.fromPartial({
+          containers: [{ id: "a", annotations: { note: "x".repeat(1_000_000) } }],
+        }),
       ).finish(),
     ),
   );

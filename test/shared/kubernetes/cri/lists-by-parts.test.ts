@@ -108,20 +108,24 @@ test("another error of a list stays an error", async (t) => {
   assert.equal(callsOf(fake, "ListPodSandbox"), 0);
 });
 
-test("large parts beyond the sum are left out, and small pods are listed beside them", { timeout: 120_000 }, async (t) => {
-  const reports: Report[] = [];
-  const options = { podUids: noUids, onParts: (...report: Report) => reports.push(report) };
-  const { client } = await pair(t, { images: [IMAGE] }, options);
-  const large = wanted(30).map((name) => `large-${name}`);
-  for (const name of large) await makePod(client, name, { container: 3 * MIB });
-  for (const name of wanted(5)) await makePod(client, name);
-  const { containers } = await client.listContainers({});
-  const listed = names(containers);
-  assert.deepEqual(
-    listed.filter((name) => !name.startsWith("large-")),
-    wanted(5),
-  );
-  const leftOut = reports[0]?.[1].leftOut ?? [];
-  assert.equal(listed.length, 26 + 5);
-  assert.equal(leftOut.length, large.length - 26);
-});
+test(
+  "large parts beyond the sum are left out, and small pods are listed beside them",
+  { timeout: 120_000 },
+  async (t) => {
+    const reports: Report[] = [];
+    const options = { podUids: noUids, onParts: (...report: Report) => reports.push(report) };
+    const { client } = await pair(t, { images: [IMAGE] }, options);
+    const large = wanted(30).map((name) => `large-${name}`);
+    for (const name of large) await makePod(client, name, { container: 3 * MIB });
+    for (const name of wanted(5)) await makePod(client, name);
+    const { containers } = await client.listContainers({});
+    const listed = names(containers);
+    assert.deepEqual(
+      listed.filter((name) => !name.startsWith("large-")),
+      wanted(5),
+    );
+    const leftOut = reports[0]?.[1].leftOut ?? [];
+    assert.equal(listed.length, 26 + 5);
+    assert.equal(leftOut.length, large.length - 26);
+  },
+);

@@ -8,8 +8,8 @@ import { test } from "node:test";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { ManifestCall, ManifestReply } from "../../../../src/shared/contracts/manifests.js";
 import { parseTarget } from "../../../../src/shared/io/http/target.js";
-import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
 import { ManifestAnswers } from "../../../../src/workers/server/pods/manifests/answer.js";
+import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
 
 const READERS = 60;
 const WEB = { namespace: "default", name: "web" };

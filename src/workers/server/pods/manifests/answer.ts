@@ -1,5 +1,6 @@
 // The manifest API over HTTP (docs/manifest-api.md). One object for all ports. Loaded with the first request.
-// Invariant: main makes one list of all manifests at a time, and one answer with a single one, for any number of clients.
+// Invariant: main makes one list of all manifests at a time, and one answer with a single manifest, for any number of
+// clients.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
@@ -158,9 +159,7 @@ export class ManifestAnswers {
 
   private async get(request: IncomingMessage, response: ServerResponse, of?: ManifestName): Promise<void> {
     const reply =
-      of === undefined
-        ? await this.listAll()
-        : await this.single.run("get", () => this.deps.call({ op: "list", of }));
+      of === undefined ? await this.listAll() : await this.single.run("get", () => this.deps.call({ op: "list", of }));
     if (!reply.ok) {
       replyStatus(response, reply.refusal);
       return;

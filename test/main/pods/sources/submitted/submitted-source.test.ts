@@ -273,6 +273,11 @@ test("manifests beyond their sum are refused, and deleting one makes room", { ti
   assert.ok(!refused.ok && refused.refusal.code === 403);
   assert.match(refused.refusal.message, /at most 32 MiB together: delete some/);
   assert.deepEqual((await one.names()).length, 3);
-  assert.equal(code(await one.source.handle({ op: "delete", of: { namespace: "default", name: "a" }, condition: {}, dryRun: false })), 200);
+  assert.equal(
+    code(
+      await one.source.handle({ op: "delete", of: { namespace: "default", name: "a" }, condition: {}, dryRun: false }),
+    ),
+    200,
+  );
   assert.equal(code(await one.post(large("d"))), 200);
 });
