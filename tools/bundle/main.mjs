@@ -37,10 +37,13 @@ const entries = [
   ...threads,
 ];
 /**
- * Files that every start imports dynamically, after its entry: each with what it needs, and with files that it imports
- * dynamically in every start. Their code is in one pack.
+ * Files that every start imports dynamically, after its entry and in this order: each with what it needs, and with files
+ * that it imports dynamically in every start. The code of each row is in one pack.
  */
-const starts = { "main/process/run": ["main/process/run", "main/kubelet/agent"] };
+const starts = {
+  "main/command/run-settings": ["main/command/run-settings", "main/command/config/read-config"],
+  "main/process/run": ["main/process/run", "main/kubelet/agent", "shared/contracts/pleg-codec"],
+};
 /** Packages that load native code or files at run time; `make install` copies them. */
 const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 

@@ -42,14 +42,15 @@ export async function writeModules({ from, to, common, metafile, entries, starts
     await writeScript(join(to, key), `//${imports.join(" ")}\n${HEAD}${code}${TAIL}`, mapOf(key, [{ line: 1, map }]));
   }
   for (const entry of entryKeys) {
-    const own = graph.closure([entry]);
-    const packs = { [entry]: await writePack(to, modules, entry, own) };
+    const packed = graph.closure([entry]);
+    const packs = { [entry]: await writePack(to, modules, entry, packed) };
     if (entry === KUBELET) {
       for (const [key, needs] of Object.entries(starts)) {
         const later = graph
           .closure(needs.map((need) => graph.outputOf(need)))
-          .filter((module) => !own.includes(module));
+          .filter((module) => !packed.includes(module));
         packs[graph.outputOf(key)] = await writePack(to, modules, key, later);
+        packed.push(...later);
       }
     }
     await mkdir(join(to, dirname(entry)), { recursive: true });

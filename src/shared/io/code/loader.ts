@@ -22,7 +22,10 @@ interface Module {
 }
 type Read = { text: string; cache: Buffer | undefined };
 
-/** For an entry, or for a chunk that is loaded later, the pack of all modules that it needs. */
+/**
+ * For an entry, or for a chunk that is loaded later, the pack of all modules that it needs. A pack leaves out what
+ * those before it have.
+ */
 export type Packs = Readonly<Record<string, string>>;
 
 /** Loads the entry `key` and runs it. Keys are paths below `root`, with slashes. Returns its exports. */
@@ -35,6 +38,7 @@ export function start(root: string, key: string, packs: Packs): object {
 
 export class Loader {
   private readonly bodies = new Map<string, Body>();
+  private readonly unpacked = new Set<string>();
   private readonly modules = new Map<string, Module>();
   private readonly arriving = new Map<string, Promise<void>>();
   private readonly nodesOwn: NodeJS.Require;
@@ -46,13 +50,13 @@ export class Loader {
     this.nodesOwn = createRequire(join(root, "loader.js"));
   }
 
-  /** Reads the pack of `key`, if it has one. Nothing of it is evaluated. */
+  /** Reads the pack of `key`, if it has one, and those before it. Nothing of them is evaluated. */
   unpack(key: string): void {
-    const pack = this.packs[key];
-    if (pack === undefined) return;
-    const file = join(this.root, pack);
-    const bodies = run(file, { text: readFileSync(file, "latin1"), cache: openCache(readIfThere(cachePath(file))) });
-    for (const [name, body] of Object.entries(bodies as Record<string, Body>)) this.bodies.set(name, body);
+    if (this.packs[key] === undefined) return;
+    for (const [name, pack] of Object.entries(this.packs)) {
+      this.readPack(pack);
+      if (name === key) return;
+    }
   }
 
   /** The exports of a module whose text is there. */
@@ -75,6 +79,14 @@ export class Loader {
       throw error;
     }
     return module.exports;
+  }
+
+  private readPack(pack: string): void {
+    if (this.unpacked.has(pack)) return;
+    const file = join(this.root, pack);
+    const bodies = run(file, { text: readFileSync(file, "latin1"), cache: openCache(readIfThere(cachePath(file))) });
+    for (const [name, body] of Object.entries(bodies as Record<string, Body>)) this.bodies.set(name, body);
+    this.unpacked.add(pack);
   }
 
   private async loadLater(key: string): Promise<object> {

@@ -76,6 +76,17 @@ test("a chunk with a pack of its own brings all modules of that pack", async (t)
   assert.equal((await later!()).d, 1);
 });
 
+test("a pack uses modules of the packs before it, which are read with it", async (t) => {
+  const root = await bundle(t, {
+    "packs/a.js": pack({ "main/a.js": `exports.later=()=>__import("./chunks/c.js");` }),
+    "packs/b.js": pack({ "main/chunks/b.js": `exports.b=2;` }),
+    "packs/c.js": pack({ "main/chunks/c.js": `exports.b=require("./b.js").b;` }),
+  });
+  const packs = { "main/a.js": "packs/a.js", "main/chunks/b.js": "packs/b.js", "main/chunks/c.js": "packs/c.js" };
+  const { later } = entryOf(root, packs) as Record<string, () => Promise<{ b: number }>>;
+  assert.equal((await later!()).b, 2);
+});
+
 test("a module that throws runs again at the next import, as a missing chunk is looked for again", async (t) => {
   const root = await bundle(t, {
     "packs/a.js": pack({
