@@ -35,12 +35,13 @@ interface Settings {
   port: number;
   entry?: string;
   config?: Readonly<Record<string, unknown>>;
+  env?: Readonly<Record<string, string>>;
 }
 
 let serial = 0;
 
 export async function withMemoryCluster<T>(
-  { base, port, entry, config = {} }: Settings,
+  { base, port, entry, config = {}, env = {} }: Settings,
   work: (cluster: MemoryCluster) => Promise<T>,
 ): Promise<T> {
   await removeTree(base);
@@ -53,7 +54,7 @@ export async function withMemoryCluster<T>(
   const kubelet = await prepareKubelet({
     ...{ dir: join(base, "k"), endpoint: cri.endpoint, cgroupRoot, nodeName: NODE_NAME },
     ...{ readOnlyPort: port, healthzPort: port + 1, port: port + 2 },
-    ...{ flags: ["--kubeconfig", kubeconfig], config },
+    ...{ flags: ["--kubeconfig", kubeconfig], config, env },
     ...(entry !== undefined && { entry }),
   });
   try {

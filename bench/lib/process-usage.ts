@@ -43,3 +43,15 @@ export async function contextSwitchesOf(pid: number): Promise<number> {
   });
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
+
+const NS_PER_MS = 1e6;
+
+/** Processor time of all threads that run now, ms, by the scheduler's clock: a tick of `usageOf` is 10 ms. */
+export async function threadTimeOf(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const times = threads.map(async (thread) => {
+    const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8").catch(() => "");
+    return Number(text.split(" ")[0]) / NS_PER_MS;
+  });
+  return (await Promise.all(times)).reduce((sum, ms) => sum + ms, 0);
+}

@@ -11,8 +11,9 @@ import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { removeCgroups } from "../../tools/standalone/cgroups.js";
 import { KUBELET_ENTRY, KUBELET_NODE_FLAGS, prepareKubelet } from "../../tools/standalone/kubelet-process.js";
 import { markingPod } from "../lib/manifests.js";
+import { threadTimeOf } from "../lib/process-usage.js";
 import { removeTree } from "../lib/remove-tree.js";
-import type { Section } from "../lib/section.js";
+import type { Nodes, Section, Subject } from "../lib/section.js";
 import { summarize, type Summary } from "../lib/stats.js";
 
 interface StartupResult {
@@ -21,6 +22,8 @@ interface StartupResult {
   version: Summary;
   help: Summary;
   firstSync: Summary;
+  /** Milliseconds of processor time of all threads until then. */
+  firstSyncCpu: Summary;
 }
 
 const ROUNDS = 15;
@@ -30,12 +33,13 @@ const CGROUP = "/nodelet-startup";
 export const startupSection: Section<StartupResult> = {
   name: "startup",
   run: benchStartup,
-  report: ({ bareNode, version, help, firstSync }) => {
+  report: ({ bareNode, version, help, firstSync, firstSyncCpu }) => {
     const rows = {
       "node, doing nothing": bareNode,
       "--version": version,
       "--help": help,
       "first RunPodSandbox": firstSync,
+      "processor time until then": firstSyncCpu,
     };
     return [
       {
@@ -47,13 +51,20 @@ export const startupSection: Section<StartupResult> = {
   },
 };
 
-async function benchStartup(): Promise<StartupResult> {
-  const kubelet = [...KUBELET_NODE_FLAGS, KUBELET_ENTRY];
+async function benchStartup({ subject }: Nodes): Promise<StartupResult> {
+  const { entry = KUBELET_ENTRY } = subject;
+  const kubelet = entry.endsWith(".js") ? [process.execPath, ...KUBELET_NODE_FLAGS, entry] : [entry];
+  const starts: Start[] = [];
   return {
-    bareNode: await series(() => runToEnd(["--eval", "0"])),
+    bareNode: await series(() => runToEnd([process.execPath, "--eval", "0"])),
     version: await series(() => runToEnd([...kubelet, "--version"])),
     help: await series(() => runToEnd([...kubelet, "--help"])),
-    firstSync: await series(execToFirstSync),
+    firstSync: await series(async () => {
+      const start = await execToFirstSync(subject);
+      starts.push(start);
+      return start.ms;
+    }),
+    firstSyncCpu: summarize(starts.slice(1).map(({ cpuMs }) => cpuMs)),
   };
 }
 
@@ -64,15 +75,22 @@ async function series(one: () => Promise<number>): Promise<Summary> {
   return summarize(times.slice(1));
 }
 
-async function runToEnd(args: readonly string[]): Promise<number> {
+async function runToEnd([program = "", ...args]: readonly string[]): Promise<number> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, args, { stdio: "ignore" });
+  const child = spawn(program, args, { stdio: "ignore" });
   const [code] = (await once(child, "exit")) as [number];
-  if (code !== 0) throw new Error(`node ${args.join(" ")} ended with ${code}`);
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}`);
   return performance.now() - startedAt;
 }
 
-async function execToFirstSync(): Promise<number> {
+interface Start {
+  /** From exec to the first RunPodSandbox. */
+  ms: number;
+  /** Processor time of all threads until then. */
+  cpuMs: number;
+}
+
+async function execToFirstSync({ entry, config }: Subject): Promise<Start> {
   await removeTree(BASE);
   await mkdir(BASE, { recursive: true });
   const socketPath = join(BASE, "cri.sock");
@@ -84,6 +102,8 @@ async function execToFirstSync(): Promise<number> {
     readOnlyPort: 22_265,
     healthzPort: 22_258,
     nodeName: "startup",
+    ...(config === undefined ? {} : { config }),
+    ...(entry === undefined ? {} : { entry }),
   });
   try {
     await writeFile(join(kubelet.manifests, "first.json"), JSON.stringify(markingPod("first", join(BASE, "marks"))));
@@ -91,7 +111,8 @@ async function execToFirstSync(): Promise<number> {
     await kubelet.start();
     while (!fake.calls.some(({ verb }) => verb === "RunPodSandbox"))
       await new Promise((resolve) => setTimeout(resolve, 1));
-    return performance.now() - startedAt;
+    const ms = performance.now() - startedAt;
+    return { ms, cpuMs: await threadTimeOf(kubelet.pid ?? 0) };
   } finally {
     await kubelet.end("SIGTERM");
     await fake.stop();

@@ -11,7 +11,11 @@ import { nearest, readWords } from "./words.mjs";
  */
 const SECTIONS = [
   { name: "queue", about: "records between threads, beside a plain MessagePort" },
-  { name: "startup", about: "from exec to --version, --help and the first sandbox" },
+  {
+    name: "startup",
+    about: "from exec to --version, --help and the first sandbox",
+    comparable: true,
+  },
   {
     name: "start",
     about: "manifest put in place → process in the container, one by one and in bursts",
