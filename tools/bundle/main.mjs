@@ -37,8 +37,8 @@ const entries = [
   ...threads,
 ];
 /**
- * Files that every start imports dynamically, after its entry and in this order: each with what it needs, and with files
- * that it imports dynamically in every start. The code of each row is in one pack.
+ * Files that every start imports dynamically, after its entry and in this order: each with what it needs, and with
+ * files that it imports dynamically in every start. The code of each row is in one pack.
  */
 const starts = {
   "main/command/run-settings": ["main/command/run-settings", "main/command/config/read-config"],
