@@ -35,6 +35,7 @@ import { makeCollection, makeImageUse } from "./node-collection.js";
 import { makeManagers } from "./node-managers.js";
 import { deferredShutdown, ShutdownNotice } from "./node-shutdown.js";
 import { startOptimizerPolicy } from "./optimizer-policy.js";
+import { OtherThreads } from "./other-threads.js";
 import { pluginSockets } from "./plugin-sockets.js";
 import { makeManifestReporter, makePodSources } from "./pod-sources.js";
 import { startProgramPages } from "./program-pages.js";
@@ -86,7 +87,8 @@ async function makeParts(context: AgentContext) {
   const foundation = await makeFoundation(context);
   const { events, membership, tasks } = foundation;
   const state = new PodState({ rootDir, pleg: threads.of.pleg, clock, log });
-  const cri = connectRuntime(context);
+  const others = new OtherThreads(clock, () => context.startOtherThreads());
+  const cri = others.behindFirstSandbox(connectRuntime(context));
   const [machine, standing] = await Promise.all([readMachineFacts(), admissionFacts(settings)]);
   const resources = new NodeResourcesHolder(standing);
   const { devices, managers } = makeManagers(context, { state, cri, resources, events });
@@ -116,6 +118,11 @@ async function makeParts(context: AgentContext) {
     log,
   });
   state.events.subscribe("cgroups", cgroups.subscriber);
+  state.events.subscribe("other-threads", {
+    settled: () => {
+      if ([...state.pods.all()].length === 0) others.now();
+    },
+  });
   recordNode(context.registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   return {
     foundation,
@@ -136,6 +143,7 @@ async function makeParts(context: AgentContext) {
     reporter,
     settled,
     cgroups,
+    others,
     startedAt,
   };
 }
@@ -143,7 +151,7 @@ async function makeParts(context: AgentContext) {
 /** Started one after another. Undefined: this node has no such component. */
 function componentsOf(context: AgentContext, parts: Parts): (Component | undefined)[] {
   const { settings, threads, registry, clock, log, serving } = context;
-  const { foundation, state, cri, managers, runtime, probes, sync, collection, sources, cgroups } = parts;
+  const { foundation, state, cri, managers, runtime, probes, sync, collection, sources, cgroups, others } = parts;
   const { events, tasks, calls, membership } = foundation;
   const { rootDir, nodeName, nodeIPs } = settings;
   const { running: threadsRun } = threads;
@@ -167,6 +175,7 @@ function componentsOf(context: AgentContext, parts: Parts): (Component | undefin
     // Stopped before the sync path: a pass that waits for a hung volume would delay the stop.
     { name: "calls on volumes", stop: () => calls.close() },
     { name: "the replies to threads", start: () => threads.attach(ownerOf(context, parts)) },
+    { name: "the other threads", start: () => others.start(), stop: () => others.stop() },
     // A node of a cluster gets its CIDR from the Node object.
     running("the pod CIDR", () => startPodCidr(podCIDR, { cri, clock, log })),
     { name: "collection", start: () => collection.start(), stop: () => collection.stop() },

@@ -16,6 +16,8 @@ export interface AgentContext {
   settings: NodeSettings;
   threads: NodeThreads;
   createTasksPool: typeof createTasksPool;
+  /** Starts the threads that no pod waits for. */
+  startOtherThreads(): void;
   /** Main's own metrics. */
   registry: ThreadRegistry;
   clock: Clock;

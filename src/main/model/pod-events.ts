@@ -59,6 +59,8 @@ export interface PodEvents {
   healthChanged: { uids: Iterable<string> };
   /** The runtime had a pod that no source desires. */
   orphanFound: undefined;
+  /** Every source has delivered, and all wanted pods have a worker. Once. */
+  settled: undefined;
   /** A source of static pods has read, refused or lost a manifest. */
   manifestsChanged: undefined;
   /** Every source of static pods has delivered, and their pods are accepted. */
@@ -88,6 +90,7 @@ const SUBSCRIBERS = [
   "pods-api",
   "manifests",
   "later-fields",
+  "other-threads",
 ] as const;
 export type PodSubscriberName = (typeof SUBSCRIBERS)[number];
 

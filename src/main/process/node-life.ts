@@ -82,8 +82,7 @@ async function withNode(
   { lock, feedEveryMs, inCluster }: { lock: HeldLock; feedEveryMs: number | undefined; inCluster: boolean },
 ): Promise<Outcome> {
   const { log, logging, stop, dynamic } = deps;
-  const clock = systemClock;
-  const startedAtMs = clock.now();
+  const [clock, startedAtMs] = [systemClock, systemClock.now()];
   const name = nodeName(settings.hostnameOverride, hostname());
   let end: (outcome: Outcome) => void = () => undefined;
   const ended = new Promise<Outcome>((resolve) => {
@@ -122,6 +121,7 @@ async function withNode(
     settings: nodeSettings,
     threads,
     createTasksPool,
+    startOtherThreads: () => startOthers(logging, threads),
     registry,
     clock,
     log,
@@ -145,6 +145,11 @@ async function withNode(
   await mainTracing?.stop();
   await systemd?.end();
   return outcome;
+}
+
+function startOthers(logging: Logging, threads: NodeThreads): void {
+  logging.startThread();
+  threads.startOthers();
 }
 
 async function makeRegistry({ config }: Settings): Promise<ThreadRegistry> {

@@ -38,6 +38,8 @@ const RESTART = { initialMs: 20, maxMs: 10_000 };
 /** A thread that lived this long has nothing to do with the failure before. */
 const HEALTHY_MS = 60_000;
 const FLUSH_LOOK_MS = 2;
+/** For the first start on a busy machine. */
+const FIRST_START_MS = 5000;
 
 export class LogThread implements ThreadLogs {
   private readonly words: LogWordsBuffer;
@@ -49,6 +51,7 @@ export class LogThread implements ThreadLogs {
   private restart: Timer | undefined;
   private readonly backoff = new Backoff(RESTART);
   private startedAt = 0;
+  private started = false;
   private stopped = false;
   private restartsSoFar = 0;
 
@@ -57,35 +60,11 @@ export class LogThread implements ThreadLogs {
     this.control = new LogWords(this.words);
   }
 
-  /** Starts the thread. Lines logged before it is up wait. */
+  /** Starts the thread; a second call changes nothing. Lines logged before it is up wait. */
   start(): void {
-    const { config, outFd = 1, errFd = 2, clock } = this.options;
-    const { splitStream, infoBufferBytes, flushFrequencyMs } = config;
-    const rings = [...this.rings.values()];
-    const workerData: LogInit = {
-      words: this.words,
-      recent: this.recent,
-      rings,
-      outFd,
-      errFd,
-      splitStream,
-      infoBufferBytes,
-      flushFrequencyMs,
-    };
-    this.startedAt = clock.monotonic();
-    const worker = new Worker(new URL("../../workers/log/index.js", import.meta.url), {
-      name: "log",
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
-    });
-    this.worker = worker;
-    let reason = "it exited by itself";
-    worker.on("error", (error: unknown) => {
-      reason = messageOf(error);
-    });
-    worker.once("exit", () => this.onExit(reason));
-    // The log alone is no reason to live on.
-    worker.unref();
+    if (this.started || this.stopped) return;
+    this.started = true;
+    this.launch();
   }
 
   forThread(thread: string): ThreadLogging {
@@ -120,6 +99,7 @@ export class LogThread implements ThreadLogs {
   async flush(deadlineMs: number): Promise<boolean> {
     const { clock } = this.options;
     const end = clock.monotonic() + deadlineMs;
+    this.start();
     const asked = this.control.askFlush();
     this.post({ kind: "flush" });
     while (!this.control.isFlushed(asked)) {
@@ -130,15 +110,17 @@ export class LogThread implements ThreadLogs {
   }
 
   /**
-   * Flushes and blocks until it is done, for a process that is about to end. Without a log thread the caller writes
-   * the lines itself.
+   * Flushes and blocks until it is done, for a process that is about to end. A thread that was never started gets more
+   * time, for its start. Without a log thread the caller writes the lines itself.
    */
   flushNow(deadlineMs: number): boolean {
     const { clock } = this.options;
+    const patienceMs = this.started ? deadlineMs : deadlineMs + FIRST_START_MS;
+    this.start();
     if (this.worker === undefined) return this.writeHere();
     const asked = this.control.askFlush();
     this.post({ kind: "flush" });
-    return this.control.waitFlushed(asked, deadlineMs, () => clock.monotonic());
+    return this.control.waitFlushed(asked, patienceMs, () => clock.monotonic());
   }
 
   /** Kills the thread as a crash would; it is started again. */
@@ -151,6 +133,36 @@ export class LogThread implements ThreadLogs {
     this.stopped = true;
     this.restart?.cancel();
     await this.worker?.terminate();
+  }
+
+  private launch(): void {
+    const { config, outFd = 1, errFd = 2, clock } = this.options;
+    const { splitStream, infoBufferBytes, flushFrequencyMs } = config;
+    const rings = [...this.rings.values()];
+    const workerData: LogInit = {
+      words: this.words,
+      recent: this.recent,
+      rings,
+      outFd,
+      errFd,
+      splitStream,
+      infoBufferBytes,
+      flushFrequencyMs,
+    };
+    this.startedAt = clock.monotonic();
+    const worker = new Worker(new URL("../../workers/log/index.js", import.meta.url), {
+      name: "log",
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    });
+    this.worker = worker;
+    let reason = "it exited by itself";
+    worker.on("error", (error: unknown) => {
+      reason = messageOf(error);
+    });
+    worker.once("exit", () => this.onExit(reason));
+    // The log alone is no reason to live on.
+    worker.unref();
   }
 
   private post(message: LogMessage): void {
@@ -166,7 +178,7 @@ export class LogThread implements ThreadLogs {
     this.restart = clock
       .after(delayMs, () => {
         this.restartsSoFar++;
-        this.start();
+        this.launch();
       })
       .unref();
     onExit?.(reason, delayMs);

@@ -34,18 +34,26 @@ export class NodeThreads implements AsyncDisposable {
   /** The threads that the table makes, by name. */
   readonly of: MadeThreads;
   readonly servers: ServerThreads;
-  /** Resolves when the first thread runs, and the next ones run or failed once; pending until attach. */
+  /**
+   * Resolves when the first thread runs, and the next ones run or failed once; pending until attach and startOthers.
+   */
   readonly running: Promise<void>;
   private readonly metrics: MetricSources;
   private readonly threads = new Map<WorkerName, NodeThread>();
   private readonly loads = new CodeLoads();
   private stopped = false;
   private giveOwner: (owner: ThreadOwner) => void = () => undefined;
+  /** The threads after the first ones may start. */
+  private readonly othersMayStart: Promise<void>;
+  private letOthersStart: () => void = () => undefined;
 
   constructor(options: NodeThreadsOptions) {
     const { facts, registry, clock, log } = options;
     const owner = new Promise<ThreadOwner>((resolve) => {
       this.giveOwner = resolve;
+    });
+    this.othersMayStart = new Promise((resolve) => {
+      this.letOthersStart = resolve;
     });
     this.metrics = new MetricSources(clock);
     this.metrics.add("main", async () => [await registry.exportSnapshot()]);
@@ -101,6 +109,11 @@ export class NodeThreads implements AsyncDisposable {
     this.giveOwner(owner);
   }
 
+  /** The first pods no longer need the processors for themselves: the threads that pods do not wait for start. */
+  startOthers(): void {
+    this.letOthersStart();
+  }
+
   /** Adds a thread that its owner has made to /metrics, the stop and the fault hook. */
   add(name: WorkerName, thread: NodeThread): void {
     this.threads.set(name, thread);
@@ -120,6 +133,7 @@ export class NodeThreads implements AsyncDisposable {
 
   async stop(): Promise<void> {
     this.stopped = true;
+    this.letOthersStart();
     await Promise.all([...this.threads.values()].map((thread) => thread.stop()));
     this.context.stop();
   }
@@ -130,6 +144,7 @@ export class NodeThreads implements AsyncDisposable {
 
   private async startAll(): Promise<void> {
     for (const { thread } of this.startedAs("first")) await thread.start();
+    await this.othersMayStart;
     // Pods do not need these: one that fails at first is started again beside the running node.
     for (const { thread } of this.startedAs("next")) {
       if (this.stopped) return;

@@ -19,6 +19,7 @@ const COMPONENTS = [
   "the sync path",
   "calls on volumes",
   "the replies to threads",
+  "the other threads",
   "the pod CIDR",
   "collection",
   "the fault hook",

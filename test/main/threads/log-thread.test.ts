@@ -83,8 +83,17 @@ describe("log thread", () => {
     assert.deepEqual(numbersOf(await lines(), "main"), [0, 1, 2, 3]);
   });
 
-  test("flushNow without a log thread writes the waiting lines", async (t) => {
+  test("flushNow starts a log thread that has not started, and waits for it", async (t) => {
     const { thread, log, lines } = await start(t);
+    log.fatal({ n: 0 }, "last words");
+    assert.ok(thread.flushNow(PATIENCE_MS));
+    assert.deepEqual(numbersOf(await lines(), "main"), [0]);
+  });
+
+  test("flushNow writes the waiting lines itself after the log thread has died", async (t) => {
+    const { thread, log, lines } = await start(t);
+    thread.start();
+    await thread.terminate();
     log.fatal({ n: 0 }, "last words");
     assert.ok(thread.flushNow(100));
     assert.deepEqual(numbersOf(await lines(), "main"), [0]);

@@ -104,6 +104,7 @@ export class Kubelet {
       settings: await nodeSettingsOf(settings, NODE_NAME, directories.containerLogs),
       threads,
       createTasksPool: tasksInThisThread,
+      startOtherThreads: () => threads.startOthers(),
       registry,
       clock,
       log,

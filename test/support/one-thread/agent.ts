@@ -99,6 +99,7 @@ export class OneThreadWorld implements AsyncDisposable {
       settings: await nodeSettingsOf(settings, NODE_NAME, directories.containerLogs),
       threads,
       createTasksPool: tasksInThisThread,
+      startOtherThreads: () => threads.startOthers(),
       registry,
       clock,
       log,

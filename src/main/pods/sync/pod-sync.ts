@@ -277,6 +277,7 @@ export class PodSync {
         state.settled = true;
         state.allocations.keepOnly((uid) => state.isTakenOn(uid));
         this.resizes.onSourcesSeen();
+        events.emit("settled", undefined);
       },
       onOrphan: () => events.emit("orphanFound", undefined),
       share: this.share,

@@ -1,4 +1,5 @@
-// Sets up logging at start-up: the log thread first, then main's logger, then the output for uncaught errors.
+// Sets up logging at start-up: main's logger, then the output for uncaught errors. The log thread starts when the first
+// pods no longer need the processors, or soon in any case: until then lines wait in their rings.
 
 import { fstatSync } from "node:fs";
 import type { Clock } from "../../../shared/base/clock/clock.js";
@@ -8,6 +9,8 @@ import { UncaughtErrors, type UncaughtOrigin } from "../../../shared/thread/unca
 import { LogThread } from "../../threads/log-thread.js";
 
 export interface Logging {
+  /** Starts the log thread now if it has not started. */
+  startThread(): void;
   /** main's logger; supervised threads log through the same thread. */
   log: Logger;
   /** The value of -v now; setting it counts for every thread from its next line on. */
@@ -22,6 +25,8 @@ export interface Logging {
 
 /** Time limit for writing the last lines of a crash, ms. */
 const LAST_WORDS_MS = 500;
+/** A start that has come no further by then waits for something, and its lines say for what. */
+const THREAD_AT_LATEST_MS = 500;
 
 export function startLogging(config: LoggingConfig, clock: Clock): Logging {
   const thread: LogThread = new LogThread({
@@ -32,7 +37,7 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
       moduleLogger(log, "log-thread").warn({ reason, delayMs }, "the log thread exited; restarting it"),
   });
   const log = createLogger({ thread: "main", logging: thread.forThread("main"), clock, threadLogs: thread });
-  thread.start();
+  const late = clock.after(THREAD_AT_LATEST_MS, () => thread.start()).unref();
   const die = (error: unknown): void => {
     // A full ring would drop the very line that matters.
     thread.flushNow(LAST_WORDS_MS);
@@ -53,6 +58,10 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
   process.on("unhandledRejection", onRejection);
   return {
     log,
+    startThread: () => {
+      late.cancel();
+      thread.start();
+    },
     surviveUncaught: (onError) => {
       survived = new UncaughtErrors({ clock, log, onError, end: die });
     },
@@ -64,6 +73,7 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
     },
     flush: (deadlineMs) => thread.flush(deadlineMs),
     stop: async () => {
+      late.cancel();
       process.off("uncaughtException", onException);
       process.off("unhandledRejection", onRejection);
       await thread.stop();
