@@ -42,7 +42,8 @@ const entries = [
  */
 const starts = {
   "main/command/run-settings": ["main/command/run-settings", "main/command/config/read-config"],
-  "main/process/run": ["main/process/run", "main/kubelet/agent", "shared/contracts/pleg-codec"],
+  "main/process/run": ["main/process/run"],
+  "main/kubelet/agent": ["main/kubelet/agent", "shared/contracts/pleg-codec"],
 };
 /** Packages that load native code or files at run time; `make install` copies them. */
 const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
