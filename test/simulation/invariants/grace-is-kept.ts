@@ -8,7 +8,7 @@ import type { Invariant } from "./invariant.js";
 const KILLED = 137;
 /** Whole seconds are rounded, and a call takes a moment. */
 const SHORTER_MS = 1500;
-/** Beyond the grace, with nothing that disturbs. */
+/** Beyond the grace and the time without a kubelet, with nothing else that disturbs. */
 const LONGER_MS = 10_000;
 
 export const graceIsKept: Invariant = {
@@ -28,9 +28,12 @@ export const graceIsKept: Invariant = {
       if (facts.lastRebootAt >= pod.deletedAt) return;
       if (passed < graceMs - SHORTER_MS)
         broken(`${what} was killed after ${passed} ms of ${graceMs} ms of grace`, name);
-      if (facts.lastFaultAt > pod.deletedAt - LONGER_MS) return;
-      const limit =
-        graceMs + LONGER_MS + (kernel.monotonic - Math.max(pod.deletedAt, facts.lastFaultAt) > 0 ? 0 : graceMs);
+      if (facts.lastOtherFaultAt > pod.deletedAt - LONGER_MS) return;
+      // A kubelet that restarts goes on with the deadline of the one before; the definition's grace is for deletions
+      // that no kubelet saw.
+      const down = facts.downAt(kernel.monotonic) - pod.downBeforeDeletion;
+      const most = down > 0 ? Math.max(graceMs, pod.shape.graceSeconds * 1000) : graceMs;
+      const limit = most + LONGER_MS + down;
       if (passed > limit) broken(`${what} was killed after ${passed} ms, with ${graceMs} ms of grace`, name);
     });
     return undefined;

@@ -8,6 +8,8 @@ export interface PodFacts {
   /** Steady moments, ms; undefined: it did not happen. */
   deletedAt?: number;
   graceSeconds: number;
+  /** Time without a kubelet before its deletion, ms. */
+  downBeforeDeletion: number;
   editedAt?: number;
   /** Its sandbox was killed, or its container, by a fault. */
   disturbedAt?: number;
@@ -19,9 +21,27 @@ export class AllFacts {
   readonly pods = new Map<string, PodFacts>();
   /** Steady moments at which a fault was under way last. */
   lastFaultAt = -Infinity;
+  /** Steady moment of the last fault that was more than an end of the kubelet's process. */
+  lastOtherFaultAt = -Infinity;
   lastRebootAt = -Infinity;
   /** A kubelet has completed its start, and so read its records, since then. */
   hasStartedSinceReboot = true;
+
+  private downSince: number | undefined = 0;
+  private downBefore = 0;
+
+  /** Time without a kubelet that has completed its start, from the beginning to now, ms. */
+  downAt(now: number): number {
+    return this.downBefore + (this.downSince === undefined ? 0 : now - this.downSince);
+  }
+  kubeletEnded(now: number): void {
+    this.downSince ??= now;
+  }
+  kubeletStarted(now: number): void {
+    this.downBefore = this.downAt(now);
+    this.downSince = undefined;
+    this.hasStartedSinceReboot = true;
+  }
 
   get wanted(): PodFacts[] {
     return [...this.pods.values()].filter(({ deletedAt }) => deletedAt === undefined);

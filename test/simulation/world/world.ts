@@ -19,6 +19,9 @@ import { SimulatedRuntime } from "./runtime.js";
 /** systemd's pause before the next start. */
 const RESTART_MS = 1000;
 
+const NO_FAULTS: ReadonlySet<Action["do"]> = new Set(["create", "edit", "delete", "calm", "check"]);
+const ENDS_OF_KUBELET: ReadonlySet<Action["do"]> = new Set(["kill", "restart"]);
+
 export interface LogLine {
   level: number;
   msg: string;
@@ -56,7 +59,8 @@ export class World {
 
   private act(action: Action): void {
     const { api, runtime, facts } = this;
-    if (!["create", "edit", "delete", "calm", "check"].includes(action.do)) facts.lastFaultAt = kernel.monotonic;
+    if (!NO_FAULTS.has(action.do)) facts.lastFaultAt = kernel.monotonic;
+    if (!NO_FAULTS.has(action.do) && !ENDS_OF_KUBELET.has(action.do)) facts.lastOtherFaultAt = kernel.monotonic;
     switch (action.do) {
       case "create":
         this.create(action.shape);
@@ -128,7 +132,8 @@ export class World {
   }
 
   private create(shape: PodShape): void {
-    this.facts.pods.set(shape.name, { shape, createdAt: kernel.monotonic, graceSeconds: shape.graceSeconds });
+    const { graceSeconds } = shape;
+    this.facts.pods.set(shape.name, { shape, createdAt: kernel.monotonic, graceSeconds, downBeforeDeletion: 0 });
     const metadata = { name: shape.name, namespace: "default" };
     if (shape.isStatic) disk.file(`${MANIFESTS}/${shape.name}.json`, manifest(shape));
     else {
@@ -165,6 +170,7 @@ export class World {
     const facts = this.facts.pods.get(name);
     if (facts === undefined || facts.deletedAt !== undefined) return;
     facts.deletedAt = kernel.monotonic;
+    facts.downBeforeDeletion = this.facts.downAt(kernel.monotonic);
     if (facts.shape.isStatic) {
       disk.tree.unlink(`${MANIFESTS}/${name}.json`);
       disk.tree.lookUp(MANIFESTS, "fsync").sync();
@@ -180,9 +186,10 @@ export class World {
     const number = ++this.starts;
     this.kubelet = new Kubelet(number, this.log, {
       started: () => {
-        this.facts.hasStartedSinceReboot = true;
+        this.facts.kubeletStarted(kernel.monotonic);
       },
       gaveUp: (reason) => {
+        this.facts.kubeletEnded(kernel.monotonic);
         this.trace.add(`kubelet ${number} ends: ${reason}`);
         for (const listener of this.onGaveUp) listener(reason);
         kernel.after(kernel.world, RESTART_MS, () => this.startKubelet());
@@ -193,12 +200,14 @@ export class World {
 
   private kill(downMs: number): void {
     this.kubelet?.kill();
+    this.facts.kubeletEnded(kernel.monotonic);
     kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet());
   }
 
   private restart(downMs: number): void {
     const { kubelet } = this;
     if (kubelet?.isAlive !== true) return;
+    this.facts.kubeletEnded(kernel.monotonic);
     kubelet.stop(() => kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet()));
   }
 
@@ -206,6 +215,7 @@ export class World {
     if (this.isOff) return;
     this.isOff = true;
     this.kubelet?.kill();
+    this.facts.kubeletEnded(kernel.monotonic);
     this.facts.lastRebootAt = kernel.monotonic;
     this.facts.hasStartedSinceReboot = false;
     this.runtime.reboot();
@@ -250,13 +260,13 @@ export class World {
     this.api.faults.clear();
     this.api.isUp = true;
     disk.fault = undefined;
-    this.facts.lastFaultAt = kernel.monotonic;
+    this.facts.lastFaultAt = this.facts.lastOtherFaultAt = kernel.monotonic;
     this.startKubelet();
   }
 
   private during(ms: number, end: () => void): void {
     kernel.after(kernel.world, ms, () => {
-      this.facts.lastFaultAt = kernel.monotonic;
+      this.facts.lastFaultAt = this.facts.lastOtherFaultAt = kernel.monotonic;
       end();
     });
   }
