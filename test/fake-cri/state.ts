@@ -13,6 +13,7 @@ import {
   type PodSandboxConfig,
   type PodSandboxStatus,
 } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { copyOf } from "../support/copy-of.js";
 import { Fault } from "./fault.js";
 
 export interface FakeSandbox {
@@ -140,7 +141,7 @@ export class FakeState {
       containerId,
       containerEventType: type,
       createdAt: this.nanos(),
-      podSandboxStatus: sandbox === undefined ? undefined : structuredClone(sandbox.status),
+      podSandboxStatus: sandbox === undefined ? undefined : copyOf(sandbox.status),
       containersStatuses: this.statusesOf(sandbox),
     };
     for (const listener of this.eventListeners) listener(event);
@@ -151,7 +152,7 @@ export class FakeState {
     const all: ContainerStatus[] = [];
     for (const id of sandbox?.containers ?? []) {
       const container = this.containers.get(id);
-      if (container !== undefined) all.push(structuredClone(container.status));
+      if (container !== undefined) all.push(copyOf(container.status));
     }
     return all;
   }

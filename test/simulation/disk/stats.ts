@@ -15,57 +15,125 @@ function deviceOf(fileSystem: string): number {
   return number;
 }
 
-function kindOf(kind: Kind) {
-  return {
-    isFile: () => kind === "file",
-    isDirectory: () => kind === "directory",
-    isSymbolicLink: () => kind === "link",
-    isSocket: () => kind === "socket",
-    isFIFO: () => false,
-    isBlockDevice: () => false,
-    isCharacterDevice: () => false,
-  };
+/** The kind of an entry, as Stats and Dirent tell it. */
+class KindWords {
+  constructor(private readonly kind: Kind) {}
+  isFile(): boolean {
+    return this.kind === "file";
+  }
+  isDirectory(): boolean {
+    return this.kind === "directory";
+  }
+  isSymbolicLink(): boolean {
+    return this.kind === "link";
+  }
+  isSocket(): boolean {
+    return this.kind === "socket";
+  }
+  isFIFO(): boolean {
+    return false;
+  }
+  isBlockDevice(): boolean {
+    return false;
+  }
+  isCharacterDevice(): boolean {
+    return false;
+  }
+}
+
+function sizeOf(inode: Inode): number {
+  return inode.kind === "link" ? inode.target.length : inode.data.length;
+}
+
+class SimulatedStats extends KindWords {
+  readonly rdev = 0;
+  readonly blksize = 4096;
+  readonly dev: number;
+  readonly ino: number;
+  readonly mode: number;
+  readonly nlink: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  readonly blocks: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+
+  constructor(inode: Inode) {
+    super(inode.kind);
+    this.dev = deviceOf(inode.fileSystem);
+    this.ino = inode.number;
+    this.mode = TYPES[inode.kind] | inode.mode;
+    this.nlink = inode.links;
+    this.uid = inode.uid;
+    this.gid = inode.gid;
+    this.size = sizeOf(inode);
+    this.blocks = Math.ceil(this.size / 512);
+    this.mtimeMs = inode.modifiedAt;
+    this.ctimeMs = inode.changedAt;
+  }
+  get atimeMs(): number {
+    return this.mtimeMs;
+  }
+  get birthtimeMs(): number {
+    return this.ctimeMs;
+  }
+  get atime(): Date {
+    return new Date(this.mtimeMs);
+  }
+  get mtime(): Date {
+    return new Date(this.mtimeMs);
+  }
+  get ctime(): Date {
+    return new Date(this.ctimeMs);
+  }
+  get birthtime(): Date {
+    return new Date(this.ctimeMs);
+  }
+}
+
+const big = (value: number): bigint => BigInt(Math.trunc(value));
+
+/** Each member is made when it is read: few are. */
+class SimulatedBigStats extends KindWords {
+  readonly small: SimulatedStats;
+  constructor(inode: Inode) {
+    super(inode.kind);
+    this.small = new SimulatedStats(inode);
+  }
+}
+
+const NUMBERS = ["dev", "ino", "mode", "nlink", "uid", "gid", "rdev", "size", "blksize", "blocks"] as const;
+for (const name of [...NUMBERS, "atimeMs", "mtimeMs", "ctimeMs", "birthtimeMs"] as const) {
+  Object.defineProperty(SimulatedBigStats.prototype, name, {
+    get(this: { small: SimulatedStats }) {
+      return big(this.small[name]);
+    },
+  });
+}
+for (const name of ["atime", "mtime", "ctime", "birthtime"] as const) {
+  Object.defineProperties(SimulatedBigStats.prototype, {
+    [name]: {
+      get(this: { small: SimulatedStats }) {
+        return this.small[name];
+      },
+    },
+    [`${name}Ns`]: {
+      get(this: { small: SimulatedStats }) {
+        return big(this.small[`${name}Ms`] * 1e6);
+      },
+    },
+  });
 }
 
 export function statsOf(inode: Inode): Stats {
-  const { kind, mode, uid, gid, number, links, modifiedAt, changedAt, fileSystem } = inode;
-  const size = kind === "link" ? inode.target.length : inode.data.length;
-  return {
-    ...kindOf(kind),
-    dev: deviceOf(fileSystem),
-    ino: number,
-    mode: TYPES[kind] | mode,
-    nlink: links,
-    uid,
-    gid,
-    rdev: 0,
-    size,
-    blksize: 4096,
-    blocks: Math.ceil(size / 512),
-    atimeMs: modifiedAt,
-    mtimeMs: modifiedAt,
-    ctimeMs: changedAt,
-    birthtimeMs: changedAt,
-    atime: new Date(modifiedAt),
-    mtime: new Date(modifiedAt),
-    ctime: new Date(changedAt),
-    birthtime: new Date(changedAt),
-  };
+  return new SimulatedStats(inode);
 }
 
 export function bigStatsOf(inode: Inode): BigIntStats {
-  const small = statsOf(inode);
-  const big: Record<string, unknown> = Object.fromEntries(Object.entries(small));
-  for (const [name, value] of Object.entries(small)) {
-    if (typeof value === "number") big[name] = BigInt(Math.trunc(value));
-  }
-  for (const name of ["atime", "mtime", "ctime", "birthtime"]) {
-    const ms = small[`${name}Ms` as "mtimeMs"];
-    big[`${name}Ns`] = BigInt(Math.trunc(ms * 1e6));
-  }
-  return big as never;
+  return new SimulatedBigStats(inode) as never;
 }
 
 export function direntOf(name: string, folder: string, inode: Inode): Dirent {
-  return { name, parentPath: folder, ...kindOf(inode.kind) } as never;
+  return Object.assign(new KindWords(inode.kind), { name, parentPath: folder }) as never;
 }

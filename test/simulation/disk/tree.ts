@@ -257,7 +257,7 @@ export class FileTree {
     path: string,
     about: { call: string; whole: string; followsLast: boolean; links: number },
   ): Found {
-    const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+    const parts = partsOf(path);
     const above: Inode[] = [];
     let at = from;
     let start = 0;
@@ -305,6 +305,20 @@ export class FileTree {
   private tell(directory: Inode, name: string, kind: Parameters<Change>[2]): void {
     for (const watcher of this.watchers) kernel.as(kernel.world, () => watcher(directory, name, kind));
   }
+}
+
+const splitPaths = new Map<string, readonly string[]>();
+const MOST_SPLIT_PATHS = 5000;
+
+/** The names of a path. The agent asks for the same paths again and again. */
+function partsOf(path: string): readonly string[] {
+  let parts = splitPaths.get(path);
+  if (parts === undefined) {
+    parts = path.split("/").filter((part) => part !== "" && part !== ".");
+    if (splitPaths.size >= MOST_SPLIT_PATHS) splitPaths.clear();
+    splitPaths.set(path, parts);
+  }
+  return parts;
 }
 
 /** The bytes of a file. */

@@ -59,7 +59,7 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
     const seconds = result.cpuMs / 1000;
     say(
       `seed ${order.seed}: ${hoursDone.toFixed(2)} h in ${seconds.toFixed(0)} s of processor time ` +
-        `(${(hoursDone / seconds).toFixed(3)} simulated hours a second, ${result.steps} steps), ${result.hash.slice(0, 16)}`,
+        `(${(result.simulatedMs / result.cpuMs).toFixed(0)} simulated seconds a second, ${result.steps} steps), ${result.hash.slice(0, 16)}`,
     );
     if (result.violation !== undefined) {
       await report(bundle, order, result);

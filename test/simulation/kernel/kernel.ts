@@ -2,6 +2,7 @@
 // done before the next one. Which thread's callback is next is the seed's choice.
 // Invariant: callbacks of one owner run in the order in which they became ready.
 
+import { asError } from "../../../src/shared/base/errors/thrown.js";
 import { Owner } from "./owner.js";
 import { Random } from "./random.js";
 import { TimerHeap } from "./timer-heap.js";
@@ -10,6 +11,12 @@ import { TimerHeap } from "./timer-heap.js";
 const BEGINNING_MS = Date.UTC(2026, 0, 1);
 
 const realImmediate = globalThis.setImmediate;
+
+/** Runs ticks and microtasks until none is left, as Node does between two immediates. */
+const { _tickCallback: settleAll } = process as unknown as { _tickCallback: () => void };
+
+/** Steps before the real event loop has a turn: it writes what the run prints. */
+const TURN_STEPS = 10_000;
 
 interface Pending {
   due: number;
@@ -96,22 +103,48 @@ class Kernel {
   }
 
   /** Runs callbacks until the condition holds. */
-  async run(until: () => boolean, hooks: KernelHooks): Promise<void> {
-    while (!until()) {
-      const next = this.take();
-      if (next === undefined) throw new Error("nothing is left to run");
-      this.steps++;
-      this.current = next.owner;
+  run(until: () => boolean, hooks: KernelHooks): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const turn = (): void => {
+        try {
+          for (let step = 0; step < TURN_STEPS; step++) {
+            if (until()) {
+              resolve();
+              return;
+            }
+            this.step(hooks);
+          }
+        } catch (error) {
+          reject(asError(error));
+          return;
+        }
+        realImmediate(turn);
+      };
+      // Microtasks do not nest: a turn begins as a callback of the event loop.
+      realImmediate(turn);
+    });
+  }
+
+  private step(hooks: KernelHooks): void {
+    const next = this.take();
+    if (next === undefined) throw new Error("nothing is left to run");
+    const { owner } = next;
+    this.steps++;
+    this.current = owner;
+    let rest: (() => void) | undefined = next.fn;
+    while (rest !== undefined) {
+      const fn = rest;
+      rest = undefined;
       try {
-        next.fn();
+        fn();
+        if (fn !== settleAll) settleAll();
       } catch (error) {
-        hooks.uncaught(next.owner, error);
+        hooks.uncaught(owner, error);
+        rest = settleAll;
       }
-      // All promises settle before an immediate runs.
-      await new Promise<void>((resolve) => realImmediate(resolve));
-      this.current = this.world;
-      hooks.afterStep();
     }
+    this.current = this.world;
+    hooks.afterStep();
   }
 
   private take(): { owner: Owner; fn: () => void } | undefined {

@@ -14,7 +14,7 @@ export class Trace {
 
   add(text: string): void {
     const line = `${kernel.monotonic.toFixed(3)} ${kernel.steps} ${text}`;
-    this.hash.update(line).update("\n");
+    this.hash.update(`${line}\n`);
     this.lines.push(line);
     if (this.lines.length > KEPT) this.lines.splice(0, KEPT / 2);
     this.onLine?.(line);

@@ -1,6 +1,7 @@
 // node:worker_threads: channels between the owners of the simulation. Messages are copied and arrive in order.
 
 import { EventEmitter } from "node:events";
+import { copyOf } from "../../support/copy-of.js";
 import { kernel } from "../kernel/kernel.js";
 import type { Owner } from "../kernel/owner.js";
 
@@ -25,7 +26,7 @@ export class MessagePort extends EventEmitter {
   postMessage(message: unknown): void {
     const { peer } = this;
     if (this.isClosed || peer === undefined) return;
-    peer.take(structuredClone(message));
+    peer.take(copyOf(message));
   }
   override on(event: string, listener: (...values: unknown[]) => void): this {
     super.on(event, listener);

@@ -40,6 +40,8 @@ const MINUTE = 60_000;
 const BUSY_MS = 8 * MINUTE;
 const ROUND_MS = 18 * MINUTE;
 const FIRST_MS = 20_000;
+/** A node for more pods than this gets all of them at the beginning: the rounds alone take hours to fill it. */
+const FEW_PODS = 12;
 
 const VERBS = ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContainer", "RemoveContainer"];
 const MORE_VERBS = ["StopPodSandbox", "RemovePodSandbox", "PodSandboxStatus", "ContainerStatus", "ListContainers"];
@@ -59,15 +61,18 @@ export function planOf(random: Random, { hours, pods, faults }: PlanOptions): Pl
   const alive: PodShape[] = [];
   let names = 0;
   const end = hours * 60 * MINUTE;
+  const create = (at: number): void => {
+    const shape = podShape(random, `pod-${++names}`, random.chance(0.2));
+    alive.push(shape);
+    add(at, { do: "create", shape });
+  };
+  for (let at = 5000; pods > FEW_PODS && alive.length < pods; at += 100) create(at);
   for (let begin = 0; begin < end; begin += ROUND_MS) {
     const until = begin + BUSY_MS;
     for (let at = begin + FIRST_MS; at < until; at += random.between(1000, 25_000)) {
       const share = random.next();
-      if (alive.length < pods && share < 0.6) {
-        const shape = podShape(random, `pod-${++names}`, random.chance(0.2));
-        alive.push(shape);
-        add(at, { do: "create", shape });
-      } else if (alive.length > 0 && share < 0.9) {
+      if (alive.length < pods && share < 0.6) create(at);
+      else if (alive.length > 0 && share < 0.9) {
         const [shape] = alive.splice(random.below(alive.length), 1);
         const graceSeconds = random.chance(0.15) ? random.pick([0, 1, 60]) : undefined;
         if (shape !== undefined) add(at, { do: "delete", name: shape.name, graceSeconds });

@@ -17,6 +17,7 @@ import { makeImage } from "../../fake-cri/images.js";
 import { FakeState, type FakeContainer } from "../../fake-cri/state.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
+import { ListReplies } from "./list-replies.js";
 import { scriptOf } from "./scripts.js";
 
 const PAUSE_IMAGE = "nodelet.local/pause:1";
@@ -75,6 +76,7 @@ export class SimulatedRuntime {
   readonly failpoints: Dispatcher["failpoints"];
   isUp = true;
   private readonly dispatcher: Dispatcher;
+  private readonly lists = new ListReplies();
   private readonly underWay = new Set<{ lose(): void }>();
 
   constructor({ events }: { events: boolean }) {
@@ -86,6 +88,7 @@ export class SimulatedRuntime {
     const pause = makeImage(PAUSE_IMAGE, {});
     this.state.images.set(pause.id, pause);
     this.state.eventListeners.add(({ containerId, containerEventType }) => {
+      this.lists.changed();
       if (containerEventType !== ContainerEventType.CONTAINER_STARTED_EVENT) return;
       const container = this.state.containers.get(containerId);
       if (container !== undefined) this.started(container);
@@ -132,10 +135,12 @@ export class SimulatedRuntime {
     call.once("over", over);
     if (METHOD_STREAMS.has(name)) this.dispatcher.stream(name, path)(call as never);
     else {
+      const listed = this.lists.begin(verb, bytes);
       this.dispatcher.unary(name, path)(call as never, (error, value) => {
         over();
         if (error !== null) reply.failed(error as unknown as Failed);
-        else reply.message(definition.responseSerialize(value));
+        else reply.message(listed.encoded(() => definition.responseSerialize(value)));
+        listed.end();
       });
     }
     return {

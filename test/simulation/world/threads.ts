@@ -6,6 +6,7 @@ import type { WorkerName } from "../../../src/main/threads/thread-table.js";
 import type { Clock } from "../../../src/shared/base/clock/clock.js";
 import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import type { WorkerHost } from "../../../src/shared/thread/worker-life.js";
+import { copyOf } from "../../support/copy-of.js";
 import { LAUNCHES } from "../../support/one-thread/workers.js";
 import { kernel } from "../kernel/kernel.js";
 import { Owner } from "../kernel/owner.js";
@@ -50,7 +51,7 @@ export class SimulatedThreads {
     running.set(data.name, { owner, exit });
     const host: WorkerHost = {
       post: (message) => {
-        const copy = structuredClone(message);
+        const copy = copyOf(message);
         kernel.post(process, () => events.message(copy));
       },
       onMessage: (listener) => {
@@ -65,11 +66,11 @@ export class SimulatedThreads {
       log: this.log,
       clock: this.clock,
     };
-    const init: unknown = structuredClone(data.init);
+    const init: unknown = copyOf(data.init);
     kernel.post(owner, () => LAUNCHES[data.name as WorkerName]({ ...data, init }, host));
     return {
       post(message) {
-        const copy = structuredClone(message);
+        const copy = copyOf(message);
         kernel.post(owner, () => {
           if (isListening) receive(copy);
           else early.push(copy);
