@@ -8,6 +8,7 @@ import { kernel } from "./kernel/kernel.js";
 import type { Owner } from "./kernel/owner.js";
 import { Trace } from "./kernel/trace.js";
 import { planOf } from "./plan/events.js";
+import { Reached } from "./world/reached.js";
 import { World } from "./world/world.js";
 
 const order = JSON.parse(process.argv[2] ?? "{}") as RunOrder;
@@ -15,6 +16,7 @@ kernel.seed(order.seed);
 const trace = new Trace(order.prints === true ? (line) => process.stdout.write(`${line}\n`) : undefined);
 const plan = planOf(kernel.random.stream("plan"), { ...order, faults: new Set(order.faults) });
 const world = new World(kernel.random.stream("world"), trace);
+const reached = new Reached(world);
 let violation: Violation | undefined;
 
 const checks = INVARIANTS.flatMap(({ name, watch }) => {
@@ -59,7 +61,6 @@ process.on("uncaughtException", (error) => unowned("an uncaught exception", erro
 
 const endMs = order.hours * 3_600_000;
 await kernel.run(() => violation !== undefined || kernel.monotonic >= endMs, {
-  afterStep: () => undefined,
   uncaught: (owner: Owner, error) => unowned(`${owner.name} threw`, error),
 });
 const pod = violation?.pod;
@@ -70,6 +71,7 @@ const result: RunResult = {
   simulatedMs: Math.round(kernel.monotonic),
   cpuMs: Math.round((process.resourceUsage().userCPUTime + process.resourceUsage().systemCPUTime) / 1000),
   violation,
+  reached: reached.values(),
   timeline:
     violation === undefined ? [] : trace.lines.filter((line) => pod === undefined || isAbout(line, pod)).slice(-120),
   events,

@@ -5,7 +5,7 @@ import { readWords } from "./words.mjs";
 
 const COMMAND = "npm run simulate";
 /** As FAULT_KINDS of test/simulation/plan/events.ts; a test compares them. */
-export const FAULTS = ["process", "machine", "runtime", "api", "disk", "clock", "threads", "containers"];
+export const FAULTS = ["process", "machine", "runtime", "api", "disk", "clock", "threads", "stalls", "containers"];
 const MOST_SEED = 2 ** 31 - 1;
 
 export const HELP = `npm run simulate -- [option …]

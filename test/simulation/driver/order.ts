@@ -1,6 +1,7 @@
 // What the command tells a run, and what the run answers: JSON in its first argument and in its last line.
 
 import type { FaultKind } from "../plan/events.js";
+import type { ReachedValues } from "../world/reached.js";
 
 export interface RunOrder {
   seed: number;
@@ -33,6 +34,7 @@ export interface RunResult {
   /** Processor time of the run, ms. */
   cpuMs: number;
   violation?: Violation | undefined;
+  reached: ReachedValues;
   /** Lines of the trace about the pod, and what happened to the node. */
   timeline: string[];
   /** Numbers of the events that happened or would have. */

@@ -5,6 +5,7 @@ import { MUTANTS } from "../mutants.js";
 import type { FaultKind } from "../plan/events.js";
 import { bundleSimulation } from "./bundle.js";
 import type { RunOrder, RunResult } from "./order.js";
+import { ReachedTable } from "./reached-table.js";
 import { RunFailedError, runSeed } from "./run-seed.js";
 import { shrink } from "./shrink.js";
 
@@ -45,6 +46,7 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
   const first = options.seed ?? Math.floor(Math.random() * MOST_SEED);
   const began = performance.now();
   const deadline = options.minutes === undefined ? undefined : began + options.minutes * 60_000;
+  const reached = new ReachedTable();
   let simulatedMs = 0;
   for (let index = 0; deadline === undefined ? index < options.count : performance.now() < deadline; index++) {
     const order: RunOrder = { seed: (first + index) % MOST_SEED, hours, pods, faults, only: events };
@@ -55,6 +57,7 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
     }
     const result = await runSeed(bundle, order);
     simulatedMs += result.simulatedMs;
+    reached.add(result.reached);
     const hoursDone = result.simulatedMs / 3_600_000;
     const seconds = result.cpuMs / 1000;
     say(
@@ -66,6 +69,7 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
       return 1;
     }
   }
+  for (const line of reached.lines(faults)) say(line);
   const seconds = (performance.now() - began) / 1000;
   say(`no promise was broken in ${(simulatedMs / 3_600_000).toFixed(1)} simulated hours (${seconds.toFixed(0)} s)`);
   return 0;

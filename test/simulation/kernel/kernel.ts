@@ -1,8 +1,7 @@
 // Time, order and randomness of the simulated machine. One callback runs at a time; all promises that it settles are
 // done before the next one. Which thread's callback is next is the seed's choice.
-// Invariant: callbacks of one owner run in the order in which they became ready.
+// Invariant: callbacks of one owner run in the order in which they became ready. An owner that stalls has no turn.
 
-import { asError } from "../../../src/shared/base/errors/thrown.js";
 import { Owner } from "./owner.js";
 import { Random } from "./random.js";
 import { TimerHeap } from "./timer-heap.js";
@@ -32,8 +31,6 @@ export interface Handle {
 
 /** What a run does besides running callbacks. */
 interface KernelHooks {
-  /** After each callback and its promises. */
-  afterStep(): void;
   /** A callback threw. */
   uncaught(owner: Owner, error: unknown): void;
 }
@@ -50,6 +47,8 @@ class Kernel {
   private sequence = 0;
   private readonly ready = new Map<Owner, (() => void)[]>();
   private readonly timers = new TimerHeap<Pending>();
+  /** Callbacks of stalled owners that are ready. */
+  private readonly stalled = new Map<Owner, (() => void)[]>();
 
   /** Before anything of the run. */
   seed(seed: number): void {
@@ -75,7 +74,7 @@ class Kernel {
   /** Runs `fn` as a callback of `owner`, after those that are ready. */
   post(owner: Owner, fn: () => void): void {
     if (!owner.isAlive) return;
-    const queue = this.ready.get(owner);
+    const queue = this.stalled.get(owner) ?? this.ready.get(owner);
     if (queue === undefined) this.ready.set(owner, [fn]);
     else queue.push(fn);
   }
@@ -91,6 +90,18 @@ class Kernel {
     };
   }
 
+  /** No callback of `owner` runs for `ms`: as a thread without processor time. What becomes ready waits. */
+  stall(owner: Owner, ms: number): void {
+    if (!owner.isAlive || this.stalled.has(owner)) return;
+    const held = this.ready.get(owner) ?? [];
+    this.ready.delete(owner);
+    this.stalled.set(owner, held);
+    this.after(this.world, ms, () => {
+      this.stalled.delete(owner);
+      if (held.length > 0) this.ready.set(owner, held);
+    });
+  }
+
   /** Runs `fn` as a callback of `owner` now: for calls of the driver itself. */
   as<T>(owner: Owner, fn: () => T): T {
     const { current } = this;
@@ -102,49 +113,44 @@ class Kernel {
     }
   }
 
-  /** Runs callbacks until the condition holds. */
+  /** Runs callbacks until the condition holds. What a tick throws is an uncaught exception of the process. */
   run(until: () => boolean, hooks: KernelHooks): Promise<void> {
     return new Promise((resolve, reject) => {
       const turn = (): void => {
+        let goesOn = true;
         try {
-          for (let step = 0; step < TURN_STEPS; step++) {
+          for (let step = 0; step < TURN_STEPS && goesOn; step++) {
             if (until()) {
+              goesOn = false;
               resolve();
-              return;
+            } else if (!this.step(hooks)) {
+              goesOn = false;
+              reject(new Error("nothing is left to run"));
             }
-            this.step(hooks);
           }
-        } catch (error) {
-          reject(asError(error));
-          return;
+        } finally {
+          if (goesOn) realImmediate(turn);
         }
-        realImmediate(turn);
       };
       // Microtasks do not nest: a turn begins as a callback of the event loop.
       realImmediate(turn);
     });
   }
 
-  private step(hooks: KernelHooks): void {
+  /** @returns false if nothing is left to run */
+  private step(hooks: KernelHooks): boolean {
     const next = this.take();
-    if (next === undefined) throw new Error("nothing is left to run");
-    const { owner } = next;
+    if (next === undefined) return false;
     this.steps++;
-    this.current = owner;
-    let rest: (() => void) | undefined = next.fn;
-    while (rest !== undefined) {
-      const fn = rest;
-      rest = undefined;
-      try {
-        fn();
-        if (fn !== settleAll) settleAll();
-      } catch (error) {
-        hooks.uncaught(owner, error);
-        rest = settleAll;
-      }
+    this.current = next.owner;
+    try {
+      next.fn();
+    } catch (error) {
+      hooks.uncaught(next.owner, error);
     }
+    settleAll();
     this.current = this.world;
-    hooks.afterStep();
+    return true;
   }
 
   private take(): { owner: Owner; fn: () => void } | undefined {
@@ -156,6 +162,11 @@ class Kernel {
       if (timer.fn === undefined || !timer.owner.isAlive) continue;
       this.time = Math.max(this.time, timer.due);
       const { owner, fn } = timer;
+      if (this.stalled.has(owner)) {
+        // It may be cancelled until then.
+        this.post(owner, () => timer.fn?.());
+        continue;
+      }
       timer.fn = undefined;
       return { owner, fn };
     }

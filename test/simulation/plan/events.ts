@@ -3,7 +3,17 @@
 import type { Random } from "../kernel/random.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
-export const FAULT_KINDS = ["process", "machine", "runtime", "api", "disk", "clock", "threads", "containers"] as const;
+export const FAULT_KINDS = [
+  "process",
+  "machine",
+  "runtime",
+  "api",
+  "disk",
+  "clock",
+  "threads",
+  "stalls",
+  "containers",
+] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export type Action =
@@ -24,10 +34,25 @@ export type Action =
   | { do: "disk"; kind: "ENOSPC" | "EIO" | "slow"; share: number; ms: number }
   | { do: "clock-jump"; ms: number }
   | { do: "thread-crash"; name: string }
+  | { do: "thread-stalls"; name: string; ms: number }
+  | { do: "process-stalls"; ms: number }
   | { do: "container-dies"; pick: number }
   | { do: "sandbox-dies"; pick: number }
   | { do: "calm" }
   | { do: "check" };
+
+/** What the faults of each kind do. */
+export const ACTIONS_OF: Readonly<Record<FaultKind, readonly Action["do"][]>> = {
+  process: ["kill", "restart"],
+  machine: ["reboot"],
+  runtime: ["runtime-restart", "runtime-error"],
+  api: ["api-away", "api-fail", "api-slow", "api-lost-answers", "watch-cut", "watch-expire"],
+  disk: ["disk"],
+  clock: ["clock-jump"],
+  threads: ["thread-crash"],
+  stalls: ["thread-stalls", "process-stalls"],
+  containers: ["container-dies", "sandbox-dies"],
+};
 
 export interface PlannedEvent {
   number: number;
@@ -47,7 +72,7 @@ const VERBS = ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContai
 const MORE_VERBS = ["StopPodSandbox", "RemovePodSandbox", "PodSandboxStatus", "ContainerStatus", "ListContainers"];
 const LAST_VERBS = ["ListPodSandbox", "PullImage", "ImageStatus", "ListImages", "Status"];
 const ALL_VERBS = [...VERBS, ...MORE_VERBS, ...LAST_VERBS];
-const THREADS = ["prober", "server", "image-gc", "eviction", "node-status", "peers"];
+const THREADS = ["pleg", "prober", "server", "image-gc", "eviction", "node-status", "peers"];
 
 interface PlanOptions {
   hours: number;
@@ -121,6 +146,10 @@ function faultOf(random: Random, kind: FaultKind): Action {
       return { do: "clock-jump", ms: random.pick([-3_600_000, -60_000, -1500, 1500, 60_000, 3_600_000]) };
     case "threads":
       return { do: "thread-crash", name: random.pick(THREADS) };
+    case "stalls":
+      return random.chance(0.3)
+        ? { do: "process-stalls", ms }
+        : { do: "thread-stalls", name: random.pick(THREADS), ms };
     case "containers":
       return { do: random.chance(0.7) ? "container-dies" : "sandbox-dies", pick: random.below(1_000_000) };
   }

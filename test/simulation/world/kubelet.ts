@@ -52,6 +52,12 @@ export class Kubelet {
     disk.tree.closeOrphans();
   }
 
+  /** SIGSTOP and SIGCONT: neither the main thread nor a worker runs. */
+  stall(ms: number): void {
+    kernel.stall(this.owner, ms);
+    this.threads.stall(undefined, ms);
+  }
+
   /** SIGTERM */
   stop(onEnd: () => void): void {
     kernel.post(this.owner, () => {

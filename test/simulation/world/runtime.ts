@@ -4,6 +4,7 @@
 
 import { EventEmitter } from "node:events";
 import { Metadata } from "@grpc/grpc-js";
+import { codeName } from "../../../src/shared/kubernetes/cri/errors.js";
 import {
   ContainerEventType,
   ContainerState,
@@ -73,11 +74,13 @@ export class SimulatedRuntime {
     registry: new Map(IMAGES.map((name) => [name, {}])),
   };
   readonly watchers = new Set<CallWatcher>();
+  /** Sees each unary call's outcome: the name of its code. */
+  readonly onEnd = new Set<(verb: string, code: string) => void>();
   readonly failpoints: Dispatcher["failpoints"];
   isUp = true;
   private readonly dispatcher: Dispatcher;
   private readonly lists = new ListReplies();
-  private readonly underWay = new Set<{ lose(): void }>();
+  private readonly underWay = new Set<{ verb: CriVerb; lose(): void }>();
 
   constructor({ events }: { events: boolean }) {
     this.dispatcher = new Dispatcher(
@@ -93,6 +96,11 @@ export class SimulatedRuntime {
       const container = this.state.containers.get(containerId);
       if (container !== undefined) this.started(container);
     });
+  }
+
+  /** Calls that were not answered yet. */
+  verbsUnderWay(): CriVerb[] {
+    return [...this.underWay].map(({ verb }) => verb);
   }
 
   /** Every call fails from now on, for `ms`. */
@@ -124,6 +132,7 @@ export class SimulatedRuntime {
     if (verb === "StopContainer") this.stopping(request as { containerId: string; timeout: bigint });
     const call = new ServedCall(request, definition, reply);
     const link = {
+      verb,
       lose: () => {
         call.emit("cancelled");
         reply.failed({ code: 14, details: "the connection was lost" });
@@ -138,6 +147,7 @@ export class SimulatedRuntime {
       const listed = this.lists.begin(verb, bytes);
       this.dispatcher.unary(name, path)(call as never, (error, value) => {
         over();
+        for (const listener of this.onEnd) listener(verb, error === null ? "OK" : codeName(Number(error.code)));
         if (error !== null) reply.failed(error as unknown as Failed);
         else reply.message(listed.encoded(() => definition.responseSerialize(value)));
         listed.end();

@@ -34,6 +34,11 @@ export class SimulatedThreads {
     this.running.get(name)?.exit(134);
   }
 
+  /** The thread, or each one, runs no callback for `ms`. */
+  stall(name: string | undefined, ms: number): void {
+    for (const [known, { owner }] of this.running) if (name === undefined || known === name) kernel.stall(owner, ms);
+  }
+
   readonly spawn: SpawnWorker = ({ data }, events) => {
     const { process, running } = this;
     const owner = new Owner(`${process.name} ${data.name}`, process);

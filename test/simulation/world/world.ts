@@ -32,6 +32,8 @@ export class World {
   readonly runtime: SimulatedRuntime;
   readonly api: SimulatedApi;
   readonly onLog = new Set<(line: LogLine) => void>();
+  /** Hears of each fault, before it happens. */
+  readonly onFault = new Set<(kind: Action["do"]) => void>();
   readonly onGaveUp = new Set<(reason: string) => void>();
   kubelet: Kubelet | undefined;
   private starts = 0;
@@ -57,9 +59,24 @@ export class World {
     this.act(action);
   }
 
+  /** UID of the pod that a call of the runtime is about. */
+  podUidOf(request: unknown): string | undefined {
+    const { config, containerId, podSandboxId } = request as {
+      config?: { metadata?: { uid?: string } };
+      containerId?: string;
+      podSandboxId?: string;
+    };
+    const { containers, sandboxes } = this.runtime.state;
+    const sandboxId = podSandboxId ?? containers.get(containerId ?? "")?.sandboxId ?? "";
+    return config?.metadata?.uid ?? sandboxes.get(sandboxId)?.config.metadata?.uid;
+  }
+
   private act(action: Action): void {
     const { api, runtime, facts } = this;
-    if (!NO_FAULTS.has(action.do)) facts.lastFaultAt = kernel.monotonic;
+    if (!NO_FAULTS.has(action.do)) {
+      facts.lastFaultAt = kernel.monotonic;
+      for (const listener of this.onFault) listener(action.do);
+    }
     if (!NO_FAULTS.has(action.do) && !ENDS_OF_KUBELET.has(action.do)) facts.lastOtherFaultAt = kernel.monotonic;
     switch (action.do) {
       case "create":
@@ -117,6 +134,14 @@ export class World {
         return;
       case "thread-crash":
         this.kubelet?.threads.crash(action.name);
+        return;
+      case "thread-stalls":
+        this.kubelet?.threads.stall(action.name, action.ms);
+        this.during(action.ms, () => undefined);
+        return;
+      case "process-stalls":
+        this.kubelet?.stall(action.ms);
+        this.during(action.ms, () => undefined);
         return;
       case "container-dies":
         this.endContainer(action.pick);
