@@ -35,8 +35,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "ready sandboxes of ended pods run on",
     file: `${PLAN}/plan-termination.ts`,
-    text: "return observed.containers.some(isAlive) || readySandboxes(observed.sandboxes).length > 0;",
-    replacement: "return observed.containers.some(isAlive);",
+    text: "return ready.map((sandbox) =>",
+    replacement: "return ready.slice(1).map((sandbox) =>",
   },
   {
     name: "success of a liveness probe kills",
@@ -117,7 +117,7 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "if (!(error instanceof CriNotFoundError)) return;",
   },
   {
-    name: "containers that never started are stopped at the deadline only",
+    name: "running containers are stopped with their sandbox only",
     file: `${PLAN}/plan-termination.ts`,
     text: "return state !== ContainerState.CONTAINER_EXITED;",
     replacement: "return state === ContainerState.CONTAINER_CREATED;",

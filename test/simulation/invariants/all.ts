@@ -8,6 +8,7 @@ import { healthyRunsOn } from "./healthy-runs-on.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
 import { nothingLeft } from "./nothing-left.js";
+import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
 import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
@@ -23,6 +24,7 @@ export const INVARIANTS: readonly Invariant[] = [
   statusGoesForward,
   graceIsKept,
   imagesInUseStay,
+  objectGoesLast,
   recordsAreReadable,
   processLives,
   exitsAreCounted,

@@ -1,30 +1,59 @@
-// A pod whose phase is Succeeded or Failed never runs again, and its phase stays.
+// A pod whose phase is Succeeded or Failed never runs again, and its phase stays. No container of it runs when it gets
+// the phase, and its sandbox is stopped, though its source still wants it.
 
-import { ContainerEventType } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import {
+  ContainerEventType,
+  ContainerState,
+  PodSandboxState,
+} from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { podNameOf } from "../world/world.js";
 import type { Invariant } from "./invariant.js";
 
 const ENDS = new Set(["Succeeded", "Failed"]);
 
+interface PodObject {
+  metadata: { uid?: string; annotations?: Record<string, string> };
+}
+
+/** The UID under which the pod runs: a static pod's is that of its manifest. */
+function runningUid({ metadata }: PodObject): string {
+  return metadata.annotations?.["kubernetes.io/config.hash"] ?? metadata.uid ?? "";
+}
+
 export const terminatedStays: Invariant = {
   name: "a terminated pod never runs again",
   promisedBy: "docs/adr/0013-ends-of-pods.md",
   watch({ api, runtime }, broken) {
-    const ended = new Map<string, string>();
+    /** Phase and name by the UID under which the pod runs. */
+    const ended = new Map<string, { phase: string; name: string }>();
     api.onPod(({ object, type }) => {
-      const { uid = "", name } = object.metadata;
+      const uid = runningUid(object);
+      const { name } = object.metadata;
       const { phase = "" } = (object.status ?? {}) as { phase?: string };
-      const before = ended.get(uid);
+      const before = ended.get(uid)?.phase;
       if (type === "DELETED") ended.delete(uid);
       else if (before !== undefined && phase !== before) broken(`the phase ${before} became ${phase}`, name);
-      else if (ENDS.has(phase)) ended.set(uid, phase);
+      else if (before === undefined && ENDS.has(phase)) {
+        ended.set(uid, { phase, name });
+        for (const { config, status } of runtime.state.containers.values()) {
+          if (config.labels["io.kubernetes.pod.uid"] !== uid || status.state !== ContainerState.CONTAINER_RUNNING)
+            continue;
+          broken(`the pod is ${phase}, but container ${config.metadata?.name ?? ""} runs`, name);
+        }
+      }
     });
     runtime.state.eventListeners.add(({ containerId, containerEventType }) => {
       if (containerEventType !== ContainerEventType.CONTAINER_STARTED_EVENT) return;
       const labels = runtime.state.containers.get(containerId)?.config.labels ?? {};
-      const phase = ended.get(labels["io.kubernetes.pod.uid"] ?? "");
-      if (phase !== undefined) broken(`container ${containerId} starts in a pod that is ${phase}`, podNameOf(labels));
+      const end = ended.get(labels["io.kubernetes.pod.uid"] ?? "");
+      if (end !== undefined) broken(`container ${containerId} starts in a pod that is ${end.phase}`, podNameOf(labels));
     });
-    return undefined;
+    return () => {
+      for (const { config, status } of runtime.state.sandboxes.values()) {
+        const end = ended.get(config.labels["io.kubernetes.pod.uid"] ?? "");
+        if (end === undefined || status.state !== PodSandboxState.SANDBOX_READY) continue;
+        broken(`the pod is ${end.phase}, but sandbox ${status.id} runs on`, end.name);
+      }
+    };
   },
 };
