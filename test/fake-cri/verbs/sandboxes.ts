@@ -31,7 +31,7 @@ export function sandboxVerbs({ state }: FakeWorld): UnaryVerbs<SandboxVerb> {
     },
     removePodSandbox: ({ podSandboxId }) => {
       const sandbox = state.sandboxes.get(podSandboxId);
-      if (sandbox !== undefined) remove(state, sandbox);
+      if (sandbox !== undefined) removeSandbox(state, sandbox);
       return {};
     },
     podSandboxStatus: ({ podSandboxId, verbose }) => ({
@@ -81,7 +81,8 @@ function run(state: FakeState, config: PodSandboxConfig | undefined, runtimeHand
   return id;
 }
 
-function remove(state: FakeState, sandbox: FakeSandbox): void {
+/** The sandbox and its containers are gone. */
+export function removeSandbox(state: FakeState, sandbox: FakeSandbox): void {
   const { id } = sandbox.status;
   state.endSandbox(sandbox);
   for (const containerId of sandbox.containers) state.removeContainer(containerId);

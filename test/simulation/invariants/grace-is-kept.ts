@@ -25,7 +25,8 @@ export const graceIsKept: Invariant = {
       const passed = kernel.monotonic - pod.deletedAt;
       const graceMs = pod.graceSeconds * 1000;
       const what = container.config.metadata?.name ?? "";
-      if (facts.lastRebootAt >= pod.deletedAt) return;
+      // Its grace period may have begun before.
+      if (facts.lastRebootAt >= pod.deletedAt || pod.shape.hasDeadline) return;
       if (passed < graceMs - SHORTER_MS)
         broken(`${what} was killed after ${passed} ms of ${graceMs} ms of grace`, name);
       if (facts.lastOtherFaultAt > pod.deletedAt - LONGER_MS) return;

@@ -1,5 +1,5 @@
-// No healthy container is stopped: only the end or an edit of its pod, a failed liveness probe, or the death of its
-// sandbox or a neighbour of its job is a reason.
+// No healthy container is stopped: only the end, the deadline or an edit of its pod, a failed liveness probe, or the
+// death of its sandbox or a neighbour of its job is a reason.
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { scriptOf } from "../world/scripts.js";
@@ -34,6 +34,7 @@ export const healthyRunsOn: Invariant = {
 function mayStop({ facts, runtime }: World, name: string, id: string): boolean {
   const pod = facts.pods.get(name);
   if (pod === undefined) return false;
+  if (pod.shape.hasDeadline) return true;
   if (pod.deletedAt !== undefined || pod.editedAt !== undefined || pod.disturbedAt !== undefined) return true;
   const container = runtime.state.containers.get(id);
   if (container !== undefined && scriptOf(container.config).healthyMs !== Infinity) return true;

@@ -1,11 +1,13 @@
 // A pod whose phase is Succeeded or Failed never runs again, and its phase stays. No container of it runs when it gets
-// the phase, and its sandbox is stopped, though its source still wants it.
+// the phase, and its sandbox is stopped, though its source still wants it. A static pod runs again after a reboot: no
+// record of it applies any more.
 
 import {
   ContainerEventType,
   ContainerState,
   PodSandboxState,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { kernel } from "../kernel/kernel.js";
 import { podNameOf } from "../world/world.js";
 import type { Invariant } from "./invariant.js";
 
@@ -20,12 +22,27 @@ function runningUid({ metadata }: PodObject): string {
   return metadata.annotations?.["kubernetes.io/config.hash"] ?? metadata.uid ?? "";
 }
 
+/** The end of a pod, by the UID under which it runs. */
+interface End {
+  phase: string;
+  name: string;
+  isStatic: boolean;
+  at: number;
+}
+
 export const terminatedStays: Invariant = {
   name: "a terminated pod never runs again",
   promisedBy: "docs/adr/0013-ends-of-pods.md",
-  watch({ api, runtime }, broken) {
-    /** Phase and name by the UID under which the pod runs. */
-    const ended = new Map<string, { phase: string; name: string }>();
+  watch({ api, runtime, facts }, broken) {
+    const all = new Map<string, End>();
+    const ended = {
+      get: (uid: string): End | undefined => {
+        const end = all.get(uid);
+        return end?.isStatic === true && end.at < facts.lastRebootAt ? undefined : end;
+      },
+      set: (uid: string, end: End) => all.set(uid, end),
+      delete: (uid: string) => all.delete(uid),
+    };
     api.onPod(({ object, type }) => {
       const uid = runningUid(object);
       const { name } = object.metadata;
@@ -34,7 +51,7 @@ export const terminatedStays: Invariant = {
       if (type === "DELETED") ended.delete(uid);
       else if (before !== undefined && phase !== before) broken(`the phase ${before} became ${phase}`, name);
       else if (before === undefined && ENDS.has(phase)) {
-        ended.set(uid, { phase, name });
+        ended.set(uid, { phase, name, isStatic: uid !== object.metadata.uid, at: kernel.monotonic });
         for (const { config, status } of runtime.state.containers.values()) {
           if (config.labels["io.kubernetes.pod.uid"] !== uid || status.state !== ContainerState.CONTAINER_RUNNING)
             continue;

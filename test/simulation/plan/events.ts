@@ -38,6 +38,7 @@ export type Action =
   | { do: "process-stalls"; ms: number }
   | { do: "container-dies"; pick: number }
   | { do: "sandbox-dies"; pick: number }
+  | { do: "sandbox-vanishes"; pick: number }
   | { do: "calm" }
   | { do: "check" };
 
@@ -51,7 +52,7 @@ export const ACTIONS_OF: Readonly<Record<FaultKind, readonly Action["do"][]>> = 
   clock: ["clock-jump"],
   threads: ["thread-crash"],
   stalls: ["thread-stalls", "process-stalls"],
-  containers: ["container-dies", "sandbox-dies"],
+  containers: ["container-dies", "sandbox-dies", "sandbox-vanishes"],
 };
 
 export interface PlannedEvent {
@@ -151,7 +152,10 @@ function faultOf(random: Random, kind: FaultKind): Action {
         ? { do: "process-stalls", ms }
         : { do: "thread-stalls", name: random.pick(THREADS), ms };
     case "containers":
-      return { do: random.chance(0.7) ? "container-dies" : "sandbox-dies", pick: random.below(1_000_000) };
+      return {
+        do: random.pick(["container-dies", "container-dies", "sandbox-dies", "sandbox-vanishes"] as const),
+        pick: random.below(1_000_000),
+      };
   }
 }
 

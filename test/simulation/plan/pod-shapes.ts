@@ -13,6 +13,8 @@ export interface PodShape {
   graceSeconds: number;
   /** Its containers run until they are stopped, and are healthy. */
   isSteady: boolean;
+  /** The kubelet ends it after a while. */
+  hasDeadline: boolean;
   spec: Record<string, unknown>;
 }
 
@@ -67,16 +69,19 @@ export function podShape(random: Random, name: string, isStatic: boolean): PodSh
     ? [{ name: "scratch", emptyDir: random.chance(0.3) ? { medium: "Memory" } : {} }]
     : [];
   if (volumes.length > 0 && first !== undefined) first["volumeMounts"] = [{ name: "scratch", mountPath: "/scratch" }];
+  // The kubelet ends it, and its object stays.
+  const activeDeadlineSeconds = kind === "job" && random.chance(0.3) ? 5 + random.below(60) : undefined;
   const spec = {
     restartPolicy: kind === "job" ? random.pick(["Never", "OnFailure"]) : "Always",
     terminationGracePeriodSeconds: graceSeconds,
     automountServiceAccountToken: !isStatic && random.chance(0.3),
     containers,
+    ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
     ...(initContainers.length > 0 ? { initContainers } : {}),
     ...(volumes.length > 0 ? { volumes } : {}),
     ...(isStatic && random.chance(0.3) ? { priority: 2_000_001_000, priorityClassName: "system-node-critical" } : {}),
   };
-  return { name, kind, isStatic, graceSeconds, isSteady, spec };
+  return { name, kind, isStatic, graceSeconds, isSteady, hasDeadline: activeDeadlineSeconds !== undefined, spec };
 }
 
 function scriptFor(random: Random, kind: PodKind): Partial<Script> {

@@ -30,6 +30,12 @@ export class AllFacts {
   private downSince: number | undefined = 0;
   private downBefore = 0;
 
+  /** A fault that is more than an end of the kubelet's process is under way, or has just ended. */
+  faultEnded(now: number): void {
+    this.lastFaultAt = now;
+    this.lastOtherFaultAt = Math.max(this.lastOtherFaultAt, now);
+  }
+
   /** Time without a kubelet that has completed its start, from the beginning to now, ms. */
   downAt(now: number): number {
     return this.downBefore + (this.downSince === undefined ? 0 : now - this.downSince);

@@ -3,6 +3,7 @@
 import { pino } from "pino";
 import { PodSandboxState, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { CriVerb } from "../../../src/shared/kubernetes/cri/verbs.js";
+import { removeSandbox } from "../../fake-cri/verbs/sandboxes.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import type { Random } from "../kernel/random.js";
@@ -77,7 +78,7 @@ export class World {
       facts.lastFaultAt = kernel.monotonic;
       for (const listener of this.onFault) listener(action.do);
     }
-    if (!NO_FAULTS.has(action.do) && !ENDS_OF_KUBELET.has(action.do)) facts.lastOtherFaultAt = kernel.monotonic;
+    if (!NO_FAULTS.has(action.do) && !ENDS_OF_KUBELET.has(action.do)) facts.faultEnded(kernel.monotonic);
     switch (action.do) {
       case "create":
         this.create(action.shape);
@@ -99,12 +100,16 @@ export class World {
         return;
       case "runtime-restart":
         runtime.restart(action.ms);
+        this.during(action.ms, () => undefined);
         return;
       case "runtime-error":
         runtime.failpoints.set(action.verb as CriVerb, action.spec, { when: action.when });
+        // The calls that meet it may come at any time until the calm.
+        facts.lastOtherFaultAt = Infinity;
         return;
       case "api-away":
         api.goAway(action.ms);
+        this.during(action.ms, () => undefined);
         return;
       case "api-fail":
         this.during(action.ms, api.faults.fail({}, { code: action.code, retryAfter: 1 }, { share: action.share }));
@@ -147,7 +152,10 @@ export class World {
         this.endContainer(action.pick);
         return;
       case "sandbox-dies":
-        this.endSandbox(action.pick);
+        this.endSandbox(action.pick, { forgotten: false });
+        return;
+      case "sandbox-vanishes":
+        this.endSandbox(action.pick, { forgotten: true });
         return;
       case "calm":
         this.calm();
@@ -263,7 +271,11 @@ export class World {
     this.runtime.state.end(chosen, 137, "OOMKilled");
   }
 
-  private endSandbox(pick: number): void {
+  /**
+   * `forgotten`: somebody else removes all sandboxes of the pod with their containers, as `crictl rmp -f` does. If
+   * older ones were left, the restart count would go back to theirs, as upstream's does.
+   */
+  private endSandbox(pick: number, { forgotten }: { forgotten: boolean }): void {
     const ready = [...this.runtime.state.sandboxes.values()].filter(
       ({ status }) => status.state === PodSandboxState.SANDBOX_READY,
     );
@@ -271,7 +283,13 @@ export class World {
     if (chosen === undefined) return;
     this.trace.add(`dies the sandbox of ${podNameOf(chosen.config.labels)}`);
     this.disturb(podNameOf(chosen.config.labels));
-    this.runtime.state.endSandbox(chosen);
+    const { state } = this.runtime;
+    state.endSandbox(chosen);
+    if (!forgotten) return;
+    const uid = chosen.config.metadata?.uid;
+    for (const sandbox of [...state.sandboxes.values()]) {
+      if (sandbox.config.metadata?.uid === uid) removeSandbox(state, sandbox);
+    }
   }
 
   private disturb(name: string): void {
@@ -291,7 +309,7 @@ export class World {
 
   private during(ms: number, end: () => void): void {
     kernel.after(kernel.world, ms, () => {
-      this.facts.lastFaultAt = this.facts.lastOtherFaultAt = kernel.monotonic;
+      this.facts.faultEnded(kernel.monotonic);
       end();
     });
   }
