@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { MOST_PROBLEMS, SIZE_LIMIT, SUM_LIMIT } from "../../../src/main/command/config/size-limits.js";
+import { MOST_OF_ALL, MOST_PROBLEMS, SIZE_LIMIT, SUM_LIMIT } from "../../../src/main/command/config/size-limits.js";
 import { loadSettings } from "../../../src/main/command/settings.js";
 import { loadProviders } from "../../../src/main/containers/images/credential-providers/load-config.js";
 import { answerCheck } from "../../../src/main/process/check-config/answer.js";
@@ -77,6 +77,18 @@ test("ten thousand drop-ins are read, and more entries than anyone has are refus
   const [problem = "", ...others] = await problemsOf("config-dir", dir);
   match(problem, /cannot be listed: it has more than 20000 files and folders/);
   deepEqual(others, []);
+});
+
+test("many files with a mistake each are some lines, too", { timeout: 60_000 }, async () => {
+  const dir = await folder("mistakes");
+  for (let at = 0; at < MOST_OF_ALL + 200; at += 100) {
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => writeFile(join(dir, `${at + index}.conf`), `${HEAD}maxPodz: 1\n`)),
+    );
+  }
+  const problems = await problemsOf("config-dir", dir);
+  equal(problems.length, MOST_OF_ALL + 1);
+  match(problems[0] ?? "", /^--config-dir: the files have more than 1000 problems of one kind/);
 });
 
 test("megabytes of unknown fields, of wrong values and of nesting are some lines", { timeout: 120_000 }, async () => {

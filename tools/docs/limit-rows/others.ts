@@ -28,6 +28,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
   ],
   "texts of the report about a configuration": [
     "src/main/command/config/read-config.ts: LONGEST_PATH",
+    "src/main/command/config/size-limits.ts: MOST_OF_ALL",
     "src/main/command/config/size-limits.ts: MOST_PROBLEMS",
   ],
   "clients of the ports and sockets (docs/security.md)": [

@@ -37,9 +37,10 @@ export function isInBrokenList({ path }: Problem, reading: readonly Problem[]): 
 
 /** `files` in the order they were read. */
 export function reportLines(problems: readonly Problem[], files: readonly string[]): string[] {
+  const places = new Map(files.map((file, index) => [file, index]));
   const rank = ({ origin }: Problem): [number, number, number] => {
     if (origin.kind === "file" || origin.kind === "drop-in") {
-      return [files.indexOf(origin.file), origin.line, origin.column];
+      return [places.get(origin.file) ?? -1, origin.line, origin.column];
     }
     return [origin.kind === "flag" ? -1 : files.length, 0, 0];
   };

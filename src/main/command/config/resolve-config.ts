@@ -12,7 +12,7 @@ import { EffectiveConfig } from "./effective.js";
 import { type FlagValue, withFlags } from "./flags-over-config.js";
 import { mergeMaps } from "./merge.js";
 import { isInBrokenList, isTolerated, isWritten, problemOf, reportLines, type Problem } from "./report.js";
-import { SUM_LIMIT } from "./size-limits.js";
+import { MOST_OF_ALL, SUM_LIMIT } from "./size-limits.js";
 import { at, NOTHING, plain, type MapNode } from "./tree.js";
 import { usable } from "./usable.js";
 
@@ -83,6 +83,14 @@ async function readSources(configPath: string, configDir: string, io: ConfigIo):
   if (configPath === "" && configDir === "") return sources;
   const { readConfig } = await import("./read-config.js");
   let left = SUM_LIMIT;
+  const kept = { tolerated: 0, others: 0 };
+  const keep = (problem: Problem, flag: string): void => {
+    const count = ++kept[isTolerated(problem) ? "tolerated" : "others"];
+    if (count <= MOST_OF_ALL) sources.problems.push(problem);
+    if (count !== MOST_OF_ALL + 1) return;
+    const message = `the files have more than ${MOST_OF_ALL} problems of one kind; further ones are not listed`;
+    sources.problems.push({ ...problem, origin: { kind: "flag", flag }, path: `--${flag}`, message });
+  };
   const read = (path: string, flag: string, kind: "file" | "drop-in"): MapNode => {
     if (left < 0) return NOTHING;
     const isConfigMap = kind === "file" && io.configMap !== undefined;
@@ -98,7 +106,7 @@ async function readSources(configPath: string, configDir: string, io: ConfigIo):
     }
     const { tree, problems } = readConfig(text, path, kind, !isConfigMap);
     sources.files.push(path);
-    sources.problems.push(...problems);
+    for (const problem of problems) keep(problem, flag);
     return tree;
   };
   if (configPath !== "") sources.base = read(configPath, "config", "file");
