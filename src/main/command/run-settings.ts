@@ -1,6 +1,7 @@
 // A command line that starts a kubelet, or only checks or prints its configuration. It reads the configuration, applies
 // all rules, and reports all problems together.
 
+import { escaped } from "../../shared/base/text/printable.js";
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
 import type { CommandIo, CommandRequest } from "./command-request.js";
@@ -22,7 +23,7 @@ export async function runSettings(line: CommandLine, io: CommandIo, strictness: 
   // A process that only serves CRI runs no pods: the machine need not be fit for them.
   const host = offline || flags.docker.mode === "server" ? {} : io.host();
   const resolved = await resolveConfig(line.given, io, host, flagViolations(flags));
-  const problems = [...line.problems, ...resolved.problems];
+  const problems = [...line.problems.map(escaped), ...resolved.problems];
   const unusable = problems.length - resolved.tolerated.length;
   if (questions.checkConfig && questions.printConfig === "" && unusable === 0) {
     return { action: "check", settings: settingsOf(line, flags, resolved), problems, files: resolved.files };

@@ -1,6 +1,7 @@
 // The report of problems and their places, in the order for an operator. The command line comes first, then each file
 // from top to bottom, then defaults that do not fit.
 
+import { escaped } from "../../../shared/base/text/printable.js";
 import type { Violation } from "../violation.js";
 import type { EffectiveConfig } from "./effective.js";
 import { originText, type Origin } from "./origin.js";
@@ -47,7 +48,8 @@ export function reportLines(problems: readonly Problem[], files: readonly string
   return problems
     .map((problem) => ({ problem, rank: rank(problem) }))
     .sort(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
-    .map(({ problem }) => problemText(problem));
+    // A file's name and its keys are texts of others.
+    .map(({ problem }) => escaped(problemText(problem)));
 }
 
 /** "/etc/k.yaml:7:3: maxPods: …", "--max-pods: …", "port (default): …". @internal */

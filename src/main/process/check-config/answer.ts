@@ -23,7 +23,7 @@ export interface CheckAnswer {
 export async function answerCheck({ settings, problems, files }: CheckRequest): Promise<CheckAnswer> {
   const found = await findingsOf(settings);
   const lines = (severity: Finding["severity"]): string[] => linesOf(found, severity, { settings, files });
-  const errors = [...problems.map(escaped), ...lines("error")];
+  const errors = [...problems, ...lines("error")];
   const warnings = lines("warning").map((line) => `warning: ${line}`);
   const err = [...errors, ...warnings].map((line) => `${line}\n`).join("");
   if (errors.length > 0) return { out: "", err, exitCode: 1 };
