@@ -45,11 +45,13 @@ export function reportLines(problems: readonly Problem[], files: readonly string
     }
     return [origin.kind === "flag" ? -1 : files.length, 0, 0];
   };
-  return problems
-    .map((problem) => ({ problem, rank: rank(problem) }))
-    .sort(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
-    // A file's name and its keys are texts of others.
-    .map(({ problem }) => escaped(problemText(problem)));
+  return (
+    problems
+      .map((problem) => ({ problem, rank: rank(problem) }))
+      .sort(({ rank: a }, { rank: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+      // A file's name and its keys are texts of others.
+      .map(({ problem }) => escaped(problemText(problem)))
+  );
 }
 
 /** "/etc/k.yaml:7:3: maxPods: …", "--max-pods: …", "port (default): …". @internal */
