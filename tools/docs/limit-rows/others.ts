@@ -176,6 +176,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/volumes/quotas/project-files.ts: MOST_TRIES",
     "src/main/volumes/remove-tree.ts: MOST_OWN",
     "src/shared/kubernetes/api/cpu-list.ts: MAX_CPU",
+    "src/shared/kubernetes/api/find-wide-integers.ts: MAX_DEPTH",
     "src/shared/kubernetes/api/image-name.ts: MAX_PATH",
     "src/shared/kubernetes/api/protobuf/reader.ts: LONGEST",
     "src/shared/kubernetes/api/quantity.ts: EXPONENT_LIMIT",

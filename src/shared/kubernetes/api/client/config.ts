@@ -14,6 +14,8 @@ export interface ExecConfig {
   /** Shown when the command is not there. */
   installHint: string;
   provideClusterInfo: boolean;
+  /** It would ask questions, for which the kubelet has no terminal: each run fails. */
+  needsTerminal?: true;
   /** The cluster's extension "client.authentication.k8s.io/exec", passed on unchanged. */
   clusterConfig?: unknown;
 }

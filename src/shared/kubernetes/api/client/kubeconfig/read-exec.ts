@@ -4,13 +4,19 @@ import { join, dirname } from "path/posix";
 import { omitUndefined } from "../../../../base/objects/omit-undefined.js";
 import { quote } from "../../../../base/text/quote.js";
 import type { ClientConfig } from "../config.js";
+import type { KubeconfigError } from "./errors.js";
 import type { Fields } from "./tree.js";
 
 const EXEC_VERSIONS: readonly string[] = ["v1", "v1beta1"].map((v) => `client.authentication.k8s.io/${v}`);
 const EXTENSION = "client.authentication.k8s.io/exec";
 
 /** Throws KubeconfigError. */
-export function readExec(user: Fields, cluster: Fields, file: string): Partial<ClientConfig> {
+export function readExec(
+  user: Fields,
+  cluster: Fields,
+  file: string,
+  tolerated: (problem: KubeconfigError) => void,
+): Partial<ClientConfig> {
   if (!user.has("exec")) return {};
   const exec = user.map("exec");
   const command = exec.text("command");
@@ -21,11 +27,13 @@ export function readExec(user: Fields, cluster: Fields, file: string): Partial<C
     throw exec.wrong("apiVersion", apiVersion === "" ? `is missing: it ${instead}` : `${quote(apiVersion)} ${instead}`);
   }
   const mode = exec.text("interactiveMode");
-  if (mode === "Always") throw exec.wrong("interactiveMode", "is Always, and the kubelet has no terminal for a prompt");
+  const needsTerminal = mode === "Always";
+  if (needsTerminal)
+    tolerated(exec.wrong("interactiveMode", "is Always, and the kubelet has no terminal for a prompt"));
   if (mode === "" && apiVersion.endsWith("/v1")) {
     throw exec.wrong("interactiveMode", "is missing: it must be Never or IfAvailable");
   }
-  if (mode !== "" && mode !== "Never" && mode !== "IfAvailable") {
+  if (mode !== "" && mode !== "Never" && mode !== "IfAvailable" && !needsTerminal) {
     throw exec.wrong("interactiveMode", `${quote(mode)} must be Never or IfAvailable`);
   }
   const provideClusterInfo = exec.bool("provideClusterInfo");
@@ -41,6 +49,7 @@ export function readExec(user: Fields, cluster: Fields, file: string): Partial<C
       env: exec.list("env").map((each) => ({ name: each.text("name"), value: each.text("value") })),
       installHint: exec.text("installHint"),
       provideClusterInfo,
+      needsTerminal: needsTerminal ? true : undefined,
       clusterConfig: extension?.raw("extension"),
     }),
   };

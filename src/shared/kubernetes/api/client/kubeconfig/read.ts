@@ -31,7 +31,8 @@ export function readClientConfig({ file, root, tolerated }: ReadContext): Client
   const config: ClientConfig = { origin: file, server: "", ...readCluster(cluster, file) };
   const userName = context.text("user");
   const user = entryOf(root, "users", userName)?.map("user");
-  if (user !== undefined) Object.assign(config, readUser(user, file, tolerated), readExec(user, cluster, file));
+  if (user !== undefined)
+    Object.assign(config, readUser(user, file, tolerated), readExec(user, cluster, file, tolerated));
   else if (userName !== "") tolerated(missing(root, "users", userName, "the user of the current context"));
   config.server = serverUrl(cluster, config);
   return /^https:/i.test(config.server) ? config : withoutSecrets(config, cluster, tolerated);

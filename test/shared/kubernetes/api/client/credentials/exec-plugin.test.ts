@@ -51,6 +51,16 @@ describe("a credential plugin", () => {
     });
   });
 
+  it("is not run when it needs a terminal", async () => {
+    const exec = await script(`echo run > ${dir}/asked; echo '${credential({ token: "t" })}'`, { needsTerminal: true });
+    await rejects(pluginOf(exec).current(), (error) => {
+      ok(error instanceof CredentialError);
+      match(error.message, /needs a terminal$/);
+      return true;
+    });
+    await rejects(readFile(join(dir, "asked")), { code: "ENOENT" });
+  });
+
   it("reports the age of a certificate that is replaced", async (t) => {
     const certs = await certFolder();
     t.after(() => certs.remove());

@@ -192,10 +192,6 @@ const BAD: [content: string, message: string][] = [
     "config:18: users[0].user.exec.interactiveMode: is missing: it must be Never or IfAvailable",
   ],
   [
-    text(SERVER, `${EXEC}  command: a\n  interactiveMode: Always`),
-    "config:20: users[0].user.exec.interactiveMode: is Always, and the kubelet has no terminal for a prompt",
-  ],
-  [
     text(SERVER, "exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}"),
     'config:17: users[0].user.exec.apiVersion: "client.authentication.k8s.io/v1alpha1" must be one of ' +
       "client.authentication.k8s.io/v1, client.authentication.k8s.io/v1beta1",
@@ -217,6 +213,22 @@ const TOLERATED: [title: string, content: string, config: Partial<ClientConfig>,
     text(SERVER, "token: t").replace(/users:[^]*/, ""),
     {},
     'config: users: has no "u", the user of the current context; there is none',
+  ],
+  [
+    "a plugin that asks questions",
+    text(SERVER, `${EXEC}  command: a\n  interactiveMode: Always`),
+    {
+      exec: {
+        apiVersion: "client.authentication.k8s.io/v1",
+        command: "a",
+        args: [],
+        env: [],
+        installHint: "",
+        provideClusterInfo: false,
+        needsTerminal: true,
+      },
+    },
+    "config:20: users[0].user.exec.interactiveMode: is Always, and the kubelet has no terminal for a prompt",
   ],
   [
     "a key without a certificate",

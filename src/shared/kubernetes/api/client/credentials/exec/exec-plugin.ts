@@ -6,6 +6,7 @@ import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../../../../base/clock/clock.js";
 import { asError } from "../../../../../base/errors/thrown.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
+import { CredentialError } from "../errors.js";
 import { SourceText } from "../source-text.js";
 import { execInfo, readExecCredential, type ExecCredential } from "./exec-credential.js";
 import { type ExecFailure, runCommand, ExecError } from "./run-command.js";
@@ -77,6 +78,8 @@ export class ExecPlugin {
   private async run(): Promise<ExecCredential> {
     const { exec, clock } = this;
     try {
+      if (exec.needsTerminal === true)
+        throw new CredentialError(`the credential plugin ${exec.command} needs a terminal`);
       const ca = await this.ca?.read();
       const next = readExecCredential(await runCommand(exec, execInfo(exec, this.config, ca), clock), exec);
       const isSame = this.credential !== undefined && sameProof(this.credential, next);
