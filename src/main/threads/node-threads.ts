@@ -164,6 +164,8 @@ export class NodeThreads implements AsyncDisposable {
 function makeThreads(deps: ThreadDeps<WorkerName>): MadeThreads {
   const made = Object.entries(THREAD_TABLE).flatMap(([name, row]) => {
     const thread = "make" in row ? row.make(deps) : undefined;
+    // It loads while main makes the others; startAll waits for it.
+    if (row.start === "first") void thread?.thread.start();
     return thread === undefined ? [] : [[name, thread] as const];
   });
   return Object.fromEntries(made) as MadeThreads;
