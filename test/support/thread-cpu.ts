@@ -18,7 +18,9 @@ function cpuMs(work: () => unknown): number {
   return threadCpuMs() - before;
 }
 
-/** Plain work of V8's own loops over a megabyte, each with its milliseconds on the machine for which bounds are written. */
+/**
+ * Plain work of V8's own loops over a megabyte, each with its milliseconds on the machine for which bounds are written.
+ */
 const PLAIN_WORK: readonly { ms: number; work: (text: string) => unknown }[] = [
   { ms: 2, work: (text) => text.indexOf("bb") },
   { ms: 4, work: (text) => text.split("a").join("") },
@@ -46,9 +48,11 @@ const LEAST_RUNS = 3;
  * Fails when no run of `work` takes less than `boundMs` of the thread's CPU time; returns the least. Linear work is
  * quick at least once in many runs. Compiler, garbage collector and machine cause the rest of a run's time.
  * Super-linear work never is. On a machine whose plain work takes longer, the bound is as many times longer.
+ *
+ * @param isOptimized V8 optimizes code, as for objects that `noteWork` announces (shared/base/turns/large-work.ts)
  */
-export function assertCpuBelow(boundMs: number, work: () => unknown, what = "the work"): number {
-  setRestFlags(true);
+export function assertCpuBelow(boundMs: number, work: () => unknown, what = "the work", isOptimized = false): number {
+  setRestFlags(!isOptimized);
   try {
     return measure(boundMs, work, what);
   } finally {

@@ -51,8 +51,8 @@ test("a percentage is a number with a percent sign", () => {
     ["%", undefined],
     ["10", undefined],
     ["10 %", undefined],
-    ["1e1%", undefined],
-    ["10%%", undefined],
+    ["1e1%", 10],
+    ["10%%", 10],
   ];
   for (const [text, percent] of table) equal(parsePercentage(text), percent, text);
 });
