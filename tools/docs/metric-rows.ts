@@ -59,7 +59,7 @@ import { httpMetrics } from "../../src/workers/server/metrics/http-metrics.js";
 import { processMetrics, processStartTime } from "../../src/workers/server/metrics/process-metrics.js";
 import { registeredFamily } from "../../src/workers/server/metrics/registered-metrics.js";
 import { lateScrapes } from "../../src/workers/server/metrics/scrape.js";
-import { standingMetrics, statsProvider } from "../../src/workers/server/metrics/standing-metrics.js";
+import { registerZeroMetrics, statsProvider } from "../../src/workers/server/metrics/zero-metrics.js";
 import { streamMetrics } from "../../src/workers/server/streams/metrics.js";
 
 export interface MetricRow {
@@ -196,7 +196,7 @@ function workerThreads(registry: NotingRegistry): void {
   statsProvider(registry, "cri");
   for (const make of [
     ...[dockershimMetrics, imageGcMetrics, plegMetrics, scheduleMetrics, processMetrics, lateScrapes],
-    ...[standingMetrics, streamMetrics],
+    ...[registerZeroMetrics, streamMetrics],
   ]) {
     make(registry);
   }

@@ -118,7 +118,7 @@ function startServing(
     addresses: () => link.node()?.status?.addresses ?? [],
     allowDNSOnly: allowDNSOnlyNodeCSR,
   });
-  link.onNode(() => serving.poke());
+  link.onNode(() => serving.checkNow());
   serving.start();
   return serving;
 }

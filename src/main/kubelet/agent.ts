@@ -30,7 +30,7 @@ import { readMachineFacts } from "./machine.js";
 import { makePodSync, makeProbes } from "./make-pod-sync.js";
 import { makeRuntime } from "./make-runtime.js";
 import { startMemoryRelease } from "./memory-release.js";
-import { admissionFacts, makeAdmission } from "./node-admission.js";
+import { readAdmissionFacts, makeAdmission } from "./node-admission.js";
 import { makeCollection, makeImageUse } from "./node-collection.js";
 import { makeManagers } from "./node-managers.js";
 import { deferredShutdown, ShutdownNotice } from "./node-shutdown.js";
@@ -89,16 +89,27 @@ async function makeParts(context: AgentContext) {
   const state = new PodState({ rootDir, pleg: threads.of.pleg, clock, log });
   const others = new OtherThreads(clock, () => context.startOtherThreads());
   const cri = others.behindFirstSandbox(connectRuntime(context));
-  const [machine, standing] = await Promise.all([readMachineFacts(), admissionFacts(settings)]);
-  const resources = new NodeResourcesHolder(standing);
+  const [machine, admissionFacts] = await Promise.all([readMachineFacts(), readAdmissionFacts(settings)]);
+  const resources = new NodeResourcesHolder(admissionFacts);
   const { devices, managers } = makeManagers(context, { state, cri, resources, events });
   const use = makeImageUse(state, clock);
-  const bare = await makeRuntime(context, { foundation, machine, standing, state, cri, managers });
+  const bare = await makeRuntime(context, { foundation, machine, admissionFacts, state, cri, managers });
   const runtime: NodeRuntime = { ...bare, images: new LeasedImages(bare.images, use.leases, use.users) };
   const pressures = new NodePressures(clock);
   const shutdown = new ShutdownNotice();
   const probes = makeProbes(context, foundation);
-  const admitting = { standing, state, cri, events, managers, devices, resources, pressures, membership, shutdown };
+  const admitting = {
+    admissionFacts,
+    state,
+    cri,
+    events,
+    managers,
+    devices,
+    resources,
+    pressures,
+    membership,
+    shutdown,
+  };
   const admission = makeAdmission(context, admitting);
   const sync = makePodSync(context, { foundation, state, runtime, devices, probes, admission });
   const { workers, loop } = sync;
@@ -111,7 +122,7 @@ async function makeParts(context: AgentContext) {
     settings,
     cgroups: runtime.cgroups,
     mounts: machine.mounts,
-    capacity: standing.capacity,
+    capacity: admissionFacts.capacity,
     pods: () => state.pods.active(),
     events,
     clock,

@@ -22,14 +22,14 @@ import { changeOwnershipIn } from "./change-ownership.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
 import type { Machine } from "./machine.js";
-import type { StandingFacts } from "./node-admission.js";
+import type { AdmissionFacts } from "./node-admission.js";
 import type { NodeSettings } from "./node-settings.js";
 import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
 
 export interface RuntimeParts {
   foundation: Foundation;
   machine: Machine;
-  standing: Pick<StandingFacts, "allocatable">;
+  admissionFacts: Pick<AdmissionFacts, "allocatable">;
   /** Hears of a pod with a volume that can never be set up. */
   state: Pick<PodState, "events">;
   cri: CriClient;
@@ -68,7 +68,7 @@ export async function makeRuntime(context: AgentContext, parts: RuntimeParts): P
 }
 
 function makeNodeCgroups({ settings, registry, clock, log }: AgentContext, parts: RuntimeParts): CgroupManager {
-  const { machine, standing, cri, managers } = parts;
+  const { machine, admissionFacts, cri, managers } = parts;
   const { mounts, hugePageSizes, pageSize } = machine;
   const onCallMissing = (): void => recordLosingSupport(registry);
   return makeCgroups({
@@ -77,7 +77,7 @@ function makeNodeCgroups({ settings, registry, clock, log }: AgentContext, parts
     mounts,
     hugePageSizes,
     pageSize,
-    allocatable: standing.allocatable,
+    allocatable: admissionFacts.allocatable,
     managers,
     registry,
     clock,
@@ -87,7 +87,7 @@ function makeNodeCgroups({ settings, registry, clock, log }: AgentContext, parts
 
 function makeNodeFacts(
   settings: NodeSettings,
-  { machine, standing }: RuntimeParts,
+  { machine, admissionFacts }: RuntimeParts,
   nodeIPs: () => readonly string[],
 ): Promise<NodeFacts> {
   return readNodeFacts({
@@ -100,7 +100,7 @@ function makeNodeFacts(
     pageSize: machine.pageSize,
     swapBytes: machine.swapBytes,
     thermalThrottlePaths: machine.thermalThrottlePaths,
-    allocatable: standing.allocatable,
+    allocatable: admissionFacts.allocatable,
     nodeIPs,
   });
 }

@@ -35,7 +35,7 @@ import type { NodeSettings } from "./node-settings.js";
 import type { ShutdownNotice } from "./node-shutdown.js";
 
 export interface AdmissionParts {
-  standing: StandingFacts;
+  admissionFacts: AdmissionFacts;
   state: Pick<PodState, "events" | "pods" | "cluster">;
   cri: Pick<CriClient, "status">;
   events: EventRecorder;
@@ -49,10 +49,12 @@ export interface AdmissionParts {
 }
 
 /** Facts that do not change while the kubelet runs. */
-export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy" | "pressures"> & { capacity: NodeResources };
+export type AdmissionFacts = Omit<AdmissionNode, "supplementalGroupsPolicy" | "pressures"> & {
+  capacity: NodeResources;
+};
 
 /** Reads the machine; independent of everything else at the start. @throws OperatorError */
-export async function admissionFacts(settings: NodeSettings): Promise<StandingFacts> {
+export async function readAdmissionFacts(settings: NodeSettings): Promise<AdmissionFacts> {
   const [{ capacity, allocatable }, armorProblem] = await Promise.all([resourcesOf(settings), appArmorProblem()]);
   const [major = 0, minor = 0] = release().split(".").map(Number);
   const [os = "linux", arch = ""] = goPlatform().split("/");
@@ -77,9 +79,9 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
 }
 
 export function makeAdmission({ registry, log }: AgentContext, parts: AdmissionParts): NodeAdmission {
-  const { standing, state, cri, events, managers, devices, resources, pressures, membership, shutdown } = parts;
+  const { admissionFacts, state, cri, events, managers, devices, resources, pressures, membership, shutdown } = parts;
   const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => {
-    const known = withNodeObject({ ...standing, allocatable: resources.allocatable }, object);
+    const known = withNodeObject({ ...admissionFacts, allocatable: resources.allocatable }, object);
     return {
       ...known,
       pressures: pressures.current,
@@ -94,7 +96,7 @@ export function makeAdmission({ registry, log }: AgentContext, parts: AdmissionP
     freshNode:
       membership !== undefined
         ? async (pod: Pod, signal: AbortSignal) =>
-            await node((await membership.freshNode(standing.name, signal)) ?? membership.node(), pod, signal)
+            await node((await membership.freshNode(admissionFacts.name, signal)) ?? membership.node(), pod, signal)
         : undefined,
     apiStatus: (uid) => state.cluster?.statusOf(uid),
     events,

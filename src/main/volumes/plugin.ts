@@ -23,7 +23,7 @@ export interface SetUpRequest {
   /** Called by plugins that delegate, as soon as they know the plugin that does the work. */
   onPluginKnown?: OnPluginKnown;
   /** For plugins to call when something has come whose absence made a set-up fail: the next try begins at once. */
-  hurry?: () => void;
+  retryNow?: () => void;
 }
 
 export interface VolumePlugin {

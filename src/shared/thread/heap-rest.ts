@@ -43,7 +43,7 @@ export class HeapRest {
   }
 
   /** Once per stamp. */
-  look(): void {
+  check(): void {
     if (++this.looks < LOOKS) return;
     this.looks = 0;
     if (this.share.next() >= CALM_SHARE || this.deps.heapBytes() < this.settled + WORTH_BYTES) return;

@@ -24,7 +24,7 @@ export function keepStamping(board: BoardWriter, clock: Clock, periodMs: number 
       last = now;
       board.setLoopDelay(Math.max(...delays), delays.reduce((sum, delay) => sum + delay, 0) / delays.length);
       board.stamp();
-      heap.look();
+      heap.check();
     })
     .unref();
   return () => timer.cancel();

@@ -132,7 +132,7 @@ export class Eviction {
       this.deps.oom.reportKills();
       board.setOp(EVICTION_LOOK);
       try {
-        nextMs = await this.look();
+        nextMs = await this.inspect();
         board.worked();
         errorLog.resolved("look", "measuring memory and disks succeeded again");
       } catch (error) {
@@ -146,7 +146,7 @@ export class Eviction {
   }
 
   /** Resolves to the time until the next. */
-  private async look(): Promise<number> {
+  private async inspect(): Promise<number> {
     const { machine, disks, clock, outbox } = this.deps;
     const { samplePeriodMs: periodMs, enforcePods, evictionPressureTransitionPeriodMs } = this.settings;
     if (clock.monotonic() - this.disksAt >= periodMs / 2) {

@@ -75,8 +75,8 @@ export class LeaseKeeper {
   }
 
   /** The Node exists now, or a stuck thread responds again. */
-  poke(): void {
-    this.loop.poke();
+  requestRound(): void {
+    this.loop.requestRound();
   }
 
   stop(): Promise<void> {

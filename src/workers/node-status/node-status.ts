@@ -71,8 +71,8 @@ export class NodeStatusKeeper {
       limits: stampLimits(init.nodeLeaseDurationSeconds),
       clock,
       onChange: () => {
-        this.status.poke();
-        if (this.health.current.stalls.length === 0) this.lease.poke();
+        this.status.requestRound();
+        if (this.health.current.stalls.length === 0) this.lease.requestRound();
       },
     });
     this.lease = new LeaseKeeper({
@@ -92,7 +92,7 @@ export class NodeStatusKeeper {
       followed: () => this.own.current,
       times: new StartupTimes(machineStartedAt, init.startedAtMs, (times) => metrics.startedUp(times)),
       freshMachine: async () => generation === 1 && (await deps.freshMachine()),
-      onRegistered: () => this.lease.poke(),
+      onRegistered: () => this.lease.requestRound(),
       onRepeatedFailure,
     });
   }
@@ -129,8 +129,8 @@ export class NodeStatusKeeper {
     const isNew = this.view.current === undefined;
     this.view.update(this.view.newest(node));
     if (!isNew) return;
-    this.lease.poke();
-    this.status.poke();
+    this.lease.requestRound();
+    this.status.requestRound();
   }
 
   private async nodeUid(signal: AbortSignal): Promise<string | undefined> {

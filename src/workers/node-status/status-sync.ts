@@ -94,19 +94,19 @@ export class StatusSync {
   setFacts(facts: NodeFacts): void {
     this.facts = facts;
     const urgent = JSON.stringify({ ...facts, images: undefined });
-    if (urgent !== this.urgent) this.loop.poke();
+    if (urgent !== this.urgent) this.loop.requestRound();
     this.urgent = urgent;
     this.beginWhenKnown();
   }
 
   /** A value in the status has changed. */
-  poke(): void {
-    this.loop.poke();
+  requestRound(): void {
+    this.loop.requestRound();
   }
 
   /** The server responds: sends the statuses that could not be sent. */
   onServerAnswers(): void {
-    if (this.failing) this.loop.poke();
+    if (this.failing) this.loop.requestRound();
   }
 
   async stop(): Promise<void> {

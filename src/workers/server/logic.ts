@@ -36,7 +36,7 @@ import { boardMetrics } from "./metrics/board-metrics.js";
 import { httpMetrics } from "./metrics/http-metrics.js";
 import { processMetrics, processStartTime } from "./metrics/process-metrics.js";
 import { Scrape } from "./metrics/scrape.js";
-import { standingMetrics, statsProvider } from "./metrics/standing-metrics.js";
+import { registerZeroMetrics, statsProvider } from "./metrics/zero-metrics.js";
 import type { OpenPage } from "./page/open-page.js";
 import type { ManifestAnswers } from "./pods/manifests/answer.js";
 import { PodList } from "./pods/pod-list.js";
@@ -391,7 +391,7 @@ export class ServerLogic implements ServerControl {
 function processRegistry({ thread, init, threads }: Pick<ServerDeps, "thread" | "init" | "threads">): ThreadRegistry {
   const registry = new ThreadRegistry(thread);
   processMetrics(registry);
-  standingMetrics(registry);
+  registerZeroMetrics(registry);
   boardMetrics(registry, threads);
   statsProvider(registry, init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor");
   return registry;

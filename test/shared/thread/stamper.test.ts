@@ -31,7 +31,7 @@ function thread(): {
       for (let i = 0; i < count; i++) {
         now += 500;
         cpuMs += 500 * state.busy;
-        rest.look();
+        rest.check();
       }
     },
   };

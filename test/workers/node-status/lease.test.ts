@@ -85,7 +85,7 @@ test("without a Node there is no lease; it is made as soon as the Node is", asyn
   await world.start();
   equal(world.api.count("create", "leases"), 0);
   world.uid = "u2";
-  world.lease.poke();
+  world.lease.requestRound();
   await world.step(1000);
   equal(world.api.lease?.metadata.ownerReferences?.[0]?.uid, "u2");
 });
@@ -202,7 +202,7 @@ test("while a part of the kubelet is stuck the lease is left alone, and renewed 
   await world.step(10_000);
   deepEqual([world.renewTime, world.withheld, world.api.count("update", "leases")], [renewed, 2, 0]);
   world.stalls.pop();
-  world.lease.poke();
+  world.lease.requestRound();
   await world.step(1000);
   equal(world.renewTime, world.clock.now());
 });

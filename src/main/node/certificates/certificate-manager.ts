@@ -68,7 +68,7 @@ export class CertificateManager {
   }
 
   /** The names may have changed: checks them at once. */
-  poke(): void {
+  checkNow(): void {
     this.wake?.abort(new Error("checking the certificate again"));
   }
 
@@ -113,7 +113,7 @@ export class CertificateManager {
     }
   }
 
-  /** Resolves after `ms`, or earlier when `poke` is called. */
+  /** Resolves after `ms`, or earlier when `checkNow` is called. */
   private async rest(ms: number): Promise<void> {
     const { signal } = this.abort;
     using wake = new Scope(signal);

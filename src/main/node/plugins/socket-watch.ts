@@ -82,7 +82,7 @@ export class SocketWatch {
     }
     this.wasCut = isCut;
     // A new directory is read again: this finds sockets that were created before the watch began.
-    if (this.follow(directories)) this.scans.poke();
+    if (this.follow(directories)) this.scans.requestRound();
     this.options.onSockets(sockets);
   }
 
@@ -105,7 +105,7 @@ export class SocketWatch {
         // An event with the directory's own name: the directory was removed. A new one in its place, perhaps with the
         // same inode, needs a new watch.
         if (name === null || name === basename(directory)) this.unwatch(directory, watcher);
-        this.scans.poke();
+        this.scans.requestRound();
       });
       watcher.on("error", () => this.unwatch(directory, watcher));
       this.watchers.set(directory, watcher);

@@ -7,15 +7,15 @@ import type { AdmissionNode } from "./handler.js";
 
 type FromObject = Pick<AdmissionNode, "labels" | "taints" | "allocatable">;
 
-export function withNodeObject<T extends FromObject>(standing: T, node: Node | undefined): T {
-  if (node === undefined) return standing;
+export function withNodeObject<T extends FromObject>(known: T, node: Node | undefined): T {
+  if (node === undefined) return known;
   const { labels } = node.metadata;
   const { allocatable } = node.status ?? {};
   return {
-    ...standing,
-    labels: labels ?? standing.labels,
+    ...known,
+    labels: labels ?? known.labels,
     taints: node.spec?.taints ?? [],
-    allocatable: allocatable === undefined ? standing.allocatable : withAmounts(standing.allocatable, allocatable),
+    allocatable: allocatable === undefined ? known.allocatable : withAmounts(known.allocatable, allocatable),
   };
 }
 

@@ -63,7 +63,7 @@ export class FileSource {
       log: options.log,
       folder: () => this.folder,
       onEvent: (name) => this.onEvent(name),
-      onRestart: () => this.scans.poke(),
+      onRestart: () => this.scans.requestRound(),
     });
     this.scans = new Loop({
       clock: options.clock,

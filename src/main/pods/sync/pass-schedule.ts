@@ -1,5 +1,5 @@
-// The times of a pod worker's passes. A poke during a pass adds one more pass, and a failed pass is retried after a
-// back-off. A pod that nothing pokes is synced every `resyncMs`, until it has ended.
+// The times of a pod worker's passes. A request during a pass adds one more pass, and a failed pass is retried after a
+// back-off. A pod without a request is synced every `resyncMs`, until it has ended.
 // Invariant: after stop() and end() no pass is due.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
@@ -9,7 +9,7 @@ import type { PassRetry } from "./pass-retry.js";
 interface PassScheduleDeps {
   clock: Clock;
   retry: PassRetry;
-  /** A pod that nothing pokes is synced this often (syncFrequency). */
+  /** A pod without a request is synced this often (syncFrequency). */
   resyncMs: number;
   /** The time of a retry or of a resync has come. */
   onTimer(): void;

@@ -210,7 +210,7 @@ export class PodSync {
   onProbeResult(uid: string): void {
     // Shown at once: the worker may be busy for long, with a pull or a stop.
     this.statuses.refresh(uid);
-    this.deps.state.pods.get(uid)?.poke();
+    this.deps.state.pods.get(uid)?.requestPass();
   }
 
   /** All cgroup watches, for a pleg thread that has just started. */

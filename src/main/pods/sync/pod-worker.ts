@@ -62,7 +62,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     const { clock } = deps;
     this.retry = new PassRetry(deps);
     const { retry } = this;
-    this.passes = new PassSchedule({ clock, retry, resyncMs: deps.syncFrequencyMs, onTimer: () => this.poke() });
+    this.passes = new PassSchedule({ clock, retry, resyncMs: deps.syncFrequencyMs, onTimer: () => this.requestPass() });
     this.ending = new PodEnding(this, deps);
     this.activeDeadline = new ActiveDeadline(
       clock,
@@ -145,11 +145,11 @@ export class PodWorker implements EndingWorker, SyncingWorker {
    */
   pokeNow(): void {
     this.retry.retryNow();
-    this.poke();
+    this.requestPass();
   }
 
   /** Something may have changed: plans again. Cheap; calls during a pass add one more pass. */
-  poke(): void {
+  requestPass(): void {
     if (!this.passes.request() || this.passing !== undefined) return;
     if (this.ending.wasOver) {
       this.leaveLine ??= this.deps.overTurns.add(() => this.passInTurn());
@@ -225,7 +225,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
 
   private onPassed(): void {
     this.passing = undefined;
-    if (this.passes.requested) this.poke();
+    if (this.passes.requested) this.requestPass();
   }
 
   private leave(): void {

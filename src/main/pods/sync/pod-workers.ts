@@ -166,7 +166,7 @@ export class PodWorkers {
     const failure = this.failures.get(uid);
     this.failures.delete(uid);
     if (failure !== undefined) worker.fail({ cause: "failed", failure, deadline: this.deadline(pod) });
-    worker.poke();
+    worker.requestPass();
   }
 
   private takeOn(uid: string, pod: Pod | undefined, fullName: string | undefined): PodWorker {

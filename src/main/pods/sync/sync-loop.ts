@@ -150,7 +150,7 @@ export class SyncLoop implements PodChangeLoop {
   private onCacheChange(change: CacheChange): void {
     switch (change.kind) {
       case "pod":
-        this.deps.pods.get(change.uid)?.poke();
+        this.deps.pods.get(change.uid)?.requestPass();
         return;
       case "runtime":
         this.onRuntime(change.state, change.before);

@@ -80,7 +80,7 @@ export class DriverWatch {
         faultPoint("plugin-watch");
         // Its own name, or none: the directory was removed, and another one in its place needs a new watch.
         if (name === null || path.endsWith(`/${name}`)) this.unwatch(path, watcher);
-        this.scans.poke();
+        this.scans.requestRound();
       });
       watcher.on("error", () => this.unwatch(path, watcher));
       this.watchers.set(path, watcher);

@@ -49,8 +49,8 @@ export class FlexVolumes {
 
   /** Idempotent. @throws FlexSpecError, FlexDriverMissingError, VolumeError, or the signal's reason */
   async setUp(request: FlexRequest): Promise<HostPlace> {
-    const { pod, name, source, readOnly, signal, hurry } = request;
-    const driver = await this.drivers.find(source.driver, hurry);
+    const { pod, name, source, readOnly, signal, retryNow } = request;
+    const driver = await this.drivers.find(source.driver, retryNow);
     signal.throwIfAborted();
     const { target, ready } = this.places(pod.metadata.uid, driver.name, name);
     const { supportsMetrics, selinuxRelabel } = driver.capabilities;

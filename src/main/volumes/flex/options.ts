@@ -18,7 +18,7 @@ export interface FlexRequest {
   readOnly: boolean;
   signal: AbortSignal;
   /** Called when a driver that was missing has come. */
-  hurry?: (() => void) | undefined;
+  retryNow?: (() => void) | undefined;
 }
 
 type Options = Record<string, string>;

@@ -13,7 +13,7 @@ export function flexVolumePlugin(flex: () => Promise<FlexVolumes>): VolumePlugin
     indirect: true,
     setUp: (request) =>
       asVolumeErrors(request, async () => {
-        const { pod, volume, signal, hurry, onPluginKnown } = request;
+        const { pod, volume, signal, retryNow, onPluginKnown } = request;
         const source = volume.flexVolume ?? { driver: "" };
         onPluginKnown?.({ plugin: flexPlugin(source.driver) });
         return (await flex()).setUp({
@@ -22,7 +22,7 @@ export function flexVolumePlugin(flex: () => Promise<FlexVolumes>): VolumePlugin
           source,
           readOnly: source.readOnly === true,
           signal,
-          hurry,
+          retryNow,
         });
       }),
     tearDownIn: async (directory, uid, volume) => (await flex()).tearDown(driverOfDirectory(directory), uid, volume),

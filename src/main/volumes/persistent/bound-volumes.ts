@@ -62,7 +62,7 @@ export class BoundVolumes {
     if (flexVolume !== undefined && !isBlock(pv)) {
       onPluginKnown(flexPlugin(flexVolume.driver));
       const asked = { pod, name, source: flexVolume, readOnly: readOnly || flexVolume.readOnly === true };
-      return (await this.deps.flex()).setUp({ ...asked, signal, hurry: request.hurry });
+      return (await this.deps.flex()).setUp({ ...asked, signal, retryNow: request.retryNow });
     }
     if (iscsi !== undefined) {
       onPluginKnown("kubernetes.io/iscsi");

@@ -115,8 +115,8 @@ async function untilSetUp(
     const known = plugin.indirect === true ? undefined : { plugin: plugin.name };
     const place = await deps.attempt(known, (onPluginKnown) => {
       const setDoer: OnPluginKnown = (doer) => onPluginKnown((wanted.doer = doer));
-      const hurry = (): void => operations.retryNow(uid);
-      return plugin.setUp({ pod, volume, signal: signals.pod, onPluginKnown: setDoer, hurry });
+      const retryNow = (): void => operations.retryNow(uid);
+      return plugin.setUp({ pod, volume, signal: signals.pod, onPluginKnown: setDoer, retryNow });
     });
     const name = wanted.doer?.plugin ?? plugin.name;
     const isNew = actual.place(uid, volume.name) === undefined && !isDevicePlace(place);

@@ -44,7 +44,7 @@ export class Loop {
   }
 
   /** Requests a round. Does nothing before `start`. */
-  poke(): void {
+  requestRound(): void {
     if (this.end.signal.aborted || !this.started) return;
     const { gapMs, clock } = this.options;
     if (this.running !== undefined) this.again = true;

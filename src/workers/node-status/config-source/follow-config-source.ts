@@ -70,7 +70,7 @@ export class ConfigSourceFollower {
     const isFirst = this.wantedKey === undefined;
     this.wantedKey = key;
     this.wanted = assignment;
-    if (!isFirst) this.switching.poke();
+    if (!isFirst) this.switching.requestRound();
     else {
       this.switching.start();
       this.sending.start();
@@ -124,7 +124,7 @@ export class ConfigSourceFollower {
 
   private set(state: ConfigSource): void {
     this.state = state;
-    this.sending.poke();
+    this.sending.requestRound();
   }
 
   private async send(): Promise<undefined> {

@@ -21,7 +21,7 @@ export interface Passthrough {
   readonly method: string;
   readonly headers: OutgoingHttpHeaders;
   /** Checks the runtime's switch of protocols. @throws Error if it has not switched to the requested one */
-  switched(reply: IncomingMessage): Join;
+  switched(reply: IncomingMessage): StartCopying;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface Passthrough {
  * Invariant: the client gets all bytes of the runtime's connection before its own connection is closed, also after an
  * error. That connection is read until its end.
  */
-export type Join = (ends: Connections, heads: FirstBytes) => void;
+export type StartCopying = (ends: Connections, heads: FirstBytes) => void;
 
 /** Headers that are not passed on. */
 const KEPT_BACK = new Set(["host", "authorization", "cookie", "expect", "content-length", "transfer-encoding"]);

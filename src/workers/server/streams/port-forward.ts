@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
 import { ownedBy } from "../clients/owned.js";
-import type { Join, Passthrough } from "./passage.js";
+import type { StartCopying, Passthrough } from "./passage.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 import { CLOSE_CODE } from "./websocket/close-codes.js";
 import { checkHandshake } from "./websocket/handshake.js";
@@ -32,7 +32,7 @@ export function tunnelledPortForward(
   };
 }
 
-function tunnel(request: IncomingMessage, protocol: string, clock: Clock): Join {
+function tunnel(request: IncomingMessage, protocol: string, clock: Clock): StartCopying {
   return ({ client, runtime }, heads) => {
     const end: WebSocketEnd = new WebSocketEnd(client, {
       text: false,

@@ -13,7 +13,7 @@ import { ownedBy } from "../clients/owned.js";
 import type { Upgrade } from "../http/answer.js";
 import { replyError, replyPlain, TEXT } from "../http/reply.js";
 import { PodShares } from "../pods/pod-shares.js";
-import type { Connections, Join, Passthrough } from "./passage.js";
+import type { Connections, StartCopying, Passthrough } from "./passage.js";
 import { askRuntime } from "./runtime-answer.js";
 
 /** A client that has ended, or has received everything, has this time to close. */
@@ -133,7 +133,7 @@ export class Tunnels {
   }
 }
 
-function joinOr(reply: IncomingMessage, { runtime }: Connections, passage: Passthrough): Join {
+function joinOr(reply: IncomingMessage, { runtime }: Connections, passage: Passthrough): StartCopying {
   try {
     return passage.switched(reply);
   } catch (error) {

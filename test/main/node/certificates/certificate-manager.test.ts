@@ -130,7 +130,7 @@ describe("a certificate", () => {
     await kit.step();
     assert.equal(kit.signed, 0);
     kit.subject = { ...NODE, ips: ["10.0.0.2"] };
-    kit.manager.poke();
+    kit.manager.checkNow();
     await kit.step();
     assert.equal(kit.signed, 1);
     await kit.manager.stop();
@@ -142,7 +142,7 @@ describe("a certificate", () => {
     await kit.step(3600_000);
     assert.equal(kit.signed, 0);
     kit.subject = NODE;
-    kit.manager.poke();
+    kit.manager.checkNow();
     await kit.step();
     assert.equal(kit.signed, 1);
     await kit.manager.stop();

@@ -9,7 +9,7 @@ import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { admissionNode, alone, apiPod } from "./kit.js";
 
-const standing = {
+const known = {
   labels: { own: "1" },
   taints: [{ key: "given", effect: "NoSchedule" }],
   allocatable: new Map([
@@ -20,11 +20,11 @@ const standing = {
 };
 
 test("the machine's labels count before the Node object is seen", () => {
-  assert.equal(withNodeObject(standing, undefined), standing);
+  assert.equal(withNodeObject(known, undefined), known);
 });
 
 test("labels and taints are the cluster's, amounts where it has them", () => {
-  const seen = withNodeObject(standing, {
+  const seen = withNodeObject(known, {
     metadata: { name: "n1", labels: { zone: "a" } },
     spec: { taints: [{ key: "drain", effect: "NoExecute" }] },
     status: { allocatable: { cpu: "1500m", "example.com/gpu": "2" } },
@@ -40,7 +40,7 @@ test("labels and taints are the cluster's, amounts where it has them", () => {
       ["example.com/gpu", 2_000_000_000n],
     ],
   );
-  assert.deepEqual(withNodeObject(standing, { metadata: { name: "n1" } }).taints, [], "a taint that was taken off");
+  assert.deepEqual(withNodeObject(known, { metadata: { name: "n1" } }).taints, [], "a taint that was taken off");
 });
 
 test("a pod that was sent here by newer labels than are known gets a second look, others do not", async () => {

@@ -17,12 +17,12 @@ async function started(spec: Partial<PodSpec>, deps: Partial<PodWorkerDeps> = {}
   const web = pod(spec);
   const { uid } = web.metadata;
   const worker = new PodWorker(uid, web, { ...world.workerDeps(uid), ...deps });
-  const poke = async (): Promise<void> => {
-    worker.poke();
+  const requestPass = async (): Promise<void> => {
+    worker.requestPass();
     await settle();
   };
-  await poke();
-  return { world, worker, web, poke, begun: () => world.begunOf(uid) };
+  await requestPass();
+  return { world, worker, web, requestPass, begun: () => world.begunOf(uid) };
 }
 
 test("ids and names are forgotten with the containers, names when they are there again", () => {
@@ -46,17 +46,20 @@ test("a container that a probe gave up is restarted even when it exits with 0 an
   const verdicts = new Map<string, ProbeResult>();
   const probes = { ...noProbeResults, liveness: (id: string) => verdicts.get(id) };
   const app = container("app", { livenessProbe: { tcpSocket: { port: 1 } } });
-  const { world, web, poke, begun } = await started({ restartPolicy: "OnFailure", containers: [app] }, { probes });
+  const { world, web, requestPass, begun } = await started(
+    { restartPolicy: "OnFailure", containers: [app] },
+    { probes },
+  );
   world.script = (step) => {
     if (step.kind !== "kill-container") return undefined;
     world.model(web).exit("app", 0);
     return Promise.resolve(HINTS);
   };
   verdicts.set(world.model(web).observed.containers[0]?.id ?? "", "Failure");
-  await poke();
+  await requestPass();
   assert.deepEqual(begun().slice(2), ["kill-container app", "start-container app"]);
   world.exit(web, "app", 0);
-  await poke();
+  await requestPass();
   assert.deepEqual(
     begun().slice(4),
     ["stop-sandbox", "remove-container app", "release"],
@@ -65,11 +68,11 @@ test("a container that a probe gave up is restarted even when it exits with 0 an
 });
 
 test("the back-off's curve is the configured one", async () => {
-  const { world, web, poke } = await started({}, { backoff: { baseMs: 1000, maxMs: 2000 } });
+  const { world, web, requestPass } = await started({}, { backoff: { baseMs: 1000, maxMs: 2000 } });
   const waits: number[] = [];
   for (let crash = 0; crash < 4; crash++) {
     world.exit(web, "app", 1);
-    await poke();
+    await requestPass();
     const { wakeAt = world.clock.now() } = world.synced.at(-1)?.plan ?? {};
     // Seconds: the model's clock moves a millisecond with each step.
     waits.push(Math.round((wakeAt - world.clock.now()) / 1000));
@@ -82,9 +85,9 @@ test("the back-off's curve is the configured one", async () => {
 test("without its gate a container's own policy does not count", async () => {
   const spec = { restartPolicy: "Never" as const, containers: [container("app", { restartPolicy: "Always" })] };
   const exit = async (deps: Partial<PodWorkerDeps>): Promise<string[]> => {
-    const { world, web, poke, begun } = await started(spec, deps);
+    const { world, web, requestPass, begun } = await started(spec, deps);
     world.exit(web, "app", 1);
-    await poke();
+    await requestPass();
     return begun().slice(2);
   };
   assert.deepEqual(await exit({}), ["start-container app"]);
@@ -95,11 +98,11 @@ test("without its gate a container's own policy does not count", async () => {
 test("the back-off of the firing container delays RestartAllContainers that fires again and again", async () => {
   const rule = { action: "RestartAllContainers" as const, exitCodes: { operator: "In" as const, values: [88] } };
   const app = container("app", { restartPolicy: "Never", restartPolicyRules: [rule] });
-  const { world, web, poke, begun } = await started({ containers: [app, container("other")] });
+  const { world, web, requestPass, begun } = await started({ containers: [app, container("other")] });
   const fire = async (): Promise<string[]> => {
     const before = begun().length;
     world.exit(web, "app", 88);
-    await poke();
+    await requestPass();
     return begun().slice(before);
   };
   const anew = ["remove-container app", "start-container app", "start-container other"];

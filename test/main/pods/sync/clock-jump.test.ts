@@ -26,7 +26,7 @@ async function started(spec: Partial<PodSpec> = {}) {
   world.clock.step(10 * HOURS_MS);
   const web = pod(spec);
   const worker = new PodWorker("uid-web", web, world.workerDeps("uid-web"));
-  worker.poke();
+  worker.requestPass();
   await settle();
   const step = async (ms: number): Promise<void> => {
     world.clock.step(ms);
@@ -96,7 +96,7 @@ for (const jump of JUMPS) {
     const starts = (): number => world.steps.filter(isStart).length;
     for (let crash = 0; crash < 2; crash++) {
       world.exit(web, "app", 1);
-      worker.poke();
+      worker.requestPass();
       await settle();
     }
     assert.equal(starts(), 2, "at once, then after 10 s");

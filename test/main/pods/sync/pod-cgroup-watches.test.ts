@@ -26,7 +26,7 @@ async function running(spec: Partial<PodSpec> = {}) {
     return undefined;
   };
   const worker = make();
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.model(web).running(), ["a", "b"]);
   return { world, web, worker, cgroup, make, begun: () => world.begunOf(uid) };
@@ -37,7 +37,7 @@ test("a pod that has just started is not looked at; later it is, at most every t
   assert.equal(cgroup.looks, 0);
   world.clock.step(10_000);
   for (let n = 0; n < 3; n++) {
-    worker.poke();
+    worker.requestPass();
     await settle();
   }
   assert.equal(cgroup.looks, 1);
@@ -69,7 +69,7 @@ test("a kubelet that adopts a pod looks at once", async () => {
   cgroup.lost = true;
   const before = begun().length;
   const next = make();
-  next.poke();
+  next.requestPass();
   await settle();
   assert.equal(cgroup.looks, 1);
   assert.deepEqual(begun().slice(before, before + 3), ["kill-container b", "kill-container a", "stop-sandbox"]);

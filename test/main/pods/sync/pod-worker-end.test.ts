@@ -20,7 +20,7 @@ function build(spec: Partial<PodSpec> = {}): { world: SyncWorld; worker: PodWork
 
 async function started(spec: Partial<PodSpec> = {}) {
   const built = build(spec);
-  built.worker.poke();
+  built.worker.requestPass();
   await settle();
   return built;
 }
@@ -53,7 +53,7 @@ test("fail: containers, then the sandbox, then volumes and cgroup; the remaining
   assert.deepEqual(world.endings, [{ uid: "uid-web", end: failedBy(7000) }]);
 });
 
-test("a failed pod never runs again after any poke or new definition", async () => {
+test("a failed pod never runs again after any request or new definition", async () => {
   const { world, worker } = await started();
   worker.fail(failedBy(1000));
   await settle();
@@ -134,7 +134,7 @@ test("a failure of a pod that is being terminated only shortens that", async () 
 test("a pod that completed keeps its verdict when it is failed afterwards", async () => {
   const { world, worker, web } = await started({ restartPolicy: "Never" });
   world.exit(web, "app", 0);
-  worker.poke();
+  worker.requestPass();
   await settle();
   worker.fail(failedBy(1000));
   await worker.whenStopped();
@@ -152,7 +152,7 @@ test("fail in mid-start aborts the start; a start that took effect all the same 
           throw error;
         })
       : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   worker.fail(failedBy(3000));
   await settle();
@@ -197,7 +197,7 @@ test("a termination that an earlier kubelet began continues with its deadline", 
   const successor = new PodWorker("uid-web", worker.desired, world.workerDeps("uid-web"));
   await worker.stop();
   successor.resumeEnd(failedBy(12_000), false);
-  successor.poke();
+  successor.requestPass();
   await settle();
   const kill = world.steps.find((step) => step.kind === "kill-container");
   assert.equal(kill?.kind === "kill-container" && kill.graceSeconds, 12);
@@ -211,7 +211,7 @@ test("a completed termination is not reported again, nothing runs, resources are
   world.admit = () => Promise.reject(new Error("nobody asks for a pod that is over"));
   const worker = new PodWorker("uid-web", web, world.workerDeps("uid-web"));
   worker.resumeEnd(failedBy(1), true);
-  worker.poke();
+  worker.requestPass();
   await settle();
   await worker.whenStopped();
   assert.deepEqual(world.begunOf("uid-web"), ["release"]);
@@ -227,7 +227,7 @@ test("a rejected pod: one event, nothing created, shown as Failed; with another 
     const reason = "OutOfcpu";
     return Promise.resolve(asked.length === 1 ? { admit: false, reason, message: "no room" } : { admit: true });
   };
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.equal(worker.state, "finished");
   assert.deepEqual(world.begunOf("uid-web"), ["release"], "what an earlier life may have left, goes");
@@ -247,7 +247,7 @@ test("a rejected pod: one event, nothing created, shown as Failed; with another 
 test("while admission waits nothing is made, and a pod that is removed meanwhile is not waited for", async () => {
   const { world, worker } = build();
   world.admit = (_pod, signal) => hang(signal);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.equal(worker.state, "admitting");
   assert.deepEqual(world.begun, []);
@@ -261,7 +261,7 @@ test("a failed admission is repeated", async () => {
   const { world, worker, web } = build();
   let calls = 0;
   world.admit = () => (++calls === 1 ? Promise.reject(new Error("no node")) : Promise.resolve({ admit: true }));
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.match(world.kept.errors()[0] ?? "", /next try in 1s: no node/);
   world.clock.step(1000);
@@ -278,10 +278,10 @@ test("a completed pod of the API server never runs again after any new definitio
   };
   const first = fromApi({});
   const worker = new PodWorker("uid-web", first, world.workerDeps("uid-web"));
-  worker.poke();
+  worker.requestPass();
   await settle();
   world.exit(first, "app", 0);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.equal(worker.state, "finished");
   worker.setPod(fromApi({ activeDeadlineSeconds: 5 }));

@@ -20,7 +20,7 @@ async function started(spec: Partial<PodSpec> = {}, prepare: (world: SyncWorld) 
   prepare(world);
   const web: Pod = pod(spec);
   const worker = new PodWorker("uid-web", web, world.workerDeps("uid-web"));
-  worker.poke();
+  worker.requestPass();
   await settle();
   return { world, worker, web };
 }
@@ -68,7 +68,7 @@ test("a pod that is past its deadline when the kubelet comes back starts nothing
 test("a pod that completed in time is not late afterwards; one that goes leaves no alarm", async () => {
   const { world, worker, web } = await started({ activeDeadlineSeconds: 100, restartPolicy: "Never" });
   world.exit(web, "app", 0);
-  worker.poke();
+  worker.requestPass();
   await settle();
   world.clock.step(200_000);
   await settle();
@@ -157,7 +157,7 @@ test("the sidecars of a completed pod share one grace period; at its end they st
       .slice(from)
       .flatMap((step) => (step.kind === "kill-container" ? [[step.name, step.graceSeconds, step.deadline]] : []));
   world.exit(web, "app", 0);
-  worker.poke();
+  worker.requestPass();
   await settle();
   world.clock.step(12_000);
   await settle();
@@ -191,7 +191,7 @@ test("the next kubelet gives the sidecars of a completed pod the rest of their g
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   world.exit(web, "app", 0);
   const second = next();
-  second.poke();
+  second.requestPass();
   await settle();
   assert.deepEqual(stops(), []);
   written();
@@ -200,7 +200,7 @@ test("the next kubelet gives the sidecars of a completed pod the rest of their g
   await second.stop();
   world.clock.step(10_000);
   const third = next();
-  third.poke();
+  third.requestPass();
   await settle();
   assert.deepEqual(stops().slice(1), [[20, 30_000]]);
   await third.stop();
@@ -311,11 +311,11 @@ test("a new sandbox that can't be looked at has a FailedPodSandBoxStatus event, 
   hangs = false;
   world.clock.step(2000);
   world.cache.bump("uid-web", []);
-  worker.poke();
+  worker.requestPass();
   await settle();
   hangs = true;
   world.cache.bump("uid-web", []);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.recorded, [unseen, "Warning FailedSync: error determining status: pause hangs"]);
 });
@@ -323,7 +323,7 @@ test("a new sandbox that can't be looked at has a FailedPodSandBoxStatus event, 
 test("each step is a log line with pod, container, reason, and the states before and after", async () => {
   const { world, worker, web } = await started();
   world.exit(web, "app", 3);
-  worker.poke();
+  worker.requestPass();
   await settle();
   worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
   await settle();
@@ -359,7 +359,7 @@ test("a failed pass that can't be recorded is repeated all the same", async () =
   };
   world.runtimeState = noNetwork;
   const worker = new PodWorker("uid-web", pod(), { ...deps, recorder: { ...deps.recorder, pod: pass } });
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.match(world.kept.errors().at(-1) ?? "", /cannot record a failed sync: a defect/);
   world.runtimeState = { ...noNetwork, networkReady: true, message: "" };
@@ -371,7 +371,7 @@ test("a failed pass that can't be recorded is repeated all the same", async () =
 test("a pod without changes is synced once per syncFrequency", async () => {
   const { world, web } = await started();
   const worker = new PodWorker("uid-web", web, { ...world.workerDeps("uid-web"), syncFrequencyMs: 5000 });
-  worker.poke();
+  worker.requestPass();
   await settle();
   const before = world.passes.length;
   world.clock.step(4999);

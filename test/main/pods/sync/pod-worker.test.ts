@@ -22,7 +22,7 @@ function build(spec: Partial<PodSpec> = {}): { world: SyncWorld; worker: PodWork
 
 async function started(spec: Partial<PodSpec> = {}) {
   const built = build(spec);
-  built.worker.poke();
+  built.worker.requestPass();
   await settle();
   return built;
 }
@@ -50,7 +50,7 @@ test("a pod that nothing wakes is looked at every minute", async () => {
   assert.equal(world.synced.length, before + 1);
 });
 
-test("passes never overlap, and pokes during a pass add one more", async () => {
+test("passes never overlap, and requests during a pass add one more", async () => {
   const { world, worker } = build();
   let under = 0;
   let most = 0;
@@ -65,9 +65,9 @@ test("passes never overlap, and pokes during a pass add one more", async () => {
       return HINTS;
     })();
   };
-  worker.poke();
+  worker.requestPass();
   await settle();
-  for (let i = 0; i < 20; i++) worker.poke();
+  for (let i = 0; i < 20; i++) worker.requestPass();
   await settle();
   assert.deepEqual(world.begun, ["uid-web create-sandbox"]);
   open();
@@ -81,7 +81,7 @@ test("a crashed container restarts at once, then after 10 s, then after 20 s, an
   const starts = (): number => world.steps.filter(isStart).length;
   const crash = async (): Promise<void> => {
     world.exit(web, "app", 1);
-    worker.poke();
+    worker.requestPass();
     await settle();
   };
   await crash();
@@ -105,7 +105,7 @@ test("terminate during a long step aborts it, stops running containers and clean
   const { world, worker, web } = build({ containers: [container("a"), container("b")] });
   world.script = (step, signal) =>
     step.kind === "start-container" && step.container.name === "b" ? hang(signal) : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.model(web).running(), ["a"]);
   worker.terminate({ deadline: steadyTime(world.clock.now() + 30_000), reason: "removed" });
@@ -123,7 +123,7 @@ test("terminate during a long step aborts it, stops running containers and clean
 
 test("terminate in the moment a pass begins is not forgotten", async () => {
   const { world, worker } = build();
-  worker.poke();
+  worker.requestPass();
   worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
@@ -132,7 +132,7 @@ test("terminate in the moment a pass begins is not forgotten", async () => {
 
 test("stop in the moment a pass begins does nothing to the pod", async () => {
   const { world, worker } = build();
-  worker.poke();
+  worker.requestPass();
   await worker.stop();
   await settle();
   assert.deepEqual(world.begun, []);
@@ -177,7 +177,7 @@ test("terminating a terminated pod does nothing", async () => {
   worker.terminate({ deadline: steadyTime(1000), reason: "first" });
   await settle();
   worker.terminate({ deadline: steadyTime(1), reason: "second" });
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.equal(world.terminating.length, 1);
   assert.equal(world.terminated.length, 1);
@@ -189,14 +189,14 @@ test("a container that does not start waits for its own retry time and the other
     step.kind === "start-container" && step.container.name === "bad"
       ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", steadyTime(25_000)))
       : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.model(web).running(), ["good"]);
   const last = world.synced.at(-1);
   assert.deepEqual(last?.plan.waiting.get("bad"), { reason: "ErrImagePull", message: "no such image" });
   assert.equal(last.failures.get("bad")?.retryAt, 25_000);
   world.clock.step(2000);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.equal(
     world.synced.at(-1)?.plan.waiting.get("bad")?.reason,
@@ -218,7 +218,7 @@ test("start failures without a time of their own are retried after 1, 2, 4, 8, 1
   const { world, worker } = build();
   world.script = (step) =>
     isStart(step) ? Promise.reject(new StartContainerError("CreateContainerError", "no")) : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   const starts = (): number => world.steps.filter(isStart).length;
   let expected = 1;
@@ -242,7 +242,7 @@ test("a new definition does not wait for the failure of the old one", async () =
     step.kind === "start-container" && step.container === old?.spec.containers[0]
       ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", steadyTime(300_000)))
       : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   const fixed = pod({ containers: [container("app", { image: "registry.test/fixed:1" })] });
   worker.setPod(fixed);
@@ -256,7 +256,7 @@ test("an unchanged definition keeps the wait", async () => {
     isStart(step)
       ? Promise.reject(new StartContainerError("ErrImagePull", "no such image", steadyTime(300_000)))
       : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   worker.setPod(structuredClone(worker.desired ?? pod()));
   await settle();
@@ -274,7 +274,7 @@ test("after a start with an unknown outcome the pod is listed before any other s
       criError({ code: "DEADLINE_EXCEEDED", verb: "StartContainer", details: "slow", endpoint: "x" }),
     );
   };
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.asked.at(-1)?.hints, [{ kind: "relist", id: "" }]);
   world.clock.step(60_000);
@@ -286,7 +286,7 @@ test("a failed start requests a list, too: a created container may be left behin
   const { world, worker } = build();
   world.script = (step) =>
     isStart(step) ? Promise.reject(new StartContainerError("RunContainerError", "no")) : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.asked.at(-1)?.hints, [{ kind: "relist", id: "" }]);
 });
@@ -302,7 +302,7 @@ test("a container whose program cannot be started waits as one that crashes: 10 
     world.exit(pod(), "app", 128);
     return Promise.reject(new StartContainerError("RunContainerError", "no such program"));
   };
-  worker.poke();
+  worker.requestPass();
   await settle();
   for (; seconds < 200; seconds++) {
     world.clock.step(1000);
@@ -317,7 +317,7 @@ test("failed passes are retried after 1, 2, 4, 8, 10 s, reported each time, and 
   const { world, worker } = build();
   world.script = (step) =>
     step.kind === "create-sandbox" ? Promise.reject(new Error("no network plugin")) : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   const tries = (): number => world.begun.filter((line) => line.endsWith("create-sandbox")).length;
   for (const [index, seconds] of [1, 2, 4, 8, 10, 10].entries()) {
@@ -337,12 +337,12 @@ test("failed passes are retried after 1, 2, 4, 8, 10 s, reported each time, and 
   assert.deepEqual(world.begun.at(-1), "uid-web start-container app");
   world.script = () => Promise.reject(new Error("broken again"));
   world.exit(pod(), "app", 1);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.match(world.kept.errors().at(-1) ?? "", /next try in 1s: broken again/);
 });
 
-test("while the runtime is away a pod retries quietly, and a poke on its return starts it at once", async () => {
+test("while the runtime is away a pod retries quietly, and a request on its return starts it at once", async () => {
   const { world, worker, web } = build();
   world.script = () => Promise.reject(unavailable());
   world.answer = ({ uid, generation }) => ({
@@ -352,7 +352,7 @@ test("while the runtime is away a pod retries quietly, and a poke on its return 
     code: "CriUnavailableError",
     message: "gone",
   });
-  worker.poke();
+  worker.requestPass();
   await settle();
   for (let i = 0; i < 60; i++) {
     world.clock.step(1000);
@@ -362,12 +362,12 @@ test("while the runtime is away a pod retries quietly, and a poke on its return 
   assert.ok(world.asked.length >= 5, "it keeps trying");
   world.script = () => undefined;
   world.answer = (request) => world.observation(request);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.model(web).running(), [], "a mere look at the pod ends no back-off");
   worker.pokeNow();
   await settle();
-  assert.deepEqual(world.model(web).running(), ["app"], "no time passed since the poke");
+  assert.deepEqual(world.model(web).running(), ["app"], "no time passed since the request");
 });
 
 test("a pod whose inspection keeps failing is reported, and never acted on", async () => {
@@ -381,7 +381,7 @@ test("a pod whose inspection keeps failing is reported, and never acted on", asy
     message: "container app hangs",
   });
   world.cache.bump("uid-web", []);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.begun, []);
   assert.match(world.kept.errors()[0] ?? "", /container app hangs/);
@@ -504,7 +504,7 @@ test("clean-up that fails is repeated until it works; the pod is not over before
 test("a pod that ran to its end is finished: its sandbox goes, its containers are kept, nothing starts again", async () => {
   const { world, worker, web } = await started({ restartPolicy: "Never" });
   world.exit(web, "app", 0);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.equal(worker.state, "finished");
   assert.equal(world.synced.at(-1)?.ended, true);
@@ -515,7 +515,7 @@ test("a pod that ran to its end is finished: its sandbox goes, its containers ar
   world.clock.step(120_000);
   await settle();
   assert.equal(world.begun.length, begun);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(
     [world.begun.length, world.rested.length],
@@ -527,7 +527,7 @@ test("a pod that ran to its end is finished: its sandbox goes, its containers ar
 test("a finished pod with a new definition is synced again; terminating one cleans up", async () => {
   const { world, worker, web } = await started({ restartPolicy: "Never" });
   world.exit(web, "app", 0);
-  worker.poke();
+  worker.requestPass();
   await settle();
   const again = pod({ restartPolicy: "Always" });
   worker.setPod(again);
@@ -543,7 +543,7 @@ test("a finished pod with a new definition is synced again; terminating one clea
 test("a finished pod is terminated too", async () => {
   const { world, worker, web } = await started({ restartPolicy: "Never" });
   world.exit(web, "app", 3);
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.equal(worker.state, "finished");
   worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
@@ -558,7 +558,7 @@ test("stop leaves the pod alone: no step, no timer, and nothing wakes it any mor
   await worker.stop();
   assert.equal(world.clock.pending, 0);
   world.exit(web, "app", 1);
-  worker.poke();
+  worker.requestPass();
   world.clock.step(120_000);
   await settle();
   assert.equal(world.begun.length, begun);
@@ -576,7 +576,7 @@ test("stop waits for the step under way, which it aborts", async () => {
           throw error;
         })
       : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   await worker.stop();
   assert.equal(aborted, true);

@@ -362,7 +362,7 @@ test("pods are admitted in the order of their arrival, and a waiting pod does no
   workers.add(one);
   workers.add(pod({}, "cache", "uid-cache"));
   world.exit(other, "app", 1);
-  world.pods.get("uid-db")?.poke();
+  world.pods.get("uid-db")?.requestPass();
   await settle();
   assert.deepEqual(asked, ["uid-1", "uid-cache"]);
   assert.equal(world.begunOf("uid-db").at(-1), "start-container app");

@@ -42,7 +42,7 @@ function build() {
 
 test("a container is shown as running during its hook, under its name; the next waits for it", async () => {
   const { worker, synced, hooks, running } = build();
-  worker.poke();
+  worker.requestPass();
   await settle();
   const shown = synced.at(-1);
   assert.ok(shown);
@@ -65,7 +65,7 @@ test("progress reported after the step's end is not shown: it would hide newer s
     late = () => world.cache.onRecord(world.observation(request));
     return undefined;
   };
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.ok(late);
   world.answer = answer;
@@ -78,7 +78,7 @@ test("progress reported after the step's end is not shown: it would hide newer s
 
 test("a pod that is terminated gives its hook up", async () => {
   const { world, worker } = build();
-  worker.poke();
+  worker.requestPass();
   await settle();
   worker.terminate({ deadline: steadyTime(world.clock.now() + 30_000), reason: "removed" });
   await settle();
@@ -87,7 +87,7 @@ test("a pod that is terminated gives its hook up", async () => {
 
 test("a stopping kubelet makes the doer end work that outlives a pass", async () => {
   const { worker, stopped } = build();
-  worker.poke();
+  worker.requestPass();
   await settle();
   await worker.stop();
   assert.deepEqual(stopped, [worker.uid]);

@@ -62,7 +62,7 @@ test(
     const web = pod({ containers: [container("a")], restartPolicy: "Always" });
     const { uid } = web.metadata;
     const worker = new PodWorker(uid, web, { ...world.workerDeps(uid), backoff: { baseMs: 1, maxMs: 1 } });
-    worker.poke();
+    worker.requestPass();
     await settle();
     const kept = (): number => entriesIn(worker, ["deps", "pod"]);
     let after100 = 0;

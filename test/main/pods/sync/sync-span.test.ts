@@ -21,10 +21,10 @@ function build() {
 test("a new pod's start is one syncPod span of type create, and a later sync one of type sync", async (context) => {
   const { spans } = traceThis(context);
   const { world, worker, web } = build();
-  worker.poke();
+  worker.requestPass();
   await settle();
   assert.deepEqual(world.begunOf(web.metadata.uid), ["create-sandbox", "start-container app"], "more than one pass");
-  worker.poke();
+  worker.requestPass();
   await settle();
   const kept = await spans();
   const { uid, name, namespace } = web.metadata;
@@ -46,7 +46,7 @@ test("a sync begins a trace of its own for every cause", async (context) => {
     "another pod's sync",
     () => ({ parent: "none" }),
     () => {
-      worker.poke();
+      worker.requestPass();
       return settle();
     },
   );
@@ -62,7 +62,7 @@ test("a container that does not start fails the syncPod span", async (context) =
     step.kind === "start-container"
       ? Promise.reject(new StartContainerError("ErrImagePull", "no such image"))
       : undefined;
-  worker.poke();
+  worker.requestPass();
   await settle();
   const failed = (await spans()).filter(({ status }) => status.code === SpanStatusCode.ERROR);
   assert.deepEqual(
@@ -75,7 +75,7 @@ test("a sync that is cut off by the pod's end has ended when the worker stops", 
   const { spans } = traceThis(context);
   const { world, worker } = build();
   world.script = (step, signal) => (step.kind === "create-sandbox" ? hang(signal) : undefined);
-  worker.poke();
+  worker.requestPass();
   await settle();
   await worker.stop();
   const [sync] = await spans();
@@ -85,7 +85,7 @@ test("a sync that is cut off by the pod's end has ended when the worker stops", 
 test("the end of a pod is syncTerminatingPod while containers run, then syncTerminatedPod", async (context) => {
   const { spans } = traceThis(context);
   const { world, worker, web } = build();
-  worker.poke();
+  worker.requestPass();
   await settle();
   worker.terminate({ deadline: later(world.clock.steady(), 30_000), reason: "removed" });
   await settle();

@@ -87,7 +87,7 @@ test("a request begins a round at once", async () => {
   await rig.end();
   assert.equal(clock.pending, 0, "an infinite period needs no timer");
   clock.step(10);
-  loop.poke();
+  loop.requestRound();
   assert.deepEqual(begun, [0, 10]);
 });
 
@@ -95,8 +95,8 @@ test("any number of requests during a round cause one more round, which settled(
   const rig = new Rig();
   const { loop, begun } = rig;
   loop.start();
-  loop.poke();
-  loop.poke();
+  loop.requestRound();
+  loop.requestRound();
   let settled = false;
   const wait = loop.settled().then(() => (settled = true));
   await rig.end();
@@ -124,7 +124,7 @@ test("no request is lost in the turns in which a round ends", async () => {
     loop.start();
     for (let hop = 0; hop < hops; hop++) await Promise.resolve();
     asked = 2;
-    loop.poke();
+    loop.requestRound();
     await turn();
     assert.equal(done, 2, `request ${hops} turns after the start`);
   }
@@ -134,9 +134,9 @@ test("requests within the gap are one, and wait for it", async () => {
   const rig = new Rig({ gapMs: 100 });
   const { clock, loop, begun } = rig;
   loop.start();
-  loop.poke();
+  loop.requestRound();
   await rig.end();
-  loop.poke();
+  loop.requestRound();
   clock.step(99);
   assert.deepEqual(begun, [0]);
   clock.step(1);
@@ -146,12 +146,12 @@ test("requests within the gap are one, and wait for it", async () => {
 test("requests before the start and after the stop do nothing", async () => {
   const rig = new Rig();
   const { clock, loop, begun } = rig;
-  loop.poke();
+  loop.requestRound();
   assert.deepEqual(begun, []);
   loop.start();
   await rig.end();
   await loop.stop();
-  loop.poke();
+  loop.requestRound();
   loop.start();
   clock.step(10_000);
   assert.deepEqual([begun, clock.pending], [[0], 0]);
@@ -180,7 +180,7 @@ test("stop aborts the round, awaits its end and reports nothing of it", async ()
   const rig = new Rig();
   const { clock, loop, failures } = rig;
   loop.start();
-  loop.poke();
+  loop.requestRound();
   let stopped = false;
   const stop = loop.stop().then(() => (stopped = true));
   await turn();

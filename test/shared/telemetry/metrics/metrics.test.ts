@@ -11,7 +11,7 @@ import { threadMetrics, watchQueue } from "../../../../src/shared/telemetry/metr
 import { plegMetrics } from "../../../../src/workers/pleg/metrics.js";
 import { renderExposition } from "../../../../src/workers/server/metrics/merge-metrics.js";
 import { networkBytes, parseStat, processMetrics } from "../../../../src/workers/server/metrics/process-metrics.js";
-import { standingMetrics } from "../../../../src/workers/server/metrics/standing-metrics.js";
+import { registerZeroMetrics } from "../../../../src/workers/server/metrics/zero-metrics.js";
 
 const expose = async (...registries: ThreadRegistry[]): Promise<string[]> => {
   // As between threads: nothing but data comes out.
@@ -170,7 +170,7 @@ test("queue totals become counters, depth a gauge", async () => {
 
 test("constant zero metrics are added to those of another thread", async () => {
   const [server, main] = [new ThreadRegistry("server"), new ThreadRegistry("main")];
-  standingMetrics(server);
+  registerZeroMetrics(server);
   cpuManagerMetrics(main).setAllocation(3, 5, new Map());
   cpuManagerMetrics(main).requested();
   main.counter("kubelet_restarted_pods_total", "as in pods.ts", ["static"]).inc({ static: "true" });
@@ -191,7 +191,7 @@ test("constant zero metrics are added to those of another thread", async () => {
 
 test("registered metrics are counted by stability level, and a metric of several threads counts once", async () => {
   const [server, main] = [new ThreadRegistry("server"), new ThreadRegistry("main")];
-  standingMetrics(server);
+  registerZeroMetrics(server);
   main.counter("hidden_metrics_total", "the same");
   main.counter("kubelet_started_pods_total", "no sample, no label", ["x"]);
   main.gauge("nodelet_mine", "ours");

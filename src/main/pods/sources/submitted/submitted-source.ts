@@ -189,10 +189,10 @@ export class SubmittedSource {
     const { of, condition, dryRun, gracePeriodSeconds } = call;
     const { nodeName, shorten } = this.options;
     const pod = { namespace: of.namespace, name: staticPodName(of.name, nodeName) };
-    const hurry = (): boolean =>
+    const hastenTermination = (): boolean =>
       gracePeriodSeconds !== undefined && !dryRun && shorten(podFullName({ metadata: pod }), gracePeriodSeconds);
     // Its manifest was deleted before, and the pod still terminates.
-    if (!this.entries.has(keyOf(of)) && condition.ifMatch === undefined && hurry()) return this.reply([]);
+    if (!this.entries.has(keyOf(of)) && condition.ifMatch === undefined && hastenTermination()) return this.reply([]);
     const entry = this.existing(of);
     const refusal = refusedByCondition(condition, String(entry.version), of);
     if (refusal !== undefined) throw new RefusedError(refusal);
@@ -201,7 +201,7 @@ export class SubmittedSource {
       after.delete(keyOf(of));
       await this.commit(after, this.next + 1, [], () => this.setGrace(entry, gracePeriodSeconds));
       // A pod of an earlier version may be what still terminates under this name.
-      hurry();
+      hastenTermination();
       this.options.log.info({ manifest: keyOf(of) }, `manifest ${keyOf(of)} was deleted; terminating its pod`);
     }
     return this.reply([entry]);

@@ -32,7 +32,7 @@ const GAUGES: Readonly<Record<string, string>> = {
 };
 
 /** For one thread's registry. */
-export function standingMetrics(registry: ThreadRegistry): void {
+export function registerZeroMetrics(registry: ThreadRegistry): void {
   for (const [name, help] of Object.entries(COUNTERS)) registry.counter(name, help);
   const restarted = registry.counter(
     "kubelet_restarted_pods_total",
