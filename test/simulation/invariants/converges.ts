@@ -46,6 +46,10 @@ function checkWanted(world: World, name: string, pod: PodFacts, broken: Broken):
     broken("the pod is not in the API", name);
     return;
   }
+  // The deadline is a minute, and the last faults were ten minutes ago.
+  if (pod.shape.hasDeadline && status.phase !== "Failed" && status.phase !== "Succeeded") {
+    broken(`the pod is ${status.phase} though its active deadline is long over`, name);
+  }
   if (!pod.shape.isSteady) return;
   if (status.phase !== "Running") {
     broken(`the pod is ${status.phase}, not Running: ${JSON.stringify(status).slice(0, 600)}`, name);

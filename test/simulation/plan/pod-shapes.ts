@@ -71,6 +71,7 @@ export function podShape(random: Random, name: string, isStatic: boolean): PodSh
   if (volumes.length > 0 && first !== undefined) first["volumeMounts"] = [{ name: "scratch", mountPath: "/scratch" }];
   // The kubelet ends it, and its object stays.
   const activeDeadlineSeconds = kind === "job" && random.chance(0.3) ? 5 + random.below(60) : undefined;
+  if (activeDeadlineSeconds !== undefined && first !== undefined) first["command"] = commandOf({ stopsMs: 200 });
   const spec = {
     restartPolicy: kind === "job" ? random.pick(["Never", "OnFailure"]) : "Always",
     terminationGracePeriodSeconds: graceSeconds,
