@@ -12,14 +12,19 @@ export class OverTurns {
 
   constructor(private readonly most: number) {}
 
-  /** Calls `turn` when there is room; it never rejects. @returns how to leave the line before that */
-  add(turn: Turn): () => void {
+  /**
+   * Calls `turn` when there is room; it never rejects. @returns how to leave the line before that; undefined: the turn
+   * has begun
+   */
+  add(turn: Turn): (() => void) | undefined {
+    let waits = true as boolean;
     const place = this.line.add(() => {
+      waits = false;
       place.leave();
       return turn();
     });
     this.fill();
-    return () => place.leave();
+    return waits ? () => place.leave() : undefined;
   }
 
   private fill(): void {

@@ -8,16 +8,17 @@ test("turns run a few at once and in order, and one that leaves is not called", 
   const turns = new OverTurns(2);
   const called: string[] = [];
   const ends = new Map<string, () => void>();
-  const add = (name: string): (() => void) =>
+  const add = (name: string): (() => void) | undefined =>
     turns.add(() => {
       called.push(name);
       return new Promise((resolve) => ends.set(name, resolve));
     });
-  const [leaveA, , leaveC] = [add("a"), add("b"), add("c"), add("d")];
+  const [leaveA, leaveB, leaveC] = [add("a"), add("b"), add("c"), add("d")];
   assert.deepEqual(called, ["a", "b"]);
+  assert.ok(leaveC !== undefined);
   leaveC();
-  // It has begun: nothing changes.
-  leaveA();
+  // They have begun: there is no line to leave.
+  assert.deepEqual([leaveA, leaveB], [undefined, undefined]);
   ends.get("b")?.();
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(called, ["a", "b", "d"]);

@@ -219,6 +219,21 @@ test("a completed termination is not reported again, nothing runs, resources are
   assert.equal(worker.state, "finished");
 });
 
+test("a pass of a pod that an earlier kubelet completed is repeated after it failed", async () => {
+  const world = new SyncWorld();
+  const worker = new PodWorker("uid-web", pod({ restartPolicy: "Always" }), world.workerDeps("uid-web"));
+  let failures = 1;
+  world.script = () => (failures-- > 0 ? Promise.reject(new Error("the runtime is away")) : undefined);
+  worker.resumeEnd(failedBy(1), true);
+  worker.requestPass();
+  await settle();
+  assert.equal(worker.state, "ending");
+  world.clock.step(1000);
+  await settle();
+  assert.deepEqual(world.begunOf("uid-web"), ["release", "release"]);
+  assert.equal(worker.state, "finished");
+});
+
 test("a rejected pod: one event, nothing created, shown as Failed; with another definition it is admitted again", async () => {
   const { world, worker } = build();
   const asked: Pod[] = [];
