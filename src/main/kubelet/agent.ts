@@ -89,27 +89,16 @@ async function makeParts(context: AgentContext) {
   const state = new PodState({ rootDir, pleg: threads.of.pleg, clock, log });
   const others = new OtherThreads(clock, () => context.startOtherThreads());
   const cri = others.behindFirstSandbox(connectRuntime(context));
-  const [machine, admissionFacts] = await Promise.all([readMachineFacts(), readAdmissionFacts(settings)]);
-  const resources = new NodeResourcesHolder(admissionFacts);
+  const [machine, facts] = await Promise.all([readMachineFacts(), readAdmissionFacts(settings)]);
+  const resources = new NodeResourcesHolder(facts);
   const { devices, managers } = makeManagers(context, { state, cri, resources, events });
   const use = makeImageUse(state, clock);
-  const bare = await makeRuntime(context, { foundation, machine, admissionFacts, state, cri, managers });
+  const bare = await makeRuntime(context, { foundation, machine, facts, state, cri, managers });
   const runtime: NodeRuntime = { ...bare, images: new LeasedImages(bare.images, use.leases, use.users) };
   const pressures = new NodePressures(clock);
   const shutdown = new ShutdownNotice();
   const probes = makeProbes(context, foundation);
-  const admitting = {
-    admissionFacts,
-    state,
-    cri,
-    events,
-    managers,
-    devices,
-    resources,
-    pressures,
-    membership,
-    shutdown,
-  };
+  const admitting = { facts, state, cri, events, managers, devices, resources, pressures, membership, shutdown };
   const admission = makeAdmission(context, admitting);
   const sync = makePodSync(context, { foundation, state, runtime, devices, probes, admission });
   const { workers, loop } = sync;
@@ -122,7 +111,7 @@ async function makeParts(context: AgentContext) {
     settings,
     cgroups: runtime.cgroups,
     mounts: machine.mounts,
-    capacity: admissionFacts.capacity,
+    capacity: facts.capacity,
     pods: () => state.pods.active(),
     events,
     clock,

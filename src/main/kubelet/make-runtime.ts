@@ -29,7 +29,7 @@ import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
 export interface RuntimeParts {
   foundation: Foundation;
   machine: Machine;
-  admissionFacts: Pick<AdmissionFacts, "allocatable">;
+  facts: Pick<AdmissionFacts, "allocatable">;
   /** Hears of a pod with a volume that can never be set up. */
   state: Pick<PodState, "events">;
   cri: CriClient;
@@ -68,7 +68,7 @@ export async function makeRuntime(context: AgentContext, parts: RuntimeParts): P
 }
 
 function makeNodeCgroups({ settings, registry, clock, log }: AgentContext, parts: RuntimeParts): CgroupManager {
-  const { machine, admissionFacts, cri, managers } = parts;
+  const { machine, facts, cri, managers } = parts;
   const { mounts, hugePageSizes, pageSize } = machine;
   const onCallMissing = (): void => recordLosingSupport(registry);
   return makeCgroups({
@@ -77,7 +77,7 @@ function makeNodeCgroups({ settings, registry, clock, log }: AgentContext, parts
     mounts,
     hugePageSizes,
     pageSize,
-    allocatable: admissionFacts.allocatable,
+    allocatable: facts.allocatable,
     managers,
     registry,
     clock,
@@ -87,7 +87,7 @@ function makeNodeCgroups({ settings, registry, clock, log }: AgentContext, parts
 
 function makeNodeFacts(
   settings: NodeSettings,
-  { machine, admissionFacts }: RuntimeParts,
+  { machine, facts }: RuntimeParts,
   nodeIPs: () => readonly string[],
 ): Promise<NodeFacts> {
   return readNodeFacts({
@@ -100,7 +100,7 @@ function makeNodeFacts(
     pageSize: machine.pageSize,
     swapBytes: machine.swapBytes,
     thermalThrottlePaths: machine.thermalThrottlePaths,
-    allocatable: admissionFacts.allocatable,
+    allocatable: facts.allocatable,
     nodeIPs,
   });
 }

@@ -35,7 +35,7 @@ import type { NodeSettings } from "./node-settings.js";
 import type { ShutdownNotice } from "./node-shutdown.js";
 
 export interface AdmissionParts {
-  admissionFacts: AdmissionFacts;
+  facts: AdmissionFacts;
   state: Pick<PodState, "events" | "pods" | "cluster">;
   cri: Pick<CriClient, "status">;
   events: EventRecorder;
@@ -79,9 +79,9 @@ export async function readAdmissionFacts(settings: NodeSettings): Promise<Admiss
 }
 
 export function makeAdmission({ registry, log }: AgentContext, parts: AdmissionParts): NodeAdmission {
-  const { admissionFacts, state, cri, events, managers, devices, resources, pressures, membership, shutdown } = parts;
+  const { facts, state, cri, events, managers, devices, resources, pressures, membership, shutdown } = parts;
   const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => {
-    const known = withNodeObject({ ...admissionFacts, allocatable: resources.allocatable }, object);
+    const known = withNodeObject({ ...facts, allocatable: resources.allocatable }, object);
     return {
       ...known,
       pressures: pressures.current,
@@ -96,7 +96,7 @@ export function makeAdmission({ registry, log }: AgentContext, parts: AdmissionP
     freshNode:
       membership !== undefined
         ? async (pod: Pod, signal: AbortSignal) =>
-            await node((await membership.freshNode(admissionFacts.name, signal)) ?? membership.node(), pod, signal)
+            await node((await membership.freshNode(facts.name, signal)) ?? membership.node(), pod, signal)
         : undefined,
     apiStatus: (uid) => state.cluster?.statusOf(uid),
     events,

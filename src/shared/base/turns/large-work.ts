@@ -1,7 +1,7 @@
 // Tells this thread's owner of texts and messages so large that work on them holds the thread for long.
 // Invariant: without a listener nothing here has an effect.
 
-/** Bytes of an object of which even the simplest work takes tens of milliseconds without optimized code. */
+/** Bytes of an object of which even the simplest work takes tens of milliseconds without optimized code. @internal */
 export const LARGE_WORK_BYTES = 128 * 1024;
 
 let listener: (() => void) | undefined;
