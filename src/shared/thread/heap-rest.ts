@@ -14,10 +14,17 @@ const LOOKS = 12;
 const CALM_SHARE = 0.1;
 /** Less than this is not worth a collection. */
 const WORTH_BYTES = 5 * 1024 ** 2;
+/**
+ * Beyond it a heap is large: pods of megabytes, or of thousands of containers. The last resort takes a millisecond for
+ * each MiB in use, an ordinary collection half of it; meanwhile the thread does nothing else.
+ */
+const LARGE_BYTES = 64 * 1024 ** 2;
+/** A large heap is collected again when it has grown by this part. */
+const LARGE_GROWTH = 0.25;
 
 interface HeapRestDeps {
-  /** Collects all garbage, on this thread; false: it could not. */
-  collect(): boolean;
+  /** Collects garbage, on this thread; false: it could not. */
+  collect(how: "all" | "once"): boolean;
   /** Resident bytes of this thread's heap. */
   heapBytes(): number;
   /** Processor time of this thread, ms. */
@@ -27,10 +34,14 @@ interface HeapRestDeps {
 }
 
 /** Node 20 knows no flavors: it collects once in the ordinary way. */
-const COLLECT = `
-  const collect = globalThis.gc;
-  collect?.({ type: "major", execution: "sync", flavor: "last-resort" });
-  collect !== undefined`;
+const COLLECT = {
+  all: collectionOf(`{ type: "major", execution: "sync", flavor: "last-resort" }`),
+  once: collectionOf(`{ type: "major", execution: "sync" }`),
+};
+
+function collectionOf(options: string): string {
+  return `const collect = globalThis.gc; collect?.(${options}); collect !== undefined`;
+}
 
 export class HeapRest {
   private looks = 0;
@@ -46,8 +57,11 @@ export class HeapRest {
   check(): void {
     if (++this.looks < LOOKS) return;
     this.looks = 0;
-    if (this.share.next() >= CALM_SHARE || this.deps.heapBytes() < this.settled + WORTH_BYTES) return;
-    if (this.deps.collect()) this.settled = this.deps.heapBytes();
+    const bytes = this.deps.heapBytes();
+    const isLarge = bytes > LARGE_BYTES;
+    const worth = isLarge ? Math.max(WORTH_BYTES, this.settled * LARGE_GROWTH) : WORTH_BYTES;
+    if (this.share.next() >= CALM_SHARE || bytes < this.settled + worth) return;
+    if (this.deps.collect(isLarge ? "once" : "all")) this.settled = this.deps.heapBytes();
     // One that could not run follows soon.
     else this.looks = LOOKS - 1;
   }
@@ -79,10 +93,10 @@ function busyMs(): number {
  * in a pool, up to 14 MiB of main's.
  * @returns false if another thread took the flag back before the context was made
  */
-function collectGarbage(): boolean {
+function collectGarbage(how: keyof typeof COLLECT): boolean {
   setFlagsFromString("--expose-gc");
   try {
-    return runInNewContext(COLLECT) === true;
+    return runInNewContext(COLLECT[how]) === true;
   } finally {
     setFlagsFromString("--no-expose-gc");
   }

@@ -14,7 +14,7 @@ import type { HostileBench } from "../bench.js";
  * minute.
  */
 const EFFECT_MS = size(60_000, 180_000);
-const GONE_MS = 60_000;
+const GONE_MS = 180_000;
 /** Ends at once when asked to. */
 export const REST = "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done";
 

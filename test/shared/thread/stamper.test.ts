@@ -9,16 +9,17 @@ const MIB = 1024 ** 2;
 /** A thread that is stamped every 0.5 s. `busy` is its share of a processor. */
 function thread(): {
   looks: (count: number) => void;
-  state: { heap: number; busy: number; collections: number; refuses: boolean };
+  state: { heap: number; left: number; how: string; busy: number; collections: number; refuses: boolean };
 } {
-  const state = { heap: 40 * MIB, busy: 0.02, collections: 0, refuses: false };
+  const state = { heap: 40 * MIB, left: 20 * MIB, how: "", busy: 0.02, collections: 0, refuses: false };
   let now = 1000;
   let cpuMs = 300;
   const rest = new HeapRest({
-    collect: () => {
+    collect: (how) => {
       if (state.refuses) return false;
       state.collections++;
-      state.heap = 20 * MIB;
+      state.how = how;
+      state.heap = state.left;
       return true;
     },
     heapBytes: () => state.heap,
@@ -51,6 +52,22 @@ test("a thread that rests for 6 s collects once, and again when its heap has gro
   state.heap = 25 * MIB;
   looks(12);
   assert.equal(state.collections, 2);
+});
+
+test("a large heap gets an ordinary collection, and another one when it has grown by a quarter", () => {
+  const { looks, state } = thread();
+  looks(12);
+  assert.equal(state.how, "all");
+  state.heap = 300 * MIB;
+  state.left = 200 * MIB;
+  looks(12);
+  assert.deepEqual([state.how, state.collections], ["once", 2]);
+  state.heap = 249 * MIB;
+  looks(12);
+  assert.equal(state.collections, 2);
+  state.heap = 250 * MIB;
+  looks(12);
+  assert.equal(state.collections, 3);
 });
 
 test("a collection that could not run is made up for at the next check", () => {
