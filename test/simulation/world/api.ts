@@ -16,7 +16,8 @@ import { Watches } from "../../fake-api/verbs/watch.js";
 import { SYSTEM, type World } from "../../fake-api/world.js";
 import { kernel } from "../kernel/kernel.js";
 
-export const TOKEN = "token-of-the-node";
+/** Without TLS the kubelet sends no credentials; the only client is the node. */
+const TOKEN = "token-of-the-node";
 export const NODE_NAME = "simulated";
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -78,6 +79,7 @@ export class SimulatedApi {
 
   /** Runs as the world. */
   handle(request: ApiRequest, response: ApiResponse, socket: object): void {
+    request.headers.authorization = `Bearer ${TOKEN}`;
     this.dispatcher.handle(request, response, socket as never).catch(() => undefined);
   }
 

@@ -2,7 +2,7 @@
 
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
-import { NODE_NAME, TOKEN } from "./api.js";
+import { NODE_NAME } from "./api.js";
 
 export const ROOT = "/var/lib/kubelet";
 export const MANIFESTS = "/etc/kubernetes/manifests";
@@ -28,7 +28,7 @@ export function makeMachineFiles(): void {
       apiVersion: "v1",
       kind: "Config",
       clusters: [{ name: "c", cluster: { server: "http://api.simulated:8080" } }],
-      users: [{ name: NODE_NAME, user: { token: TOKEN } }],
+      users: [{ name: NODE_NAME, user: {} }],
       contexts: [{ name: "c", context: { cluster: "c", user: NODE_NAME } }],
       "current-context": "c",
     }),
