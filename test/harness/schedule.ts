@@ -11,6 +11,7 @@ const ALONE: readonly { part: string; reason: string }[] = [
   { part: "integration/eviction", reason: "asserts which pods use most memory and disk of the machine" },
   { part: "faults/full-runtime", reason: "measures delays of the main thread" },
   { part: "faults/eviction", reason: "fills memory or disk of the machine" },
+  { part: "cluster/pod-cost", reason: "counts calls, to which a busy machine adds" },
 ];
 /** Files that take minutes begin first: otherwise a lane ends long after the others, and processors are idle. */
 const LONGEST: readonly string[] = [
