@@ -124,6 +124,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   },
   "a pod's message in protobuf": {
     functions: [],
+    isObject: true,
     parse: [
       (text) => encode("Pod", { ...pod, metadata: { ...pod.metadata, annotations: { a: text } } }),
       (text) => decodeObject(enveloped("v1", "Pod", Buffer.from(text))),
