@@ -11,6 +11,7 @@ import {
   unsupportedPatch,
 } from "../objects/errors.js";
 import { fieldsAt, isFields, nowText, type Fields } from "../objects/object.js";
+import { queryFlag } from "../objects/query-flag.js";
 import type { RequestInfo } from "../objects/request-info.js";
 import type { Resource } from "../objects/resource.js";
 import { applied } from "../patch/ownership.js";
@@ -156,7 +157,7 @@ async function apply(call: Call, target: Target, subresource: string): Promise<A
   const config = { ...body, metadata: { ...body.metadata, name } };
   if (body.metadata.name !== "" && body.metadata.name !== name)
     throw badRequest(`the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`);
-  const options = { manager, force: query.get("force") === "true", time: nowText(world.clock) };
+  const options = { manager, force: queryFlag(query, "force"), time: nowText(world.clock) };
   const answered = await write(call, (context) => {
     if (context.tx.get(resource, keyOf(namespace, name)) !== undefined) {
       return {

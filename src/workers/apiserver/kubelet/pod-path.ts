@@ -2,6 +2,7 @@
 
 import { badRequest } from "../objects/errors.js";
 import { listAt, type ApiObject } from "../objects/object.js";
+import { queryFlag } from "../objects/query-flag.js";
 
 /** Subresources that are streams in both directions. */
 export const STREAMS: readonly string[] = ["exec", "attach", "portforward"];
@@ -43,6 +44,7 @@ function containerOf(pod: ApiObject, wanted: string): string {
 
 const LOG_OPTIONS =
   "follow previous sinceSeconds sinceTime timestamps tailLines limitBytes insecureSkipTLSVerifyBackend stream";
+const LOG_FLAGS = new Set(["follow", "previous", "timestamps"]);
 /** The kubelet's names of the client's options. */
 const COMMAND_OPTIONS: Readonly<Record<string, string>> = {
   stdin: "input",
@@ -56,7 +58,9 @@ function kubeletQuery(subresource: string, query: URLSearchParams): URLSearchPar
   if (subresource === "log") {
     for (const option of LOG_OPTIONS.split(" ")) {
       const value = query.get(option);
-      if (value !== null && value !== "" && value !== "false") made.set(option, value);
+      if (value === null || value === "") continue;
+      if (!LOG_FLAGS.has(option)) made.set(option, value);
+      else if (queryFlag(query, option)) made.set(option, "true");
     }
     made.delete("insecureSkipTLSVerifyBackend");
     return made;
@@ -66,7 +70,7 @@ function kubeletQuery(subresource: string, query: URLSearchParams): URLSearchPar
     return made;
   }
   for (const [option, name] of Object.entries(COMMAND_OPTIONS)) {
-    if (["true", "1"].includes(query.get(option) ?? "")) made.set(name, "1");
+    if (queryFlag(query, option)) made.set(name, "1");
   }
   for (const word of query.getAll("command")) made.append("command", word);
   return made;

@@ -1,5 +1,6 @@
 // From method and path to verb and resource: the server's own reading. Authorization, faults and the call log use it.
 
+import { queryFlag } from "./query-flag.js";
 import type { Resource } from "./resource.js";
 
 export interface RequestInfo {
@@ -77,7 +78,7 @@ export function requestInfo(
 
 function readCollectionVerb(info: RequestInfo, method: string, query: URLSearchParams): void {
   // Of one object by its name there is no watch: the option does not count.
-  const isWatch = method === "GET" && ["1", "true"].includes(query.get("watch") ?? "") && info.name === "";
+  const isWatch = method === "GET" && queryFlag(query, "watch") && info.name === "";
   if (isWatch) info.verb = "watch";
   else if (info.name === "" && info.verb === "get") info.verb = "list";
   else if (info.name === "" && info.verb === "delete") info.verb = "deletecollection";

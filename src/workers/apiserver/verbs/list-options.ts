@@ -2,6 +2,7 @@
 
 import { quote } from "../../../shared/base/text/quote.js";
 import { ApiError, badRequest, FieldError, invalid } from "../objects/errors.js";
+import { queryFlag } from "../objects/query-flag.js";
 
 const MATCH = "resourceVersionMatch";
 
@@ -63,8 +64,8 @@ export function watchOptions(query: URLSearchParams): WatchOptions {
   if (version === undefined) throw new ApiError(500, "", versionError(text));
   return {
     version,
-    sendsInitial: initial === null ? undefined : isTrue(initial),
-    bookmarks: isTrue(query.get("allowWatchBookmarks")),
+    sendsInitial: initial === null ? undefined : queryFlag(query, "sendInitialEvents"),
+    bookmarks: queryFlag(query, "allowWatchBookmarks"),
     timeoutMs: Math.max(Number(query.get("timeoutSeconds") ?? 0), 0) * 1000,
   };
 }
@@ -76,10 +77,6 @@ export function parseVersion(text: string): number | undefined {
 
 export function versionError(text: string): string {
   return `resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: invalid syntax`;
-}
-
-function isTrue(value: string | null): boolean {
-  return value === "true" || value === "1";
 }
 
 function checkNumber(query: URLSearchParams, option: string): void {
