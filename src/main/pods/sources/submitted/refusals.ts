@@ -8,6 +8,13 @@ import {
   type ManifestViolation,
 } from "../../../../shared/kubernetes/api/manifest/violation.js";
 
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+  constructor(readonly refusal: ManifestRefusal) {
+    super(refusal.message);
+  }
+}
+
 const CAUSES: Readonly<Record<ManifestViolation["reason"], string>> = {
   syntax: "FieldValueInvalid",
   limit: "FieldValueTooLong",

@@ -4,31 +4,30 @@
 // refused.
 
 import { Scope } from "../../../../shared/base/abort/scope.js";
+import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
-import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
 import { KeyedSerializer } from "../../../../shared/base/turns/keyed-serializer.js";
 import {
-  MANIFESTS_BYTES,
   MANIFESTS_LIMIT,
-  type KeptManifest,
   type ManifestCall,
   type ManifestName,
-  type ManifestRefusal,
   type ManifestReply,
 } from "../../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../../shared/contracts/tasks.js";
 import { DiskFullError } from "../../../../shared/io/fs/atomic-write.js";
 import { ManifestError, warningText } from "../../../../shared/kubernetes/api/manifest/violation.js";
-import { podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
+import { podFullName } from "../../../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../../../shared/kubernetes/api/static-pod-name.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { refusalOf, unreadable, type ManifestState, type Refusal } from "../manifest-state.js";
 import type { PodChanges } from "../pod-changes.js";
 import { refusedByCondition, refusedWithoutCondition } from "./conditions.js";
 import { DecodeRefusedError, SubmittedDecoder, type DecoderOptions } from "./decoder.js";
+import { keptManifest, keyOf, type Entry } from "./entry.js";
 import { ManifestFiles, type FileOfManifest } from "./manifest-files.js";
-import { badRequest, conflict, invalid, notFound, unavailable } from "./refusals.js";
+import { badRequest, conflict, invalid, notFound, RefusedError, unavailable } from "./refusals.js";
+import { checkSize, checkUids } from "./set-rules.js";
 
 const RETRY_MS = 20_000;
 /** Longest wait of a request, ms, for the manifests on disk and the decoding of its own. */
@@ -47,22 +46,7 @@ export interface SubmittedSourceOptions extends DecoderOptions {
   shorten: (fullName: string, graceSeconds: number) => boolean;
 }
 
-interface Entry extends FileOfManifest {
-  metadata: string;
-  spec: string;
-  pod?: Pod;
-  problem?: string;
-  refused?: Refusal;
-}
-
 type Written = Extract<ManifestReply, { ok: true }>;
-
-class RefusedError extends Error {
-  override readonly name = "RefusedError";
-  constructor(readonly refusal: ManifestRefusal) {
-    super(refusal.message);
-  }
-}
 
 export class SubmittedSource {
   private entries = new Map<string, Entry>();
@@ -102,7 +86,7 @@ export class SubmittedSource {
     const late = new RefusedError(unavailable(`the manifest could not be handled within ${PATIENCE_MS / 1000} s`));
     using scope = new Scope(this.abort.signal).limit(clock, PATIENCE_MS, () => late);
     try {
-      await settledOrAborted(this.loaded ?? Promise.resolve(), scope.signal);
+      await unlessAborted(this.loaded ?? Promise.resolve(), scope.signal);
       return await this.answer(call, scope.signal);
     } catch (error) {
       if (error instanceof RefusedError) return { ok: false, refusal: error.refusal };
@@ -345,64 +329,8 @@ export class SubmittedSource {
   }
 }
 
-function keptManifest({ version, createdAt, namespace, name, metadata, spec, pod, problem }: Entry): KeptManifest {
-  return omitUndefined({
-    namespace,
-    name,
-    createdAt,
-    metadata,
-    spec,
-    resourceVersion: String(version),
-    uid: pod ? pod.metadata.uid : undefined,
-    problem,
-  });
-}
-
-function keyOf({ namespace, name }: ManifestName): string {
-  return `${namespace}/${name}`;
-}
-
 function fileText(metadata: string, spec: string): string {
   return `{"apiVersion":"v1","kind":"Pod","metadata":${metadata},"spec":${spec}}\n`;
-}
-
-/** Throws RefusedError: two pods of one UID cannot run. */
-function checkUids(entries: Iterable<Entry>): void {
-  const seen = new Map<string, Entry>();
-  for (const entry of entries) {
-    const uid = entry.pod?.metadata.uid;
-    if (uid === undefined) continue;
-    const other = seen.get(uid);
-    if (other !== undefined) {
-      const message = `manifests ${keyOf(other)} and ${keyOf(entry)} have the same metadata.uid ${uid}`;
-      throw new RefusedError(conflict("Conflict", message));
-    }
-    seen.set(uid, entry);
-  }
-}
-
-/** Throws RefusedError. Main keeps them all, and each list of them is one message between threads. */
-function checkSize(entries: Iterable<Entry>): void {
-  let bytes = 0;
-  for (const { metadata, spec } of entries) bytes += metadata.length + spec.length;
-  if (bytes <= MANIFESTS_BYTES) return;
-  const message = `the manifests of a node have at most ${MANIFESTS_BYTES / 2 ** 20} MiB together: delete some`;
-  throw new RefusedError({ code: 403, reason: "Forbidden", message });
-}
-
-/** Rejects with the signal's reason if it aborts first. */
-async function settledOrAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }
 
 function sentenceOf(warning: DecodeSubmittedResult["warnings"][number]): string {
