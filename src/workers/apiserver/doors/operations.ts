@@ -1,5 +1,6 @@
 // The verbs of an authorised request about a kept resource.
 
+import { queryFlag } from "../../../shared/kubernetes/api/query-flag.js";
 import type { User } from "../../server/auth/user.js";
 import {
   badRequest,
@@ -11,7 +12,6 @@ import {
   unsupportedPatch,
 } from "../objects/errors.js";
 import { fieldsAt, isFields, nowText, type Fields } from "../objects/object.js";
-import { queryFlag } from "../objects/query-flag.js";
 import type { RequestInfo } from "../objects/request-info.js";
 import type { Resource } from "../objects/resource.js";
 import { applied } from "../patch/ownership.js";

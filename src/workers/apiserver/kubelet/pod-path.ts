@@ -1,8 +1,8 @@
 // Where the kubelet serves the subresources of a pod: its own paths, with its own names of the client's options.
 
+import { queryFlag } from "../../../shared/kubernetes/api/query-flag.js";
 import { badRequest } from "../objects/errors.js";
 import { listAt, type ApiObject } from "../objects/object.js";
-import { queryFlag } from "../objects/query-flag.js";
 
 /** Subresources that are streams in both directions. */
 export const STREAMS: readonly string[] = ["exec", "attach", "portforward"];

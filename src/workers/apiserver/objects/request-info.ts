@@ -1,6 +1,6 @@
 // From method and path to verb and resource: the server's own reading. Authorization, faults and the call log use it.
 
-import { queryFlag } from "./query-flag.js";
+import { queryFlag } from "../../../shared/kubernetes/api/query-flag.js";
 import type { Resource } from "./resource.js";
 
 export interface RequestInfo {

@@ -1,8 +1,8 @@
 // The options of lists and watches: which of them exclude each other, and which values they have.
 
 import { quote } from "../../../shared/base/text/quote.js";
+import { queryFlag } from "../../../shared/kubernetes/api/query-flag.js";
 import { ApiError, badRequest, FieldError, invalid } from "../objects/errors.js";
-import { queryFlag } from "../objects/query-flag.js";
 
 const MATCH = "resourceVersionMatch";
 

@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { queryFlag } from "../../../src/workers/apiserver/objects/query-flag.js";
+import { queryFlag } from "../../../../src/shared/kubernetes/api/query-flag.js";
 
 test("an option of a query is on as the API machinery reads it", () => {
   const table: [query: string, on: boolean][] = [

@@ -1,5 +1,6 @@
 // The query of /containerLogs as upstream decodes it into v1.PodLogOptions.
 
+import { queryFlag } from "../../../../shared/kubernetes/api/query-flag.js";
 import type { PodLogOptions } from "./options.js";
 
 /** A value is not of its field's type. */
@@ -23,20 +24,15 @@ export function logQuery(query: URLSearchParams): LogQuery {
   const stream = query.get("stream");
   const sinceTime = time(query.get("sinceTime"));
   return {
-    follow: bool(query.get("follow")),
-    previous: bool(query.get("previous")),
-    timestamps: bool(query.get("timestamps")),
+    follow: queryFlag(query, "follow"),
+    previous: queryFlag(query, "previous"),
+    timestamps: queryFlag(query, "timestamps"),
     sinceSeconds: integer("sinceSeconds", query.get("sinceSeconds")),
     limitBytes: integer("limitBytes", query.get("limitBytes")),
     tailLines: integer("tailLines", tailLines),
     sinceTime,
     stream: stream === null || stream === "" ? undefined : stream,
   };
-}
-
-/** A present parameter is on, unless it is false. */
-function bool(value: string | null): boolean {
-  return value !== null && !/^(false|0)$/i.test(value);
 }
 
 /** An int64; a value beyond JavaScript's whole numbers is more than any log holds. */
