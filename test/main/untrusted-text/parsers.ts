@@ -200,7 +200,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     frames: [["sha256:", ""]],
   },
   "integers beyond 2^53 in objects of the API server": {
-    functions: ["find-wide-integers: mayHaveWideIntegers", "json-tokens: walkJson"],
+    functions: ["find-wide-integers: mayHaveWideIntegers", "json-tokens: walkJson", "nesting: closingQuote"],
     isObject: true,
     parse: [(text) => mayHaveWideIntegers(text), (text) => findWideIntegers(text)],
     frames: [

@@ -2,6 +2,8 @@
 // keys that are there twice.
 // Invariant: one pass in linear time; no token is cut out of the text. The text must be JSON (JSON.parse has taken it).
 
+import { closingQuote } from "./nesting.js";
+
 export interface JsonVisitor {
   /** A map or list begins, as a value. */
   open(isMap: boolean): void;
@@ -18,7 +20,6 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const OPEN_MAP = 0x7b;
 const CLOSE_MAP = 0x7d;
@@ -32,7 +33,7 @@ export function walkJson(text: string, visitor: JsonVisitor): void {
     const code = text.charCodeAt(at);
     switch (code) {
       case QUOTE: {
-        const end = endOfString(text, at);
+        const end = Math.min(closingQuote(text, at) + 1, text.length);
         if (expectsKey) visitor.key(at, end);
         else visitor.text(at, end);
         expectsKey = false;
@@ -66,16 +67,6 @@ export function walkJson(text: string, visitor: JsonVisitor): void {
     }
     at += 1;
   }
-}
-
-/** Behind the quote that ends it. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return end + 1;
-  }
-  return text.length;
 }
 
 function endOfWord(text: string, start: number): number {

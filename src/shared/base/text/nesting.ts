@@ -11,7 +11,7 @@ export function nestsDeeper(text: string, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
+    if (code === QUOTE) at = closingQuote(text, at);
     else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       if (++depth > limit) return true;
     } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth--;
@@ -21,9 +21,9 @@ export function nestsDeeper(text: string, limit: number): boolean {
 
 /**
  * Index of the quote that ends the string which begins at `start`. indexOf passes over long strings at the speed of
- * memory.
+ * memory. The length of the text if there is none.
  */
-function endOfString(text: string, start: number): number {
+export function closingQuote(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;
     while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
