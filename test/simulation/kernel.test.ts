@@ -31,7 +31,7 @@ test("all promises and ticks of a callback are done before the next callback", a
   assert.deepEqual(order, ["tick", "tick of a promise", "next"]);
 });
 
-test("an error of a callback is told with its owner, and its promises are done", async () => {
+test("an error of a callback names its owner, and its promises are done", async () => {
   const owner = new Owner("one", kernel.world);
   const order: string[] = [];
   kernel.after(owner, 1, () => {

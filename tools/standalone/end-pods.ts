@@ -1,4 +1,4 @@
-// Every pod of a node ends gracefully, whoever asked for it: the manifest folder, `nodelet apply`, or kubectl with
+// Every pod of a node ends gracefully, from each of its sources: the manifest folder, `nodelet apply`, or kubectl with
 // --api-port. A pod whose request stays would run until it is ended by force.
 
 import { mkdir, readdir, rm } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// Configuration folders with what nobody would put there on purpose. The check ends, with a line for each fault.
+// Configuration folders with pipes, devices and millions of mistakes. The check ends, with a line for each fault.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";

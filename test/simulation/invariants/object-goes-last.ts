@@ -20,7 +20,7 @@ export const objectGoesLast: Invariant = {
       if (type !== "DELETED" || pod === undefined) return;
       // The API server itself removes a pod that gets no grace period, as one that has ended.
       if (pod.graceSeconds === 0 || (pod.deletedAt === kernel.monotonic && hasEnded(previous))) return;
-      if (pod.deletedAt === undefined) broken("the object was removed, but nobody had asked for its end", name);
+      if (pod.deletedAt === undefined) broken("the object was removed, but no client had deleted it", name);
       for (const { config, status } of runtime.state.sandboxes.values()) {
         if (config.metadata?.uid !== uid || status.state !== PodSandboxState.SANDBOX_READY) continue;
         broken(`the object is gone, but sandbox ${status.id} still runs`, name);

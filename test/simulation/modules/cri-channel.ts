@@ -81,7 +81,7 @@ function send(path: string, bytes: Buffer, deadline: Date | undefined, outcome: 
 /** Replies that come more than once: the runtime gives the same bytes as long as nothing changes. */
 const decodedReplies = new WeakMap<Buffer, { times: number; value: unknown }>();
 
-/** The third time the same bytes come, and later, their value is shared; frozen, so that nobody changes it. */
+/** The third time the same bytes come, and later, their value is shared; frozen, so that no reader changes it. */
 function decoded(bytes: Buffer, deserialize: (bytes: Buffer) => unknown): unknown {
   const known = decodedReplies.get(bytes) ?? { times: 0, value: undefined };
   if (++known.times === 1) decodedReplies.set(bytes, known);

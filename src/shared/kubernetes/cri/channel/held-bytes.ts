@@ -1,4 +1,4 @@
-// How many bytes of replies the calls of a channel hold together: parts of messages, messages that nobody has read, and
+// How many bytes of replies the calls of a channel hold together: parts of messages, unread messages, and
 // those of calls that have not ended. A runtime may answer any number of calls at once and end none.
 // Invariant: beyond the limit the call that holds most ends, and no other. So small replies pass beside large ones.
 

@@ -33,7 +33,7 @@ const CASES: Record<string, Case> = {
     calls: 56,
     fit: 51,
   },
-  "messages of streams that nobody reads": {
+  "messages of streams without a reader": {
     // The client's stream reads sixteen ahead.
     bytes: Buffer.concat(Array<Buffer>(40).fill(PART)),
     streams: true,

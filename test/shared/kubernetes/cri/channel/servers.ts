@@ -190,7 +190,7 @@ export async function startRawHttp2(
     padded?: boolean;
   } = {},
 ): Promise<{ stop(): Promise<void>; sessions: Set<ServerHttp2Session> }> {
-  // As the server of grpc-js: what it has not sent yet is no reason to refuse a stream.
+  // As the server of grpc-js: unsent bytes are no reason to refuse a stream.
   const maxSessionMemory = Number.MAX_SAFE_INTEGER;
   const server = createHttp2Server({ settings, maxSessionMemory, ...(padded && { paddingStrategy: 1 }) });
   const sessions = new Set<ServerHttp2Session>();

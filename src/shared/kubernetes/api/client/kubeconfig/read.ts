@@ -10,7 +10,7 @@ import type { KubeconfigError } from "./errors.js";
 import { readExec } from "./read-exec.js";
 import type { Fields } from "./tree.js";
 
-/** Gets what is wrong and client-go starts with all the same. May throw it. */
+/** Gets a mistake with which client-go starts. May throw it. */
 export type Tolerated = (problem: KubeconfigError) => void;
 
 export interface ReadContext {
@@ -38,7 +38,7 @@ export function readClientConfig({ file, root, tolerated }: ReadContext): Client
   return /^https:/i.test(config.server) ? config : withoutSecrets(config, cluster, tolerated);
 }
 
-/** As client-go: over plain HTTP anyone on the way could read them. Whom to act for is no secret. */
+/** As client-go: over plain HTTP others could read credentials. The impersonated user is no secret. */
 function withoutSecrets(config: ClientConfig, cluster: Fields, tolerated: Tolerated): ClientConfig {
   const { origin, server, proxyUrl, disableCompression, impersonate } = config;
   const kept = omitUndefined<ClientConfig>({ origin, server, proxyUrl, disableCompression, impersonate });
