@@ -14,6 +14,7 @@ import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
 import type { Event } from "../../src/shared/kubernetes/api/event.js";
 import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
@@ -62,7 +63,7 @@ export function examplePod(now: number, wanted: Wanted): ExamplePod {
   const { name, namespace = "default", image = `registry.example/${name}:1.4`, ageSeconds = 8000, usage } = wanted;
   const state = wanted.state ?? { running: { startedAt: at(now, ageSeconds) } };
   const ready = wanted.ready ?? state.running !== undefined;
-  const uid = `uid-${namespace}-${name}`;
+  const uid = podUid(`uid-${namespace}-${name}`);
   const container: ApiContainerStatus = {
     ...{ name: "app", image, imageID: `sha256:${"0".repeat(60)}`, state, ready, started: ready },
     lastState: {},

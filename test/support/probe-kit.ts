@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { ProbeAction, ProbeSpec } from "../../src/shared/contracts/prober.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { ProbeDeadline } from "../../src/shared/node/probes/probe-deadline.js";
 import type { RunContext, RunResult } from "../../src/shared/node/probes/run.js";
 import { StallMeter } from "../../src/shared/node/probes/stall-meter.js";
@@ -24,7 +25,7 @@ export async function runWithin(
   run: (context: RunContext) => Promise<RunResult>,
 ): Promise<RunResult> {
   using deadline = new ProbeDeadline(systemClock, new StallMeter(systemClock), timeoutMs, new AbortController().signal);
-  return await run({ uid: "u1", deadline, userAgent: USER_AGENT });
+  return await run({ uid: podUid("u1"), deadline, userAgent: USER_AGENT });
 }
 
 /** The peers thread's actions in this thread. */
@@ -44,7 +45,7 @@ export function runPeerProbe(
     ...{ containerId: "c1", kind: "readiness", container: "app", generation: 1, action, startedAt: 0, timeoutMs },
     ...{ initialDelayMs: 0, periodMs: 1000, successThreshold: 1, failureThreshold: 1 },
   };
-  return runWithin(timeoutMs, (context) => actions.probe(spec, { ...context, uid }));
+  return runWithin(timeoutMs, (context) => actions.probe(spec, { ...context, uid: podUid(uid) }));
 }
 
 /** Listens on a free port of the loopback address until the test ends; gives the port. */

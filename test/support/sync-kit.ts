@@ -18,6 +18,7 @@ import { LoopShare } from "../../src/shared/base/turns/loop-share.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
 import { SteppedClock } from "./stepped-clock.js";
@@ -30,7 +31,7 @@ export async function settle(): Promise<void> {
 }
 
 export function emptyObservation(uid: string, generation: number): ObservedPod {
-  return { uid, namespace: "", name: "", sandboxes: [], containers: [], generation, observedAt: 0 };
+  return { uid: podUid(uid), namespace: "", name: "", sandboxes: [], containers: [], generation, observedAt: 0 };
 }
 
 /** Scripted behaviour of the doer for a step, instead of success; the script may change the model. */

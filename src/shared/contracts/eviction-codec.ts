@@ -4,6 +4,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { wallTime } from "../base/clock/moments.js";
 import { omitUndefined } from "../base/objects/omit-undefined.js";
 import { EVICTION_SIGNALS } from "../kubernetes/api/eviction-threshold.js";
+import { podUid } from "../kubernetes/identifiers.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 import { RecordError } from "./record-error.js";
@@ -67,7 +68,7 @@ function encodeEvict(writer: BinaryWriter, record: Of<"evict">): Uint8Array {
 }
 
 function decodeEvict(reader: BinaryReader): Of<"evict"> {
-  const uid = reader.string();
+  const uid = podUid(reader.string());
   const generation = reader.uint32();
   const signal = CAUSES[reader.uint32()];
   if (signal === undefined) throw new RecordError(`order to evict pod ${uid} for an unknown signal`);
@@ -93,7 +94,7 @@ function decodeOom(reader: BinaryReader): Of<"oom"> {
   const pid = reader.uint32();
   const process = reader.string();
   const cgroup = reader.string();
-  const podUid = reader.string();
+  const uid = reader.string();
   const containerId = reader.string();
   const at = reader.double();
   return omitUndefined({
@@ -101,7 +102,7 @@ function decodeOom(reader: BinaryReader): Of<"oom"> {
     pid,
     process,
     cgroup,
-    podUid: podUid !== "" ? podUid : undefined,
+    podUid: uid !== "" ? podUid(uid) : undefined,
     containerId: containerId !== "" ? containerId : undefined,
     at: wallTime(at),
   });

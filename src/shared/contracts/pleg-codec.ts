@@ -2,6 +2,7 @@
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { ContainerStatus, PodSandboxStatus } from "../kubernetes/cri/gen/runtime.v1.js";
+import { type PodUid, podUid } from "../kubernetes/identifiers.js";
 import type {
   InspectHint,
   InspectRequest,
@@ -23,7 +24,7 @@ export const inspectRequestCodec = {
   },
   decode(bytes: Uint8Array): InspectRequest {
     const reader = new BinaryReader(bytes);
-    const uid = reader.string();
+    const uid = podUid(reader.string());
     const generation = reader.uint32();
     const hints: InspectHint[] = [];
     for (let left = reader.uint32(); left > 0; left--) {
@@ -75,8 +76,8 @@ export const plegRecordCodec = {
         return decodePart(reader);
       case TAG_RELISTED: {
         const durationMs = reader.double();
-        const uids: string[] = [];
-        for (let left = reader.uint32(); left > 0; left--) uids.push(reader.string());
+        const uids: PodUid[] = [];
+        for (let left = reader.uint32(); left > 0; left--) uids.push(podUid(reader.string()));
         return { kind: "relisted", uids, durationMs };
       }
       case TAG_RUNTIME:
@@ -84,7 +85,7 @@ export const plegRecordCodec = {
       case TAG_INSPECT_FAILED:
         return {
           kind: "inspect-failed",
-          uid: reader.string(),
+          uid: podUid(reader.string()),
           generation: reader.uint32(),
           code: reader.string(),
           message: reader.string(),
@@ -122,7 +123,7 @@ function decodeHead(reader: BinaryReader): PodHead {
   const total = reader.uint32();
   const generation = reader.uint32();
   const observedAt = reader.double();
-  const uid = reader.string();
+  const uid = podUid(reader.string());
   const namespace = reader.string();
   const name = reader.string();
   const sandboxes: PodSandboxStatus[] = [];
@@ -139,7 +140,7 @@ function encodePart({ uid, fresh, changed, removed }: PodPart): Uint8Array {
 }
 
 function decodePart(reader: BinaryReader): PodPart {
-  const uid = reader.string();
+  const uid = podUid(reader.string());
   const fresh = reader.bool();
   const changed: ContainerStatus[] = [];
   for (let left = reader.uint32(); left > 0; left--) changed.push(ContainerStatus.decode(reader.bytes()));

@@ -2,6 +2,7 @@
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { omitUndefined } from "../base/objects/omit-undefined.js";
+import { podUid } from "../kubernetes/identifiers.js";
 import { PROBE_KINDS, type ProbeOutcome, type ProbeRecord, type ProbeVerdict } from "./prober.js";
 import { RecordError } from "./record-error.js";
 
@@ -26,7 +27,7 @@ export const probeRecordCodec = {
   },
   decode(bytes: Uint8Array): ProbeRecord {
     const reader = new BinaryReader(bytes);
-    const uid = reader.string();
+    const uid = podUid(reader.string());
     const containerId = reader.string();
     const kind = PROBE_KINDS[reader.uint32()];
     const generation = reader.uint32();

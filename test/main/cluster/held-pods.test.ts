@@ -6,6 +6,7 @@ import { HeldPods } from "../../../src/main/cluster/held-pods.js";
 import { ApiView } from "../../../src/main/pods/status/manager/api-view.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { terminationMark } from "../../../src/shared/kubernetes/api/termination-mark.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { pod as basePod } from "../../support/pods.js";
 
 const DELETED = "2026-01-02T03:04:05Z";
@@ -31,7 +32,7 @@ function kit() {
   const held = new HeldPods(view, (uid) => changed.push(uid));
   return { view, held, changed };
 }
-const UID = "uid-web";
+const UID = podUid("uid-web");
 
 describe("held pods", () => {
   const rows: readonly (readonly [name: string, metadata: Partial<Pod["metadata"]>, held: boolean])[] = [

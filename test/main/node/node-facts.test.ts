@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { GatheredFacts } from "../../../src/main/node/node-facts.js";
 import type { NodeFacts } from "../../../src/shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../../src/shared/contracts/pleg.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { FACTS } from "../../workers/node-status/node-status-kit.js";
 
@@ -51,7 +52,7 @@ test("a burst is reported once and whole; an unchanged fact is not reported", ()
       storageProblem: "",
     },
   ]);
-  facts.onRecord({ kind: "relisted", uids: ["u"], durationMs: 1 });
+  facts.onRecord({ kind: "relisted", uids: [podUid("u")], durationMs: 1 });
   equal(clock.pending, 0, "a relist more is no news");
   facts.set({ volumesInUse: ["v"] });
   clock.step(20);

@@ -1,6 +1,7 @@
 // Builders of small pods for the tests of this folder.
 
 import type { Container, Pod, PodSpec, ResourceList } from "../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 
 export function container(
   name: string,
@@ -20,7 +21,7 @@ export function pod(containers: Container[], spec: Partial<PodSpec> = {}, uid = 
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "web", namespace: "default", uid },
+    metadata: { name: "web", namespace: "default", uid: podUid(uid) },
     spec: { containers, ...spec },
   };
 }

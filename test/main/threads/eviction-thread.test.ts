@@ -11,6 +11,7 @@ import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { EvictionPod, EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import type { Pressure } from "../../../src/shared/contracts/node-status.js";
+import { podUid, type PodUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { pod } from "../../support/pods.js";
@@ -38,7 +39,7 @@ test("orders arrive; a restarted thread receives the pods, the open orders and t
   const records: EvictionRecord[] = [];
   const world = {
     pods: [told("system", 1, true), told("web", 2)],
-    underWay: [] as string[],
+    underWay: [] as PodUid[],
     pressed: [] as Pressure[],
   };
   const owner: EvictionOwner = {
@@ -104,14 +105,14 @@ test("orders arrive; a restarted thread receives the pods, the open orders and t
   );
 
   world.pressed = ["MemoryPressure", "PIDPressure"];
-  world.underWay = ["web"];
+  world.underWay = [podUid("web")];
   records.splice(0);
   await eviction.thread.terminate();
   await until("the thread to say how things are", () => records.length > 0, PATIENCE_MS);
   assert.deepEqual(records[0], { kind: "pressures", pressures: ["MemoryPressure", "PIDPressure"] });
   eviction.setPod(told("next", 3));
   assert.deepEqual(orders(), [], "one order at a time, also after a restart");
-  eviction.podTerminated("web");
+  eviction.podTerminated(podUid("web"));
   await until("the order after it", () => orders().length > 0, PATIENCE_MS);
   assert.deepEqual([orders()[0]?.uid, orders()[0]?.generation], ["next", 3]);
   assert.equal((await eviction.metrics())[0]?.thread, "eviction");

@@ -13,6 +13,7 @@ import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { listen, PATIENCE_MS, USER_AGENT } from "../../support/probe-kit.js";
@@ -57,11 +58,11 @@ function podWith(...actions: readonly ProbeAction[]): ProbedPod {
     ...{ containerId: `c${at}`, kind: "readiness", container: `app${at}`, generation: 1, action, startedAt: 0 },
     ...{ initialDelayMs: 0, periodMs: 1000, timeoutMs: 10_000, successThreshold: 1, failureThreshold: 1 },
   }));
-  return { uid: "u1", namespace: "default", name: "web", probes };
+  return { uid: podUid("u1"), namespace: "default", name: "web", probes };
 }
 
 const hookTo = (port: number): HttpHook => ({
-  uid: "u1",
+  uid: podUid("u1"),
   action: { scheme: "http", host: "127.0.0.1", port, path: "/", headers: [{ name: "X-A", value: "1" }] },
   userAgent: "kube-lifecycle/1.36",
 });
@@ -90,7 +91,7 @@ test("each probe runs on its own thread; a thread without probes does not start"
   const [snapshot] = await peers.metrics();
   const scheduled = snapshot?.families.find(({ name }) => name === "nodelet_probes_scheduled")?.samples[0]?.value;
   assert.equal(scheduled, 0, "the thread took no other thread's probe");
-  both.podRemoved("u1");
+  both.podRemoved(podUid("u1"));
 });
 
 test("a hook is sent by the thread, and a failure of its server is data", async (t) => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { PodDeltas } from "../../../src/main/threads/pod-deltas.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -30,7 +31,7 @@ function build(size = 1) {
   });
   const set = (...values: string[]): void =>
     deltas.change(
-      values.map((value) => [value.split("=")[0] ?? "", value] as const),
+      values.map((value) => [podUid(value.split("=")[0] ?? ""), value] as const),
       [],
     );
   const begin = (): Promise<void> => {
@@ -38,7 +39,7 @@ function build(size = 1) {
     return Promise.resolve();
   };
   const join = (...values: string[]): Promise<void> =>
-    deltas.join(begin, () => values.map((value) => [value.split("=")[0] ?? "", value] as const));
+    deltas.join(begin, () => values.map((value) => [podUid(value.split("=")[0] ?? ""), value] as const));
   return { deltas, clock, kept, thread, pieces, unsure, answers, set, join };
 }
 
@@ -62,7 +63,7 @@ test("a change during the sending of all pods is the last to arrive", async () =
   const joined = join("a=1", "b=1", "c=1");
   await quiet();
   set("a=2", "b=2");
-  deltas.change([], ["c"]);
+  deltas.change([], [podUid("c")]);
   arrive();
   await joined;
   await quiet();

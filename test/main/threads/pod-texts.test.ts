@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { PodTexts } from "../../../src/main/threads/pod-texts.js";
 import { SharedTexts } from "../../../src/main/threads/shared-texts.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../support/pods.js";
 
 const withPhase = (one: Pod, phase: "Pending" | "Running"): Pod => ({ ...one, status: { phase } });
@@ -34,7 +35,7 @@ test("a new definition, a pod that the thread may not have and a restarted threa
   const edited = { ...one, spec: { ...one.spec } };
   assert.ok(texts.textOf(edited).definition !== undefined);
   assert.ok(texts.textOf(edited).definition === undefined);
-  texts.forget("uid-one");
+  texts.forget(podUid("uid-one"));
   assert.ok(texts.textOf(edited).definition !== undefined);
   texts.reset();
   assert.ok(texts.textOf(edited).definition !== undefined);

@@ -9,6 +9,7 @@ import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
@@ -61,13 +62,13 @@ function probedPod(probe: Partial<ProbedPod["probes"][number]>): ProbedPod {
     failureThreshold: 1,
     ...probe,
   };
-  return { uid: "u1", namespace: "default", name: "web", probes: [spec] };
+  return { uid: podUid("u1"), namespace: "default", name: "web", probes: [spec] };
 }
 
 test("no pod has probes: no thread", async (t) => {
   const { prober } = proberOn(t);
-  prober.setPod({ uid: "u1", namespace: "default", name: "web", probes: [] });
-  prober.podRemoved("u1");
+  prober.setPod({ uid: podUid("u1"), namespace: "default", name: "web", probes: [] });
+  prober.podRemoved(podUid("u1"));
   assert.deepEqual(await prober.metrics(), []);
   assert.equal(prober.thread.generation, 0);
 });

@@ -17,6 +17,7 @@ import { tmpfsSize } from "../../../src/main/volumes/empty-dir/tmpfs-size.js";
 import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { isMountPoint } from "../../../src/main/volumes/mounts.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import {
   hostPathOf,
   isRoot,
@@ -69,8 +70,8 @@ test("teardown removes small, large and nested content, and is idempotent", asyn
     for (let i = 0; i < fill; i++) writeFileSync(`${directory}/${i}`, "x");
     symlinkSync(outside, `${directory}/link`);
     if (fill === 100) mkdirSync(`${directory}/a/b/c`, { recursive: true });
-    await manager(root).tearDownPod("uid-1");
-    await volumes.tearDownPod("uid-1");
+    await manager(root).tearDownPod(podUid("uid-1"));
+    await volumes.tearDownPod(podUid("uid-1"));
     assert.ok(!existsSync(directory), `${fill} files`);
     assert.ok(existsSync(`${outside}/precious`), "links are not followed");
   }
@@ -96,7 +97,7 @@ test(
     await manager(root).setUpPod(memory, never);
     assert.deepEqual(mountsBelow(root), [directory]);
     assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
-    await manager(root).tearDownPod("uid-1");
+    await manager(root).tearDownPod(podUid("uid-1"));
     assert.deepEqual(mountsBelow(root), []);
     assert.ok(!existsSync(directory) && !existsSync(meta));
   },
@@ -118,7 +119,7 @@ test("a crash between the note and the mount leaves nothing that blocks set-up o
   writeFileSync(`${meta}/mount.json`, '{"version":1,"kind":"tm');
   await manager(root).setUpPod(memory, never);
   assert.equal(mountsBelow(root).length, 1);
-  await manager(root).removePodDirectory("uid-1");
+  await manager(root).removePodDirectory(podUid("uid-1"));
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });
 
@@ -133,14 +134,14 @@ test(
     const user = spawn("sleep", ["1000"], { cwd: directory, stdio: "ignore" });
     await once(user, "spawn");
     await assert.rejects(
-      volumes.tearDownPod("uid-1"),
+      volumes.tearDownPod(podUid("uid-1")),
       (error) => error instanceof VolumeError && error.message.includes(directory),
     );
-    await assert.rejects(volumes.removePodDirectory("uid-1"), VolumeError);
+    await assert.rejects(volumes.removePodDirectory(podUid("uid-1")), VolumeError);
     assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
     user.kill("SIGKILL");
     await once(user, "exit");
-    await manager(root).removePodDirectory("uid-1"); // another kubelet: this one is still in its back-off
+    await manager(root).removePodDirectory(podUid("uid-1")); // another kubelet: this one is still in its back-off
     assert.ok(!existsSync(`${root}/pods/uid-1`));
   },
 );
@@ -157,12 +158,12 @@ test(
     mkdirSync(`${directory}/in`);
     execFileSync("mount", ["--bind", `${root}/precious`, `${directory}/in`]);
     await assert.rejects(
-      volumes.tearDownPod("uid-1"),
+      volumes.tearDownPod(podUid("uid-1")),
       (error) => error instanceof ForeignMountError && error.message.includes(`${directory}/in`),
     );
     assert.deepEqual(readdirSync(`${root}/precious`), ["file"]);
     execFileSync("umount", [`${directory}/in`]);
-    await manager(root).tearDownPod("uid-1");
+    await manager(root).tearDownPod(podUid("uid-1"));
   },
 );
 
@@ -176,7 +177,7 @@ test("a root directory reached by a symlink changes none of that", { skip }, asy
   const mounted = `${root}/real/pods/uid-1/volumes/kubernetes.io~empty-dir/cache`;
   assert.deepEqual(mountsBelow(root), [mounted]);
   assert.ok(await isMountPoint(mounted.replace("/real/", "/link/")));
-  await volumes.tearDownPod("uid-1");
+  await volumes.tearDownPod(podUid("uid-1"));
   assert.deepEqual(mountsBelow(root), []);
 });
 

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { hostPathPlugin } from "../../../src/main/volumes/host-path/plugin.js";
 import type { HostPathType } from "../../../src/shared/kubernetes/api/volume.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { volumeCalls } from "../../support/volume-calls.js";
 import { isRoot, manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 
@@ -87,6 +88,6 @@ test("bad paths and types are refused", async () => {
 test("teardown leaves the host's files alone", async (t) => {
   const root = await temporaryRoot(t);
   await setUp(`${root}/mine`, "DirectoryOrCreate");
-  await manager(root).removePodDirectory("uid-1");
+  await manager(root).removePodDirectory(podUid("uid-1"));
   assert.ok(existsSync(`${root}/mine`));
 });

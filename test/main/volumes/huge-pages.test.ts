@@ -6,6 +6,7 @@ import { emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { parseMountinfo } from "../../../src/shared/io/fs/mountinfo.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, options, podWith, temporaryRoot } from "./temporary-root.js";
 
 const MIB = 1024n ** 2n;
@@ -87,6 +88,6 @@ test("hugetlbfs with pages of that size, its mount record first, and removed wit
     target: directory,
     pageSizeBytes: String(2n * MIB),
   });
-  await manager(root).removePodDirectory("uid-1");
+  await manager(root).removePodDirectory(podUid("uid-1"));
   assert.deepEqual(mountsBelow(root), []);
 });

@@ -10,6 +10,7 @@ import { OwnMounts } from "../../../src/main/volumes/own-mount.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import { OsCallError } from "../../../src/shared/io/os/errors.js";
 import type { MountRequest } from "../../../src/shared/io/os/mount.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { isRoot, mountsBelow, temporaryRoot } from "./temporary-root.js";
 
 const EINVAL = 22;
@@ -59,7 +60,7 @@ async function mounted(t: TestContext) {
   const mounts = new OwnMounts();
   await mounts.make(meta, { version: 1, kind: "tmpfs", target }, "size=64k");
   writeFileSync(`${target}/file`, "");
-  const remove = (by = mounts): Promise<boolean> => by.remove("uid-1", target, meta);
+  const remove = (by = mounts): Promise<boolean> => by.remove(podUid("uid-1"), target, meta);
   return { root, target, note: `${meta}/mount.json`, mounts, remove };
 }
 

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { test, type TestContext } from "node:test";
 import { ForeignMountError } from "../../../src/main/volumes/errors.js";
 import { reconcile } from "../../../src/main/volumes/reconcile.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, options, podWith, temporaryRoot } from "./temporary-root.js";
 
 const skip = isRoot ? false : "needs root";
@@ -95,10 +96,10 @@ for (const [moment, make] of moments) {
     const directory = hostPathOf(await manager(pod.root).setUpPod(memory, never), "cache");
     assert.deepEqual(mountsBelow(pod.root), [directory], "mounted, and once");
     writeFileSync(`${directory}/file`, "x");
-    await manager(pod.root).removePodDirectory("uid-1");
+    await manager(pod.root).removePodDirectory(podUid("uid-1"));
     assert.deepEqual([mountsBelow(pod.root), readdirSync(`${pod.root}/pods`)], [[], []]);
     make(pod);
-    await manager(pod.root).removePodDirectory("uid-1");
+    await manager(pod.root).removePodDirectory(podUid("uid-1"));
     assert.deepEqual([mountsBelow(pod.root), readdirSync(`${pod.root}/pods`)], [[], []]);
   });
 }
@@ -125,15 +126,15 @@ test(
     const refused = (error: unknown): boolean =>
       error instanceof ForeignMountError && error.message.includes(pod.directory);
     pod.mounted("ramfs");
-    await assert.rejects(manager(pod.root).removePodDirectory("uid-1"), refused);
+    await assert.rejects(manager(pod.root).removePodDirectory(podUid("uid-1")), refused);
     execFileSync("umount", [pod.directory]);
     pod.note();
     pod.mounted("ramfs");
     writeFileSync(`${pod.directory}/precious`, "");
-    await assert.rejects(manager(pod.root).removePodDirectory("uid-1"), refused);
+    await assert.rejects(manager(pod.root).removePodDirectory(podUid("uid-1")), refused);
     assert.ok(existsSync(`${pod.directory}/precious`));
     execFileSync("umount", [pod.directory]);
-    await manager(pod.root).removePodDirectory("uid-1");
+    await manager(pod.root).removePodDirectory(podUid("uid-1"));
   },
 );
 
@@ -145,7 +146,7 @@ test("a mount without a record is unmounted together with its pod", { skip }, as
   const found = { uid: "uid-1", volume: "cache", plugin: "kubernetes.io/empty-dir", place: undefined };
   assert.deepEqual(await reconcile(options(pod.root)), [found]);
   assert.ok(existsSync(`${pod.directory}/file`));
-  await manager(pod.root).removePodDirectory("uid-1");
+  await manager(pod.root).removePodDirectory(podUid("uid-1"));
   assert.ok(!existsSync(pod.directory));
 });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Refresher } from "../../../src/main/volumes/world/refresher.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 function world(random = 1) {
@@ -28,9 +29,9 @@ test("every interval, less a part by chance; one pod at a time", async () => {
     [0, 45_000],
   ] as const) {
     const { clock, refresher, order, end } = world(random);
-    refresher.watch("a");
-    refresher.watch("a");
-    refresher.watch("b");
+    refresher.watch(podUid("a"));
+    refresher.watch(podUid("a"));
+    refresher.watch(podUid("b"));
     clock.step(first);
     assert.deepEqual(order(), [`a@${first}`], "b waits for a");
     clock.step(1000);
@@ -47,12 +48,12 @@ test("every interval, less a part by chance; one pod at a time", async () => {
 
 test("a change is looked at next; one that comes meanwhile is looked at again", async () => {
   const { clock, refresher, order, end } = world();
-  refresher.watch("a");
+  refresher.watch(podUid("a"));
   clock.step(1000);
-  refresher.soon("a");
-  refresher.soon("unknown");
+  refresher.soon(podUid("a"));
+  refresher.soon(podUid("unknown"));
   clock.step(0);
-  refresher.soon("a");
+  refresher.soon(podUid("a"));
   await end();
   clock.step(0);
   await end();
@@ -64,7 +65,7 @@ test("a change is looked at next; one that comes meanwhile is looked at again", 
 
 test("a failed update is repeated earlier than the interval", async () => {
   const { clock, refresher, order, end } = world();
-  refresher.watch("a");
+  refresher.watch(podUid("a"));
   clock.step(60_000);
   for (const delay of [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]) {
     await end(false);
@@ -81,12 +82,12 @@ test("a failed update is repeated earlier than the interval", async () => {
 
 test("forgetting ends the look under way, and waits for it; so does stopping", async () => {
   const { clock, refresher, runs, end } = world();
-  refresher.watch("a");
-  refresher.watch("b");
-  refresher.soon("a");
+  refresher.watch(podUid("a"));
+  refresher.watch(podUid("b"));
+  refresher.soon(podUid("a"));
   clock.step(0);
   let forgotten = false;
-  const forget = refresher.forget("a").then(() => (forgotten = true));
+  const forget = refresher.forget(podUid("a")).then(() => (forgotten = true));
   await new Promise(setImmediate);
   assert.deepEqual([runs[0]?.signal.aborted, forgotten], [true, false]);
   await end(false);
@@ -97,7 +98,7 @@ test("forgetting ends the look under way, and waits for it; so does stopping", a
   assert.equal(runs.at(-1)?.signal.aborted, true);
   await end();
   await stop;
-  refresher.watch("c");
+  refresher.watch(podUid("c"));
   assert.equal(clock.pending, 0);
 });
 
@@ -114,7 +115,7 @@ test("a refresh that rejects is repeated as a failed one, and keeps no other pod
     },
     onError: (uid, error) => errors.push(`${uid}: ${String(error)}`),
   });
-  for (const uid of ["bad", "good"]) refresher.watch(uid);
+  for (const uid of ["bad", "good"]) refresher.watch(podUid(uid));
   clock.step(60_000);
   await new Promise(setImmediate);
   clock.step(0);

@@ -18,6 +18,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SubPathRequest } from "../../../src/main/volumes/sub-path.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { SubPathError } from "../../../src/shared/node/volume-calls/errors.js";
 import { openSubPath } from "../../../src/shared/node/volume-calls/sub-path.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot } from "./temporary-root.js";
@@ -25,7 +26,7 @@ import { hostPathOf, isRoot, manager, mountsBelow, never, podWith, temporaryRoot
 const skip = isRoot ? false : "needs root";
 
 const request = (volumePath: string, subPath: string, index = 0): SubPathRequest => ({
-  podUid: "uid-1",
+  podUid: podUid("uid-1"),
   volume: "data",
   container: "main",
   index,
@@ -38,7 +39,7 @@ const request = (volumePath: string, subPath: string, index = 0): SubPathRequest
 async function removePod(volumes: ReturnType<typeof manager>): Promise<void> {
   for (;;) {
     try {
-      await volumes.removePodDirectory("uid-1");
+      await volumes.removePodDirectory(podUid("uid-1"));
       return;
     } catch (error) {
       if (!(error instanceof VolumeError)) throw error;
@@ -166,7 +167,7 @@ test("the part is bind-mounted once, follows a change of the sub path, and goes 
   assert.deepEqual(readdirSync(directory), []);
   writeFileSync(`${directory}/new`, "");
   assert.ok(existsSync(`${volume}/other/new`));
-  await manager(root).removePodDirectory("uid-1");
+  await manager(root).removePodDirectory(podUid("uid-1"));
   assert.deepEqual(mountsBelow(root), []);
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });

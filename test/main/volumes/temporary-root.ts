@@ -12,6 +12,7 @@ import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ObjectReference } from "../../../src/shared/kubernetes/api/event.js";
 import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../src/shared/kubernetes/api/volume.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { mountsBelow } from "../../support/mounts.js";
 import { noEvents, silentLog } from "../../support/silent.js";
@@ -89,7 +90,7 @@ export function podWith(volumes: Volume[], spec: Partial<PodSpec> = {}, uid = "u
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "web", namespace: "default", uid },
+    metadata: { name: "web", namespace: "default", uid: podUid(uid) },
     spec: { containers: [{ name: "main", volumeMounts }], volumes, ...spec },
   };
 }

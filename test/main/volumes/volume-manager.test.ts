@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import type { Volume } from "../../../src/shared/kubernetes/api/volume.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 
 test("unsupported sources are refused by pod, volume and source, before anything is made", async (t) => {
@@ -55,8 +56,8 @@ test("names that are paths never reach the disk", async (t) => {
   await assert.rejects(manager(root).setUpPod(podWith([{ name: "a", emptyDir: {} }], {}, "../x"), never), {
     name: "OperatorError",
   });
-  await assert.rejects(manager(root).tearDownPod(".."), { name: "OperatorError" });
-  await assert.rejects(manager(root).removePodDirectory(""), { name: "OperatorError" });
+  await assert.rejects(manager(root).tearDownPod(podUid("..")), { name: "OperatorError" });
+  await assert.rejects(manager(root).removePodDirectory(podUid("")), { name: "OperatorError" });
 });
 
 test("pods on disk are listed; a pod's directory goes with all it holds", async (t) => {
@@ -70,6 +71,6 @@ test("pods on disk are listed; a pod's directory goes with all it holds", async 
   mkdirSync(`${root}/pods/u1/containers/main`, { recursive: true });
   writeFileSync(`${root}/pods/u1/etc-hosts`, "");
   mkdirSync(`${root}/pods/u1/volumes/example.com~other/x`, { recursive: true });
-  await volumes.removePodDirectory("u1");
+  await volumes.removePodDirectory(podUid("u1"));
   assert.deepEqual(await volumes.listPods(), ["u2"]);
 });

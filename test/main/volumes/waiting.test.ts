@@ -9,6 +9,7 @@ import { UnsupportedVolumeError, VolumesNotReadyError, VolumeSetUpError } from "
 import type { SetUpRequest, VolumePlugin } from "../../../src/main/volumes/plugin.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import { PluginVolumeManager } from "../../../src/main/volumes/volume-manager.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { keptEvents, never, options, podWith, temporaryRoot } from "./temporary-root.js";
@@ -124,7 +125,7 @@ test("a pod that is to go ends the wait at once, and its teardown does not wait 
   assert.equal(clock.pending, 0);
   script.set("bad", "ok");
   onDisk("uid-1", "bad");
-  await volumes.tearDownPod("uid-1");
+  await volumes.tearDownPod(podUid("uid-1"));
   assert.equal(calls.at(-1), "tear-down bad");
 });
 
@@ -136,7 +137,7 @@ test("no back-off of a removed pod is kept, also for volumes that left nothing o
   await until("the first failure", () => events.length === 1);
   controller.abort(new Error("the pod is being terminated"));
   await assert.rejects(setUp, /being terminated/);
-  await volumes.tearDownPod("uid-1");
+  await volumes.tearDownPod(podUid("uid-1"));
   script.set("bad", "ok");
   await volumes.setUpPod(podWith([volume("bad")]), never); // no clock is stepped
   assert.deepEqual(calls, ["set-up bad", "set-up bad"]);
@@ -148,20 +149,20 @@ test("a failing teardown backs off by itself; the pod's other volumes and other 
   for (const name of ["stuck", "fine"]) onDisk("uid-1", name);
   onDisk("uid-2", "other");
   const failing = /tear-down of stuck is told to fail/;
-  await assert.rejects(volumes.tearDownPod("uid-1"), failing);
+  await assert.rejects(volumes.tearDownPod(podUid("uid-1")), failing);
   assert.equal(count("tear-down fine"), 1);
-  await volumes.tearDownPod("uid-2");
+  await volumes.tearDownPod(podUid("uid-2"));
   assert.equal(count("tear-down other"), 1);
-  await assert.rejects(volumes.tearDownPod("uid-1"), failing, "too early: the last error again");
+  await assert.rejects(volumes.tearDownPod(podUid("uid-1")), failing, "too early: the last error again");
   assert.equal(count("tear-down stuck"), 1);
   clock.step(500);
-  await assert.rejects(volumes.tearDownPod("uid-1"), failing);
+  await assert.rejects(volumes.tearDownPod(podUid("uid-1")), failing);
   clock.step(999);
-  await assert.rejects(volumes.tearDownPod("uid-1"), failing);
+  await assert.rejects(volumes.tearDownPod(podUid("uid-1")), failing);
   assert.equal(count("tear-down stuck"), 2);
   clock.step(1);
   script.set("stuck", "ok");
-  await volumes.tearDownPod("uid-1");
+  await volumes.tearDownPod(podUid("uid-1"));
   assert.equal(count("tear-down stuck"), 3);
 });
 
@@ -170,12 +171,12 @@ test("the wait for a hung teardown ends; the teardown is not repeated, and no ot
   script.set("hung", "hang");
   onDisk("uid-1", "hung");
   onDisk("uid-2", "other");
-  const first = assert.rejects(volumes.tearDownPod("uid-1"), VolumeError);
+  const first = assert.rejects(volumes.tearDownPod(podUid("uid-1")), VolumeError);
   await until("the teardown", () => count("tear-down hung") === 1);
-  await volumes.tearDownPod("uid-2");
+  await volumes.tearDownPod(podUid("uid-2"));
   clock.step(15_000);
   await first;
-  await assert.rejects(volumes.removePodDirectory("uid-1"), VolumeError);
+  await assert.rejects(volumes.removePodDirectory(podUid("uid-1")), VolumeError);
   assert.equal(count("tear-down hung"), 1);
   assert.equal(clock.pending, 0);
 });

@@ -9,6 +9,7 @@ import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-code
 import { LOCAL_LIMITS, type EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import { PRESSURES } from "../../../src/shared/contracts/node-status.js";
 import { EVICTION_SIGNALS } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const word = fc.integer({ min: 0, max: 0xffff_ffff });
@@ -18,7 +19,7 @@ const record: fc.Arbitrary<EvictionRecord> = fc.oneof(
   fc.record(
     {
       kind: fc.constant("evict" as const),
-      uid: text,
+      uid: text.map(podUid),
       generation: word,
       signal: fc.constantFrom(...EVICTION_SIGNALS, ...LOCAL_LIMITS),
       graceSeconds: fc.integer({ min: -1, max: 2 ** 40 }),
@@ -36,7 +37,7 @@ const record: fc.Arbitrary<EvictionRecord> = fc.oneof(
       pid: word,
       process: text,
       cgroup: text,
-      podUid: someText,
+      podUid: someText.map(podUid),
       containerId: someText,
       at: fc.double({ min: 0, noNaN: true }).map(wallTime),
     },

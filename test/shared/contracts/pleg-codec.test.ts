@@ -13,6 +13,7 @@ import {
   PodSandboxStatus,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 
 /** Objects as the code makes them, not without a prototype. */
 function fields<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
@@ -61,7 +62,7 @@ const container: fc.Arbitrary<ContainerStatus> = fields({
 }).map((partial) => ContainerStatus.fromPartial(partial));
 
 const observed: fc.Arbitrary<Omit<ObservedPod, "containers">> = fields({
-  uid: text,
+  uid: text.map(podUid),
   namespace: text,
   name: text,
   sandboxes: fc.array(sandbox, { maxLength: 3 }),
@@ -73,14 +74,14 @@ const record: fc.Arbitrary<PlegWireRecord> = fc.oneof(
   fields({ kind: fc.constant("pod-head" as const), fresh: fc.boolean(), total: uint32, observed }),
   fields({
     kind: fc.constant("pod-part" as const),
-    uid: text,
+    uid: text.map(podUid),
     fresh: fc.boolean(),
     changed: fc.array(container, { maxLength: 4 }),
     removed: fc.array(text, { maxLength: 4 }),
   }),
   fields({
     kind: fc.constant("relisted" as const),
-    uids: fc.array(text, { maxLength: 200 }),
+    uids: fc.array(text.map(podUid), { maxLength: 200 }),
     durationMs: fc.double({ noNaN: true, noDefaultInfinity: true }),
   }),
   fields({
@@ -97,7 +98,7 @@ const record: fc.Arbitrary<PlegWireRecord> = fc.oneof(
   }),
   fields({
     kind: fc.constant("inspect-failed" as const),
-    uid: text,
+    uid: text.map(podUid),
     generation: uint32,
     code: text,
     message: text,
@@ -109,7 +110,7 @@ const hint: fc.Arbitrary<InspectHint> = fields({
   id: text,
 });
 const request: fc.Arbitrary<InspectRequest> = fields({
-  uid: text,
+  uid: text.map(podUid),
   generation: uint32,
   hints: fc.array(hint, { maxLength: 20 }),
 });
@@ -144,12 +145,18 @@ test("the state of sandboxes is equal bytes exactly when the runtime reports the
 });
 
 test("a record that is cut short or of another kind is refused, not misread", () => {
-  const pod = plegRecordCodec.encode({ kind: "inspect-failed", uid: "u", generation: 7, code: "X", message: "why" });
+  const pod = plegRecordCodec.encode({
+    kind: "inspect-failed",
+    uid: podUid("u"),
+    generation: 7,
+    code: "X",
+    message: "why",
+  });
   for (let length = 0; length < pod.length; length++) {
     assert.throws(() => plegRecordCodec.decode(pod.subarray(0, length)), `${length} bytes`);
   }
   assert.throws(() => plegRecordCodec.decode(new Uint8Array([99])), { name: "RecordError" });
-  const odd = inspectRequestCodec.encode({ uid: "u", generation: 1, hints: [{ kind: "relist", id: "" }] });
+  const odd = inspectRequestCodec.encode({ uid: podUid("u"), generation: 1, hints: [{ kind: "relist", id: "" }] });
   odd[odd.length - 2] = 77;
   assert.throws(() => inspectRequestCodec.decode(odd), { name: "RecordError" });
 });

@@ -6,11 +6,12 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { probeRecordCodec } from "../../../src/shared/contracts/prober-codec.js";
 import { PROBE_KINDS, type ProbeRecord } from "../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const record: fc.Arbitrary<ProbeRecord> = fc
   .record({
-    uid: text,
+    uid: text.map(podUid),
     containerId: text,
     kind: fc.constantFrom(...PROBE_KINDS),
     generation: fc.integer({ min: 0, max: 0xffff_ffff }),

@@ -11,6 +11,7 @@ import { connectCsiNode } from "../../../src/main/volumes/csi/node-client.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { CSI_DRIVERS, NODES } from "../../../src/shared/kubernetes/api/client/kinds.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { keptEvents, temporaryRoot } from "../../main/volumes/temporary-root.js";
 import { noCsiMetrics, silentLog } from "../silent.js";
@@ -129,7 +130,7 @@ export function podOf(uid: string, securityContext?: Pod["spec"]["securityContex
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: `pod-${uid}`, namespace: "default", uid },
+    metadata: { name: `pod-${uid}`, namespace: "default", uid: podUid(uid) },
     spec: {
       containers: [],
       serviceAccountName: "builder",

@@ -14,6 +14,7 @@ import { readVolData, removeVolData, writeVolData } from "../../../src/main/volu
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { usernsPath } from "../../../src/shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { devices, FakePlugin, GPU, wanting } from "../../main/resources/devices/kit.js";
@@ -74,7 +75,7 @@ const cpus: OpensStore = async (rootDir, log, uids) => {
   );
   let known = uids.map(podOf);
   await manager.start(() => known);
-  const held = (uid: string): string[] => manager.exclusiveCpus(uid, "main").map((cpu) => `CPU ${cpu}`);
+  const held = (uid: string): string[] => manager.exclusiveCpus(podUid(uid), "main").map((cpu) => `CPU ${cpu}`);
   return {
     async give(uid) {
       const subject = podOf(uid);
@@ -85,7 +86,7 @@ const cpus: OpensStore = async (rootDir, log, uids) => {
     held: (uid) => Promise.resolve(held(uid)),
     takeBack(uid) {
       known = known.filter(({ metadata }) => metadata.uid !== uid);
-      manager.release(uid);
+      manager.release(podUid(uid));
       return Promise.resolve();
     },
     stop: () => manager.stop(),
@@ -109,7 +110,7 @@ const memory: OpensStore = async (rootDir, log, uids) => {
   );
   await manager.start(() => uids.map(podOf));
   const held = (uid: string): string[] =>
-    manager.memoryBlocks(uid, "main").flatMap(({ nodes }) => nodes.map((node) => `memory of node ${node}`));
+    manager.memoryBlocks(podUid(uid), "main").flatMap(({ nodes }) => nodes.map((node) => `memory of node ${node}`));
   return {
     async give(uid) {
       const subject = podOf(uid);
@@ -118,7 +119,7 @@ const memory: OpensStore = async (rootDir, log, uids) => {
     },
     held: (uid) => Promise.resolve(held(uid)),
     takeBack(uid) {
-      manager.release(uid);
+      manager.release(podUid(uid));
       return Promise.resolve();
     },
     stop: () => manager.stop(),
@@ -144,7 +145,7 @@ const plugins: OpensStore = async (root, log, uids) => {
   let known = uids.map(wants);
   await manager.start(() => known);
   await manager.endpoints.register(GPU, "socket", never);
-  const held = (uid: string): string[] => [...(manager.granted.ids(uid, "main", GPU) ?? [])];
+  const held = (uid: string): string[] => [...(manager.granted.ids(podUid(uid), "main", GPU) ?? [])];
   return {
     async give(uid) {
       const subject = wants(uid);
@@ -155,7 +156,7 @@ const plugins: OpensStore = async (root, log, uids) => {
     },
     held: (uid) => Promise.resolve(held(uid)),
     takeBack(uid) {
-      manager.release(uid);
+      manager.release(podUid(uid));
       return Promise.resolve();
     },
     stop: () => manager.stop(),
@@ -173,12 +174,12 @@ const userIds: OpensStore = (rootDir, log) => {
       return (own?.uids ?? []).map(({ hostId }) => `ids from ${hostId}`);
     },
     async held(uid) {
-      const range = await readMappings(usernsPath(rootDir, uid));
+      const range = await readMappings(usernsPath(rootDir, podUid(uid)));
       return range === undefined ? [] : [`ids from ${range.first}`];
     },
     async takeBack(uid) {
-      await rm(dirname(usernsPath(rootDir, uid)), { recursive: true });
-      namespaces.release(uid);
+      await rm(dirname(usernsPath(rootDir, podUid(uid))), { recursive: true });
+      namespaces.release(podUid(uid));
     },
     stop: () => Promise.resolve(),
   });
@@ -189,20 +190,20 @@ const allocations: OpensStore = async (root, log) => {
   const store = new Allocations(root, systemClock, log);
   await store.load();
   const held = (uid: string): string[] => {
-    const cpu = store.allocated(uid)?.containers["main"]?.requests?.["cpu"];
+    const cpu = store.allocated(podUid(uid))?.containers["main"]?.requests?.["cpu"];
     return cpu === undefined ? [] : [`${cpu} of ${uid}`];
   };
   return {
     async give(uid) {
       for (const cpu of ["1", "2"]) {
-        store.allocate(uid, { containers: { main: { requests: { cpu } } } });
+        store.allocate(podUid(uid), { containers: { main: { requests: { cpu } } } });
         await store.flush();
       }
       return held(uid);
     },
     held: (uid) => Promise.resolve(held(uid)),
     takeBack(uid) {
-      store.forget(uid);
+      store.forget(podUid(uid));
       return Promise.resolve();
     },
     stop: () => store.flush(),

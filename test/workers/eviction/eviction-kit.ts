@@ -7,6 +7,7 @@ import type {
   EvictionUpcalls,
 } from "../../../src/shared/contracts/eviction.js";
 import type { ContainerStats } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid, type PodUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { CgroupReaderV1 } from "../../../src/shared/node/stats/cgroup/v1.js";
 import { buildEvictionService, type EvictionService } from "../../../src/workers/eviction/eviction-service.js";
 import { KernelTree } from "../../shared/node/stats/tree.js";
@@ -145,14 +146,14 @@ export class EvictionWorld {
     }
   }
 
-  async start(pods: readonly EvictionPod[] = [], orders: readonly string[] = []): Promise<void> {
+  async start(pods: readonly EvictionPod[] = [], orders: readonly PodUid[] = []): Promise<void> {
     for (const each of pods) this.pods.set(each.uid, each);
     this.service.setPods(pods, orders, []);
     await this.run(50);
   }
 
   async ended(...names: string[]): Promise<void> {
-    const uids = names.map((name) => `uid-${name}`);
+    const uids = names.map((name) => podUid(`uid-${name}`));
     for (const uid of uids) this.pods.delete(uid);
     this.service.applyPods({ set: [], ended: uids });
     await settle();

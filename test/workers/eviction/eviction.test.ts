@@ -6,6 +6,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import type { EvictionInit } from "../../../src/shared/contracts/eviction.js";
 import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { EvictionWorld, GIB, MIB } from "./eviction-kit.js";
 import { pod, threshold } from "./kit.js";
 
@@ -106,7 +107,7 @@ describe("memory", () => {
   test("orders of an earlier life of the thread are waited for, its pressures held", async () => {
     make();
     world.nodeMemory(0.5 * GIB);
-    world.service.setPods([a, b], ["uid-b"], ["DiskPressure"]);
+    world.service.setPods([a, b], [podUid("uid-b")], ["DiskPressure"]);
     await world.run(10_000);
     deepEqual(world.evicted, []);
     deepEqual(world.records[0], { kind: "pressures", pressures: ["MemoryPressure", "DiskPressure"] });

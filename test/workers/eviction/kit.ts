@@ -3,6 +3,7 @@
 import type { EvictionPod } from "../../../src/shared/contracts/eviction.js";
 import type { EvictionSignal, EvictionThreshold } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
 import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import type { Observation, Observations } from "../../../src/workers/eviction/observe.js";
 
 export const GIB = 2 ** 30;
@@ -10,7 +11,7 @@ export const MIB = 2 ** 20;
 
 export function pod(name: string, more: Partial<EvictionPod> = {}): EvictionPod {
   return {
-    uid: `uid-${name}`,
+    uid: podUid(`uid-${name}`),
     namespace: "default",
     name,
     generation: 1,

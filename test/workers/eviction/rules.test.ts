@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { wallTime } from "../../../src/shared/base/clock/moments.js";
 import type { EvictionPod, PodDiskUsage } from "../../../src/shared/contracts/eviction.js";
 import { parseQuantity } from "../../../src/shared/kubernetes/api/quantity.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/breach.js";
 import { layoutOf, measuredOf, reclaimsOf, type DiskLayout } from "../../../src/workers/eviction/layout.js";
 import { nodePressure } from "../../../src/workers/eviction/messages.js";
@@ -138,7 +139,7 @@ describe("messages", () => {
 
 describe("local limits", () => {
   const disk: PodDiskUsage = {
-    uid: "uid-p",
+    uid: podUid("uid-p"),
     at: wallTime(0),
     volumes: [
       { name: "cache", bytes: 101 * MIB, inodes: 3 },

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { BUDGET_MS, FREE_MS, OverBudgetError, PeerAccounts } from "../../../src/workers/peers/accounts.js";
 import { CpuTurns } from "../../../src/workers/peers/cpu-turns.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
@@ -23,7 +24,7 @@ function build() {
 
 test("cheap pieces are done at once", () => {
   const { clock, accounts, turns, order, piece } = build();
-  const run = accounts.startRun("a");
+  const run = accounts.startRun(podUid("a"));
   for (let count = 0; count < 100; count++) assert.equal(turns.take(run, piece("a", 2)), true);
   assert.equal(order.length, 100);
   assert.equal(clock.pending, 0);
@@ -32,8 +33,8 @@ test("cheap pieces are done at once", () => {
 test("after a costly piece the thread rests as long, and the pod that has cost least is next", () => {
   const { clock, accounts, turns, order, piece } = build();
   const waited: number[] = [];
-  const [hostile, dear] = [accounts.startRun("hostile"), accounts.startRun("dear")];
-  const cheap = accounts.startRun("cheap", (ms) => waited.push(ms));
+  const [hostile, dear] = [accounts.startRun(podUid("hostile")), accounts.startRun(podUid("dear"))];
+  const cheap = accounts.startRun(podUid("cheap"), (ms) => waited.push(ms));
   dear.charge(50);
   assert.equal(turns.take(hostile, piece("hostile", 200)), true);
   assert.equal(turns.take(hostile, piece("hostile again", 200)), false);
@@ -51,7 +52,7 @@ test("after a costly piece the thread rests as long, and the pod that has cost l
 
 test("a piece that throws is charged, and the next one gets its turn", () => {
   const { clock, accounts, turns, order, piece } = build();
-  const run = accounts.startRun("a");
+  const run = accounts.startRun(podUid("a"));
   const broken = (): void => {
     piece("broken", 100)();
     throw new Error("broken");
@@ -66,7 +67,7 @@ test("a piece that throws is charged, and the next one gets its turn", () => {
 test("an honest pod is never over its budget, however many connections it has", () => {
   const { accounts } = build();
   for (let count = 0; count < 10_000; count++) {
-    const run = accounts.startRun("a");
+    const run = accounts.startRun(podUid("a"));
     run.check();
     run.charge(FREE_MS / 2);
     run.charge(FREE_MS / 2);
@@ -75,21 +76,21 @@ test("an honest pod is never over its budget, however many connections it has", 
 
 test("a pod over its budget is refused until a part is given back; other pods are not", () => {
   const { clock, accounts } = build();
-  const run = accounts.startRun("a");
+  const run = accounts.startRun(podUid("a"));
   run.charge(FREE_MS + BUDGET_MS);
   run.check();
   run.charge(10);
   assert.throws(() => run.check(), OverBudgetError);
-  assert.throws(() => accounts.startRun("a").check(), /used 0\.5 s of processor time within 60 s/);
-  accounts.startRun("b").check();
+  assert.throws(() => accounts.startRun(podUid("a")).check(), /used 0\.5 s of processor time within 60 s/);
+  accounts.startRun(podUid("b")).check();
   clock.step(2_000);
-  accounts.startRun("a").check();
+  accounts.startRun(podUid("a")).check();
 });
 
 test("accounts of pods that cost nothing any more are dropped", () => {
   const { clock, accounts } = build();
   for (let count = 0; count < 1_000; count++) {
-    accounts.startRun(`pod ${count}`).charge(1);
+    accounts.startRun(podUid(`pod ${count}`)).charge(1);
     clock.step(1_000);
   }
   assert.ok(accounts.size < 300, String(accounts.size));

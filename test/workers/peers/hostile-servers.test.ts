@@ -13,6 +13,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { messageOf } from "../../../src/shared/base/errors/thrown.js";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
 import type { ProbeAction } from "../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { BodyError } from "../../../src/workers/peers/pending-reply.js";
 import { flood, floodingServer } from "../../support/flooding-server.js";
 import { HTTP1_FLOODS, HTTP2_FLOODS } from "../../support/hostile-http.js";
@@ -23,7 +24,7 @@ const http = (port: number, scheme: "http" | "https" = "http"): ProbeAction => (
   ...{ type: "http", scheme, host: "127.0.0.1", port, path: "/", headers: [] },
 });
 const hook = (port: number, scheme: "http" | "https" = "https"): HttpHook => ({
-  uid: "u1",
+  uid: podUid("u1"),
   action: { scheme, host: "127.0.0.1", port, path: "/", headers: [] },
   userAgent: "kube-lifecycle/1.36",
 });

@@ -8,6 +8,7 @@ import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import { before, describe, test, type TestContext } from "node:test";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import type { RunResult } from "../../../src/shared/node/probes/run.js";
 import { probeTcp } from "../../../src/workers/prober/tcp.js";
 import {
@@ -327,7 +328,7 @@ test("tcp: the deadline passes before the connection is established", async () =
     probeTcp(
       { type: "tcp", host: "127.0.0.1", port },
       {
-        uid: "u1",
+        uid: podUid("u1"),
         userAgent,
         deadline: Object.create(deadline, { signal: { value: gone.signal } }) as typeof deadline,
       },

@@ -14,6 +14,7 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import { before, describe, test, type TestContext } from "node:test";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import type { RunResult } from "../../../src/shared/node/probes/run.js";
 import {
   listen,
@@ -90,7 +91,7 @@ describe("the protocol", () => {
     const port = await serve(t, (stream, headers) => {
       stream.respond({ ":status": headers["accept-encoding"] === "gzip" ? 500 : 200 });
     });
-    const hook = { uid: "u1", action: action(port), userAgent: "kube-lifecycle/1.36" };
+    const hook = { uid: podUid("u1"), action: action(port), userAgent: "kube-lifecycle/1.36" };
     const reply = await peerActions().hook(hook, new AbortController().signal);
     assert.deepEqual(reply, { ok: true, fellBack: false });
   });

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
 import { until } from "../../support/sources-kit.js";
 import { plegOn } from "./pleg-kit.js";
@@ -103,7 +104,7 @@ test("a pod is removed with its last sandbox without an inspection; with one of 
   await until("answered", () => world.last("uid-web")?.generation === 3);
   assert.equal(looks(world), 0);
   assert.equal(world.last("uid-web")?.sandboxes.length, 0);
-  world.pleg.unwatch("uid-web");
+  world.pleg.unwatch(podUid("uid-web"));
   const published = world.podRecords("uid-web").length;
   await world.relist();
   assert.equal(world.podRecords("uid-web").length, published, "no event for a forgotten pod that was removed");

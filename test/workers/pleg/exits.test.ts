@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { CgroupWatches } from "../../../src/workers/pleg/cgroup-watches.js";
 import { ExitFollowUp } from "../../../src/workers/pleg/exit-follow-up.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
@@ -13,7 +14,7 @@ test("looks come 14, 20, 28, 45, 80, 150, 300 and 1000 ms after the removal, the
   const clock = new SteppedClock();
   const looks: number[] = [];
   const followUp = new ExitFollowUp(clock, () => looks.push(clock.now()));
-  followUp.start("u");
+  followUp.start(podUid("u"));
   clock.step(10_000);
   assert.deepEqual(looks, [14, 20, 28, 45, 80, 150, 300, 1000]);
   assert.equal(clock.pending, 0);
@@ -23,13 +24,13 @@ test("a change ends the checks of its pod only; another removal starts them agai
   const clock = new SteppedClock();
   const looks: string[] = [];
   const followUp = new ExitFollowUp(clock, (uid) => looks.push(`${uid}@${clock.now()}`));
-  followUp.start("a");
-  followUp.start("b");
+  followUp.start(podUid("a"));
+  followUp.start(podUid("b"));
   clock.step(15);
-  followUp.end("a");
+  followUp.end(podUid("a"));
   clock.step(15);
   assert.deepEqual(looks, ["a@14", "b@14", "b@20", "b@28"]);
-  followUp.start("b");
+  followUp.start(podUid("b"));
   clock.step(20);
   assert.deepEqual(looks.slice(4), ["b@44", "b@50"]);
   followUp.close();
@@ -45,7 +46,7 @@ test("a look that ends the following does not start it again", () => {
     looks++;
     followUp.end(uid);
   });
-  followUp.start("u");
+  followUp.start(podUid("u"));
   clock.step(10_000);
   assert.equal(looks, 1);
 });
@@ -72,8 +73,8 @@ async function watches(t: Parameters<typeof temporaryFolder>[0]) {
 test("a removed directory is an exit; a new directory or a changed file is none", async (t) => {
   const { exits, watched, podDirectory } = await watches(t);
   const [a, b] = [await podDirectory("a"), await podDirectory("b")];
-  watched.add({ uid: "uid-a", watchDirs: [a] });
-  watched.add({ uid: "uid-b", watchDirs: [b] });
+  watched.add({ uid: podUid("uid-a"), watchDirs: [a] });
+  watched.add({ uid: podUid("uid-b"), watchDirs: [b] });
   await mkdir(join(a, "made"));
   await writeFile(join(a, "cgroup.procs"), "1");
   // A sign that the events before it have been heard.
@@ -89,12 +90,12 @@ test("set replaces the whole set; remove and close end watches", async (t) => {
   const { exits, watched, podDirectory, live } = await watches(t);
   const [a, b, c] = [await podDirectory("a"), await podDirectory("b"), await podDirectory("c")];
   watched.set([
-    { uid: "uid-a", watchDirs: [a] },
-    { uid: "uid-b", watchDirs: [b] },
+    { uid: podUid("uid-a"), watchDirs: [a] },
+    { uid: podUid("uid-b"), watchDirs: [b] },
   ]);
   watched.set([
-    { uid: "uid-b", watchDirs: [b] },
-    { uid: "uid-c", watchDirs: [c] },
+    { uid: podUid("uid-b"), watchDirs: [b] },
+    { uid: podUid("uid-c"), watchDirs: [c] },
   ]);
   await live(a);
   await live(b);
@@ -102,7 +103,7 @@ test("set replaces the whole set; remove and close end watches", async (t) => {
   await until("b and c", () => exits.includes("uid-b") && exits.includes("uid-c"));
   assert.ok(!exits.includes("uid-a"), "no longer watched");
   exits.length = 0;
-  watched.remove("uid-b");
+  watched.remove(podUid("uid-b"));
   await live(b);
   await live(c);
   await until("c", () => exits.includes("uid-c"));
@@ -112,22 +113,22 @@ test("set replaces the whole set; remove and close end watches", async (t) => {
 test("a cgroup that was made again is watched again", async (t) => {
   const { exits, watched, podDirectory, live, folder } = await watches(t);
   const a = await podDirectory("a");
-  watched.add({ uid: "uid-a", watchDirs: [a] });
+  watched.add({ uid: podUid("uid-a"), watchDirs: [a] });
   await rm(join(folder, "a"), { recursive: true });
   await podDirectory("a");
-  watched.add({ uid: "uid-a", watchDirs: [a] });
+  watched.add({ uid: podUid("uid-a"), watchDirs: [a] });
   await live(a);
   await until("the exit", () => exits.includes("uid-a"));
 });
 
 test("a directory that is not there costs a warning, and the pod does not count as watched", async (t) => {
   const { kept, watched, podDirectory, folder } = await watches(t);
-  watched.add({ uid: "uid-a", watchDirs: [await podDirectory("a")] });
-  watched.add({ uid: "uid-b", watchDirs: [join(folder, "nowhere")] });
-  watched.add({ uid: "uid-c", watchDirs: [] });
+  watched.add({ uid: podUid("uid-a"), watchDirs: [await podDirectory("a")] });
+  watched.add({ uid: podUid("uid-b"), watchDirs: [join(folder, "nowhere")] });
+  watched.add({ uid: podUid("uid-c"), watchDirs: [] });
   assert.equal(kept.warnings().length, 1);
   assert.equal(watched.covers([]), true);
-  assert.equal(watched.covers(["uid-a"]), true);
-  assert.equal(watched.covers(["uid-a", "uid-b"]), false);
-  assert.equal(watched.covers(["uid-c"]), false);
+  assert.equal(watched.covers([podUid("uid-a")]), true);
+  assert.equal(watched.covers([podUid("uid-a"), podUid("uid-b")]), false);
+  assert.equal(watched.covers([podUid("uid-c")]), false);
 });

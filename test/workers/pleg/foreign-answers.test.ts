@@ -14,6 +14,7 @@ import {
   PodSandboxStatus,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { PodInspector } from "../../../src/workers/pleg/pod-inspector.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -56,7 +57,7 @@ async function inspected(
         failed: (_uid, _generation, error) => resolve({ error: error as Error }),
       },
     });
-    inspector.request("web", 1, []);
+    inspector.request(podUid("web"), 1, []);
   });
 }
 

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { ContainerStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { PodInspector, POD_UID_LABEL, type InspectorOptions } from "../../../src/workers/pleg/pod-inspector.js";
 
 const COUNT = 500;
@@ -22,7 +23,7 @@ function inspect(status: InspectorOptions["cri"]["containerStatus"]): Promise<Ob
     });
     inspector.onRelisted();
     const hints = Array.from({ length: COUNT }, (_, at) => ({ kind: "container" as const, id: `c${at}` }));
-    inspector.request("u", 1, hints);
+    inspector.request(podUid("u"), 1, hints);
   });
 }
 

@@ -4,6 +4,7 @@ import type { TestContext } from "node:test";
 import { WholePods } from "../../../src/main/threads/whole-pods.js";
 import type { InspectHint, PlegInit, PlegRecord } from "../../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
 import { Pleg } from "../../../src/workers/pleg/pleg.js";
@@ -89,7 +90,8 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
     last: (uid: string) => podRecords(uid).at(-1),
     failures: () => records.filter((record) => record.kind === "inspect-failed"),
     runtimes: () => records.flatMap((record) => (record.kind === "runtime" ? [record.state] : [])),
-    ask: (uid: string, generation: number, hints: InspectHint[] = []) => pleg.request({ uid, generation, hints }),
+    ask: (uid: string, generation: number, hints: InspectHint[] = []) =>
+      pleg.request({ uid: podUid(uid), generation, hints }),
     /** The thread after its first relist. */
     started: async () => {
       pleg.start();

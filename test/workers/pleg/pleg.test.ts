@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { armFaultPoint } from "../../../src/shared/base/faults/fault-points.js";
 import type { InspectHint } from "../../../src/shared/contracts/pleg.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { renderExposition } from "../../../src/workers/server/metrics/merge-metrics.js";
 import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
 import { temporaryFolder, until } from "../../support/sources-kit.js";
@@ -413,7 +414,7 @@ test("relists: every second while something changes or is not watched, every ten
     return world.kinds("relisted") - before;
   };
   assert.ok((await relistsIn(15)) >= 13, "no event source covers the pod");
-  world.pleg.watch({ uid: "uid-web", watchDirs: [watchDir] });
+  world.pleg.watch({ uid: podUid("uid-web"), watchDirs: [watchDir] });
   await relistsIn(2);
   const idle = await relistsIn(20);
   assert.ok(idle >= 1 && idle <= 3, `${idle} relists in 20 quiet seconds`);
@@ -425,7 +426,7 @@ test("relists: every second while something changes or is not watched, every ten
   // A pod that is over has no exits left to see, and no cgroup left to watch.
   const [sandbox] = world.fake.state.sandboxes.keys();
   assert.ok(sandbox);
-  world.pleg.watch({ uid: "uid-web", watchDirs: [] });
+  world.pleg.watch({ uid: podUid("uid-web"), watchDirs: [] });
   for (const containerId of world.fake.state.containers.keys()) world.fake.exit(containerId, 0);
   await world.client.stopPodSandbox({ podSandboxId: sandbox });
   world.ask("uid-web", 1, [{ kind: "relist", id: "" }]);
@@ -437,7 +438,7 @@ test("relists: every second while something changes or is not watched, every ten
   await world.client.removePodSandbox({ podSandboxId: sandbox });
   world.ask("uid-web", 2, [{ kind: "relist", id: "" }]);
   await until("the end is told", () => world.last("uid-web")?.generation === 2);
-  world.pleg.unwatch("uid-web");
+  world.pleg.unwatch(podUid("uid-web"));
   await relistsIn(24);
   const after = await relistsIn(20);
   assert.ok(after <= 3, `${after} relists in 20 quiet seconds after the last pod is gone`);
@@ -449,7 +450,7 @@ test("after its cgroup was removed a container is inspected until the runtime re
   const { containerId } = await runPod(world.client, "web");
   await mkdir(join(podDirectory, containerId));
   await world.started();
-  world.pleg.setWatches([{ uid: "uid-web", watchDirs: [podDirectory] }]);
+  world.pleg.setWatches([{ uid: podUid("uid-web"), watchDirs: [podDirectory] }]);
   world.fake.calls.length = 0;
   const looks = (): number => world.fake.calls.filter((call) => call.verb === "PodSandboxStatus").length;
   await rmdir(join(podDirectory, containerId));
@@ -478,7 +479,7 @@ test("stop ends every timer, call and watch", async (t) => {
   await world.started();
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, "c"));
-  world.pleg.watch({ uid: "uid-web", watchDirs: [folder] });
+  world.pleg.watch({ uid: podUid("uid-web"), watchDirs: [folder] });
   await world.stop();
   assert.equal(world.clock.pending, 0);
   await until("the stream is closed", () => world.fake.state.eventListeners.size === 0);

@@ -15,6 +15,7 @@ import {
   PodSandboxStatus,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { PublishedPod } from "../../../src/workers/pleg/published-pod.js";
 
 const container = (at: number, exitCode = 0): ContainerStatus =>
@@ -29,7 +30,15 @@ const container = (at: number, exitCode = 0): ContainerStatus =>
 function observation(containers: ContainerStatus[], generation: number, uid = "u"): ObservedPod {
   const sandboxes = containers.length === 0 ? [] : [PodSandboxStatus.fromPartial({ id: "s", createdAt: 1n })];
   const sorted = containers.toSorted(newestFirst);
-  return { uid, namespace: "default", name: "p", sandboxes, containers: sorted, generation, observedAt: generation };
+  return {
+    uid: podUid(uid),
+    namespace: "default",
+    name: "p",
+    sandboxes,
+    containers: sorted,
+    generation,
+    observedAt: generation,
+  };
 }
 
 function pass(pods: WholePods, records: readonly PlegWireRecord[]): PlegRecord[] {

@@ -11,6 +11,7 @@ import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import type { ServerInit, ServerUpcalls } from "../../../src/shared/contracts/server.js";
 import type { PodTimeline } from "../../../src/shared/contracts/timeline.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../../src/shared/telemetry/metrics/snapshot.js";
 import { LogFlushWatch } from "../../../src/workers/server/log-flush-watch.js";
@@ -37,7 +38,7 @@ function pod(name: string, image = "busybox"): Pod {
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace: "default", uid: `uid-${name}` },
+    metadata: { name, namespace: "default", uid: podUid(`uid-${name}`) },
     spec: { containers: [{ name: "c", image }] },
   };
 }
@@ -155,7 +156,7 @@ describe("/debug/pods/<namespace>/<name>/timeline", () => {
   const timeline: PodTimeline = {
     namespace: "default",
     name: "web",
-    uid: "u1",
+    uid: podUid("u1"),
     seenAt: 1000,
     runningAt: 1900,
     startSliMs: 400,
@@ -209,9 +210,9 @@ describe("/pods", () => {
     };
     sendPods(kit.logic, [pod("a"), pod("b")]);
     deepEqual(await images(), ["a=busybox", "b=busybox"]);
-    kit.logic.applyPods(podsDelta([pod("a", "nginx"), pod("c")], ["uid-b"]));
+    kit.logic.applyPods(podsDelta([pod("a", "nginx"), pod("c")], [podUid("uid-b")]));
     deepEqual(await images(), ["a=nginx", "c=busybox"]);
-    const statuses = ["uid-a", "uid-b"].map((uid) => ({ uid, status: `{"phase":"Running"}` }));
+    const statuses = ["uid-a", "uid-b"].map((uid) => ({ uid: podUid(uid), status: `{"phase":"Running"}` }));
     kit.logic.applyPods({ set: statuses, removed: [] });
     const { items } = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
     deepEqual(

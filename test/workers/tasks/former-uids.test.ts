@@ -4,6 +4,7 @@
 
 import { equal } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { decodeSubmitted } from "../../../src/workers/tasks/manifest/decode-submitted.js";
 import { decodeManifest } from "../../../src/workers/tasks/manifest/decode.js";
 
@@ -105,7 +106,7 @@ describe("the UID of release 0.1.0 is known for", () => {
     test(name, () => {
       const of = (origin: Parameters<typeof decodeManifest>[0]["origin"]): string | undefined => {
         const { pods, formerUids = {} } = decodeManifest({ origin, text: manifest(row), nodeName: "n" });
-        const uid = pods[0]?.metadata.uid ?? "";
+        const uid = podUid(pods[0]?.metadata.uid ?? "");
         return formerUids[uid] ?? uid;
       };
       equal(of({ kind: "file", path: "/m/web.yaml" }), row.file);

@@ -7,6 +7,7 @@ import { DirectObjects } from "../../../../src/main/cluster/objects/object-manag
 import { ApiConnectionError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import { CONFIG_MAPS } from "../../../../src/shared/kubernetes/api/client/kinds.js";
 import type { ConfigMap } from "../../../../src/shared/kubernetes/api/objects.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { getKit } from "../follow-kit.js";
 
@@ -20,7 +21,7 @@ test("a read object is valid for the node's TTL, less some jitter; then the serv
   const { client, calls } = getKit(() => map(version));
   const objects = new CachedObjects({ client, kind: CONFIG_MAPS, clock, ttlMs: () => 1000, random: () => 1 });
   const read = async (): Promise<string | undefined> => (await objects.get("ns", "a", never)).metadata.resourceVersion;
-  objects.setReferences("u1", "ns", refs);
+  objects.setReferences(podUid("u1"), "ns", refs);
   assert.equal(await read(), "5");
   version = 6;
   clock.step(899);
@@ -31,7 +32,7 @@ test("a read object is valid for the node's TTL, less some jitter; then the serv
   version = 4;
   clock.step(900);
   assert.equal(await read(), "6", "a server that is behind");
-  objects.setReferences("u2", "ns", refs);
+  objects.setReferences(podUid("u2"), "ns", refs);
   version = 7;
   assert.equal(await read(), "7", "a new pod sees what there is now");
   assert.equal(calls.at(-1), "ns/a");
@@ -42,7 +43,7 @@ test("absence is cached as well; an error is not, and the cached object serves m
   let answer: ConfigMap | Error | undefined;
   const { client, calls } = getKit(() => answer);
   const objects = new CachedObjects({ client, kind: CONFIG_MAPS, clock, ttlMs: () => 1000, random: () => 0 });
-  objects.setReferences("u1", "ns", refs);
+  objects.setReferences(podUid("u1"), "ns", refs);
   await assert.rejects(objects.get("ns", "a", never), /not found/);
   await assert.rejects(objects.get("ns", "a", never), /not found/);
   assert.equal(calls.length, 1);
@@ -64,10 +65,10 @@ test("an object without references is not cached", async () => {
   const objects = new CachedObjects({ client, kind: CONFIG_MAPS, clock, ttlMs: () => 1000 });
   await objects.get("ns", "a", never);
   await objects.get("ns", "a", never);
-  objects.setReferences("u1", "ns", refs);
+  objects.setReferences(podUid("u1"), "ns", refs);
   await objects.get("ns", "a", never);
   await objects.get("ns", "a", never);
-  objects.podRemoved("u1");
+  objects.podRemoved(podUid("u1"));
   await objects.get("ns", "a", never);
   assert.equal(calls.length, 4);
 });

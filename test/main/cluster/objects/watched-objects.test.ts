@@ -7,6 +7,7 @@ import { WatchedObjects } from "../../../../src/main/cluster/objects/watched-obj
 import { ApiConnectionError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import { CONFIG_MAPS } from "../../../../src/shared/kubernetes/api/client/kinds.js";
 import type { ConfigMap } from "../../../../src/shared/kubernetes/api/objects.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { followKit, forbidden, getKit } from "../follow-kit.js";
@@ -38,34 +39,34 @@ function world(answer: (name: string) => ConfigMap | Error | undefined = () => u
 
 test("one watch per object however many pods refer to it; it lingers a minute after the last", () => {
   const { objects, live, clock, all } = world();
-  objects.setReferences("u1", "ns", refs("a", "b"));
-  objects.setReferences("u2", "ns", refs("a"));
-  objects.setReferences("u2", "ns", refs("a"));
-  objects.setReferences("u3", "other", refs("a"));
+  objects.setReferences(podUid("u1"), "ns", refs("a", "b"));
+  objects.setReferences(podUid("u2"), "ns", refs("a"));
+  objects.setReferences(podUid("u2"), "ns", refs("a"));
+  objects.setReferences(podUid("u3"), "other", refs("a"));
   assert.deepEqual(live(), [
     "configmaps ns metadata.name=a",
     "configmaps ns metadata.name=b",
     "configmaps other metadata.name=a",
   ]);
-  objects.podRemoved("u1");
+  objects.podRemoved(podUid("u1"));
   clock.step(59_999);
   assert.equal(live().length, 3, "b lingers");
   clock.step(15_001);
   assert.deepEqual(live(), ["configmaps ns metadata.name=a", "configmaps other metadata.name=a"]);
-  objects.podRemoved("u2");
+  objects.podRemoved(podUid("u2"));
   clock.step(30_000);
-  objects.setReferences("u4", "ns", refs("a"));
+  objects.setReferences(podUid("u4"), "ns", refs("a"));
   clock.step(120_000);
   assert.equal(all.length, 3, "a pod that came meanwhile found the watch of those before");
-  objects.podRemoved("u3");
-  objects.podRemoved("u4");
+  objects.podRemoved(podUid("u3"));
+  objects.podRemoved(podUid("u4"));
   clock.step(75_000);
   assert.deepEqual([live(), clock.pending], [[], 0]);
 });
 
 test("a read returns the watch's last object, without a call", async () => {
   const { objects, replace, event, calls } = world();
-  objects.setReferences("u1", "ns", refs("a"));
+  objects.setReferences(podUid("u1"), "ns", refs("a"));
   const early = objects.get("ns", "a", never);
   replace("=a", map(1));
   assert.equal((await early).data?.["version"], "1");
@@ -78,15 +79,15 @@ test("a read returns the watch's last object, without a call", async () => {
 
 test("a change is reported to the pods that refer to it; the first state only to pods that missed it", async () => {
   const { objects, replace, event, changed, clock } = world(() => new ApiConnectionError("away"));
-  objects.setReferences("u1", "ns", refs("a"));
-  objects.setReferences("u2", "ns", refs("a"));
+  objects.setReferences(podUid("u1"), "ns", refs("a"));
+  objects.setReferences(podUid("u2"), "ns", refs("a"));
   replace("=a", map(1));
   replace("=a", map(1));
   assert.deepEqual(changed, []);
   event("=a", "MODIFIED", map(2));
   replace("=a");
   assert.deepEqual(changed, ["u1+u2", "u1+u2"]);
-  objects.setReferences("u3", "ns", refs("late"));
+  objects.setReferences(podUid("u3"), "ns", refs("late"));
   const read = objects.get("ns", "late", never);
   clock.step(250);
   await assert.rejects(read, /away/);
@@ -97,7 +98,7 @@ test("a change is reported to the pods that refer to it; the first state only to
 test("a watch that has not spoken yet is not waited for long; a refusal is tried against for ten seconds", async () => {
   let answer: ConfigMap | Error = forbidden();
   const { objects, clock, calls, replace } = world(() => answer);
-  objects.setReferences("u1", "ns", refs("a"));
+  objects.setReferences(podUid("u1"), "ns", refs("a"));
   const read = objects.get("ns", "a", never);
   clock.step(250);
   await until("the first refusal", () => calls.length === 1 && clock.pending === 2);
@@ -124,7 +125,7 @@ test("an object read beside the watch is reported as old when the watch has a ne
     [4, ["u1"]],
   ] as const) {
     const { objects, clock, replace, changed } = world(() => map(3));
-    objects.setReferences("u1", "ns", refs("a"));
+    objects.setReferences(podUid("u1"), "ns", refs("a"));
     const read = objects.get("ns", "a", never);
     clock.step(250);
     assert.equal((await read).data?.["version"], "3");
@@ -135,21 +136,21 @@ test("an object read beside the watch is reported as old when the watch has a ne
 
 test("an immutable object is not watched, and is dropped with its last pod", async () => {
   const { objects, live, replace, all } = world();
-  objects.setReferences("u1", "ns", refs("a"));
+  objects.setReferences(podUid("u1"), "ns", refs("a"));
   replace("=a", map(1, { immutable: true }));
   assert.deepEqual(live(), []);
-  objects.setReferences("u2", "ns", refs("a"));
+  objects.setReferences(podUid("u2"), "ns", refs("a"));
   assert.equal((await objects.get("ns", "a", never)).data?.["version"], "1");
   assert.equal(all.length, 1);
-  objects.podRemoved("u1");
-  objects.podRemoved("u2");
-  objects.setReferences("u3", "ns", refs("a"));
+  objects.podRemoved(podUid("u1"));
+  objects.podRemoved(podUid("u2"));
+  objects.setReferences(podUid("u3"), "ns", refs("a"));
   assert.equal(all.length, 2, "it may have been created again");
 });
 
 test("an object that only containers read is not watched for ever; the next read fetches it again", async () => {
   const { objects, live, replace, clock, all } = world();
-  objects.setReferences("u1", "ns", onlyRead("a"));
+  objects.setReferences(podUid("u1"), "ns", onlyRead("a"));
   replace("=a", map(1));
   clock.step(75_000);
   assert.deepEqual(live(), []);
@@ -163,7 +164,7 @@ test("objects no pod refers to are read directly, and waiting ends with the sign
   const { objects, calls, all } = world(() => map(5));
   assert.equal((await objects.get("ns", "driver", never)).data?.["version"], "5");
   assert.deepEqual([calls, all], [["ns/driver"], []]);
-  objects.setReferences("u1", "ns", refs("a"));
+  objects.setReferences(podUid("u1"), "ns", refs("a"));
   const abort = new AbortController();
   const read = objects.get("ns", "a", abort.signal);
   abort.abort(new Error("pod removed"));
@@ -172,8 +173,8 @@ test("objects no pod refers to are read directly, and waiting ends with the sign
 
 test("stopping ends every watch", () => {
   const { objects, live, clock } = world();
-  objects.setReferences("u1", "ns", refs("a", "b"));
+  objects.setReferences(podUid("u1"), "ns", refs("a", "b"));
   objects.stop();
-  objects.setReferences("u2", "ns", refs("c"));
+  objects.setReferences(podUid("u2"), "ns", refs("c"));
   assert.deepEqual([live(), clock.pending], [[], 0]);
 });

@@ -7,6 +7,7 @@ import { PodCertificatesOnDemand } from "../../../../src/main/cluster/pod-certif
 import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificates/pod-certificates.js";
 import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { until } from "../../../support/sources-kit.js";
 import { certificatesKit, log, MINUTE, never, pass, podWith, settled, WATCH } from "./certificates-kit.js";
@@ -47,7 +48,7 @@ test("a request carries the pod's identity; its certificate is used, and watched
   assert.deepEqual([key, chain.includes(Buffer.from("cert1").toString("base64"))], ["KEY1\n", true]);
   assert.deepEqual([it.changed, it.events], [["uid-web"], []]);
   assert.deepEqual(await it.states(), ["example.com/s fresh 1"]);
-  it.certificates.podRemoved("uid-web");
+  it.certificates.podRemoved(podUid("uid-web"));
   await settled();
   assert.deepEqual([it.live(), it.clock.pending, await it.states()], [[], 0, []]);
   await assert.rejects(it.keyNow(web), /no credentials yet/);
@@ -84,7 +85,7 @@ test("each source has its own; a response that arrives before its request's own 
   assert.deepEqual(it.changed, [], "its volume still lacks the other");
   it.say(it.issue(1, 0));
   assert.deepEqual(it.changed, ["uid-web"]);
-  const other = { ...podWith({}), metadata: { ...podWith({}).metadata, uid: "uid-2", name: "two" } };
+  const other = { ...podWith({}), metadata: { ...podWith({}).metadata, uid: podUid("uid-2"), name: "two" } };
   it.onCreate(() => it.say(it.issue(3, 0)));
   it.certificates.wanted(other);
   await settled();
@@ -240,7 +241,7 @@ test("an API server without the resource and an unknown key type are reported pl
     }
     await waiting;
     assert.deepEqual(it.live(), [], "nothing is followed");
-    it.certificates.podRemoved("uid-web");
+    it.certificates.podRemoved(podUid("uid-web"));
     it.refusals.length = 0;
   }
 });
@@ -269,7 +270,7 @@ test("a terminating pod sends no further request", async (t) => {
   const web = podWith({});
   it.certificates.wanted(web);
   await settled();
-  it.certificates.podRemoved("uid-web");
+  it.certificates.podRemoved(podUid("uid-web"));
   web.metadata.deletionTimestamp = "1970-01-01T00:00:00Z";
   it.certificates.wanted(web);
   await settled();
@@ -290,10 +291,10 @@ test("loaded with the first pod; a pod removed meanwhile is ignored", async (t) 
   const it = certificatesKit(t);
   const lazy = new PodCertificatesOnDemand({ ...it.deps, registry: new ThreadRegistry("main") }, log);
   const [stays, goes] = [podWith({}), podWith({})];
-  goes.metadata.uid = "uid-goes";
+  goes.metadata.uid = podUid("uid-goes");
   lazy.wanted(goes);
   lazy.wanted(stays);
-  lazy.podRemoved("uid-goes");
+  lazy.podRemoved(podUid("uid-goes"));
   const waiting = lazy.get({ pod: stays, volume: "v", index: 0 }, never);
   await until(() => it.live().length > 0);
   assert.deepEqual(

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { TokenCache } from "../../../../src/main/cluster/tokens/token-cache.js";
 import { ApiConnectionError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -58,7 +59,7 @@ test("a token is bound to the pod, and one per audience and lifetime", async () 
     expirationSeconds: 600,
     boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-web" },
   });
-  tokens.podRemoved("uid-web");
+  tokens.podRemoved(podUid("uid-web"));
   assert.equal(await get(), "t4");
 });
 
@@ -122,7 +123,7 @@ test("many waiters make one call; a waiter that stops waiting does not abort it 
 test("a token belongs to one pod, not to a name", async () => {
   const { get, tokens } = world();
   await get();
-  tokens.podRemoved("another");
+  tokens.podRemoved(podUid("another"));
   assert.equal(await get(), "t1");
   assert.equal(
     (await tokens.get({ pod: makePod({ serviceAccountName: "robot" }, "web", "uid-2") }, never)).token,

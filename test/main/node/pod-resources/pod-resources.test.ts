@@ -7,6 +7,7 @@ import { PodResourcesLister, type PodResourcesPorts } from "../../../../src/main
 import { podResourcesMetrics } from "../../../../src/main/node/pod-resources/metrics.js";
 import { servePodResources } from "../../../../src/main/node/pod-resources/server.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { UnaryMethod } from "../../../../src/shared/kubernetes/plugins/connection.js";
 import { PodResourcesListerService as V1 } from "../../../../src/shared/kubernetes/plugins/gen/podresources.v1.js";
 import { PodResourcesListerService as Alpha } from "../../../../src/shared/kubernetes/plugins/gen/podresources.v1alpha1.js";
@@ -17,7 +18,7 @@ import { container, pod, sidecar } from "../../resources/pods.js";
 const running: Pod = pod([container("app")], { initContainers: [container("init"), sidecar("side")] }, "u-1");
 const failed: Pod = {
   ...running,
-  metadata: { ...running.metadata, name: "failed", uid: "u-2" },
+  metadata: { ...running.metadata, name: "failed", uid: podUid("u-2") },
   status: { phase: "Failed" },
 };
 const ports: PodResourcesPorts = {

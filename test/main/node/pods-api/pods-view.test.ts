@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodsView } from "../../../../src/main/node/pods-api/pods-view.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { EventType, type WatchPodsEvent } from "../../../../src/shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 import { pod as podWith } from "../../../support/pods.js";
 import { decode } from "../../../support/protobuf-decode.js";
@@ -40,8 +41,8 @@ test("a watcher gets the pods of the node, the end of the list, then each change
   assert.deepEqual(seen.splice(0), ["ADDED a Running", "ADDED b", "INITIAL_SYNC_COMPLETE"]);
   pods.changed(pod("c", "Pending"));
   pods.changed(pod("c", "Running"));
-  pods.removed("c");
-  pods.removed("never seen");
+  pods.removed(podUid("c"));
+  pods.removed(podUid("never seen"));
   assert.deepEqual(seen.splice(0), ["ADDED c Pending", "MODIFIED c Running", "DELETED c"]);
   pods.unwatch(watcher);
   pods.changed(pod("d"));
@@ -60,8 +61,8 @@ test("a new pod is an event from its first status on, unless the watcher has it 
   pods.changed(pod("a", "Pending"));
   pods.changed(pod("a", "Running"));
   pods.changed(pod("a"));
-  pods.removed("a");
-  pods.removed("b");
+  pods.removed(podUid("a"));
+  pods.removed(podUid("b"));
   const both = ["MODIFIED a Running", "MODIFIED a", "DELETED a"];
   assert.deepEqual(early, ["INITIAL_SYNC_COMPLETE", "ADDED a Pending", ...both]);
   assert.deepEqual(late, ["ADDED a", "ADDED b", "INITIAL_SYNC_COMPLETE", "MODIFIED a Pending", ...both, "DELETED b"]);
@@ -71,16 +72,16 @@ test("the event of a removed pod has name, namespace and UID only", () => {
   const { view: pods } = view([{ ...pod("a", "Running"), metadata: { ...pod("a").metadata, labels: { app: "a" } } }]);
   const seen: unknown[] = [];
   pods.watch((event) => seen.push(decode("Pod", event.pod)) > 0, unexpectedEnd);
-  pods.removed("a");
+  pods.removed(podUid("a"));
   assert.deepEqual(seen.pop(), { metadata: { name: "a", namespace: "default", uid: "a" } });
 });
 
 test("pods are listed in the order of their UIDs and found by UID", () => {
   const { view: pods } = view([pod("b"), pod("a")]);
   assert.deepEqual(uids(pods.list()), ["a", "b"]);
-  assert.deepEqual(uids([pods.get("b") ?? assert.fail("no b")]), ["b"]);
-  pods.removed("b");
-  assert.equal(pods.get("b"), undefined);
+  assert.deepEqual(uids([pods.get(podUid("b")) ?? assert.fail("no b")]), ["b"]);
+  pods.removed(podUid("b"));
+  assert.equal(pods.get(podUid("b")), undefined);
 });
 
 test("a watcher that leaves more than 100 events in its queue is ended and counted; other watchers receive all", () => {
@@ -108,7 +109,7 @@ test("a pod that cannot be encoded is left out, logged once and counted as dropp
   const broken = { ...pod("x"), spec: { ...base.spec, priority: 0.5 } };
   const { view: pods, dropped, lines } = view([broken, pod("a")]);
   assert.deepEqual(uids(pods.list()), ["a"]);
-  assert.equal(pods.get("x"), undefined);
+  assert.equal(pods.get(podUid("x")), undefined);
   const seen: string[] = [];
   pods.watch((event) => seen.push(text(event)) > 0, unexpectedEnd);
   assert.deepEqual(seen, ["ADDED a", "INITIAL_SYNC_COMPLETE"]);

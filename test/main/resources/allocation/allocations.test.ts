@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
 import { decodeCheckpoint, encodeCheckpoint } from "../../../../src/main/resources/allocation/checkpoint.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
@@ -49,46 +50,49 @@ async function build(t: Parameters<typeof temporaryFolder>[0]) {
 test("both states outlive the kubelet; those of a forgotten pod do not", async (t) => {
   const { open } = await build(t);
   const first = await open();
-  first.allocate("uid-a", { containers: { app: CPU }, pod: CPU });
-  first.actuate("uid-a", ["app"], { containers: { app: {} } }, true);
-  first.allocate("uid-b", { containers: {} });
-  first.allocate("uid-c", { containers: {} });
-  first.forget("uid-b");
+  first.allocate(podUid("uid-a"), { containers: { app: CPU }, pod: CPU });
+  first.actuate(podUid("uid-a"), ["app"], { containers: { app: {} } }, true);
+  first.allocate(podUid("uid-b"), { containers: {} });
+  first.allocate(podUid("uid-c"), { containers: {} });
+  first.forget(podUid("uid-b"));
   await first.flush();
   const second = await open();
-  assert.deepEqual(second.allocated("uid-a"), { containers: { app: CPU }, pod: CPU });
-  assert.deepEqual(second.actuated("uid-a"), { containers: { app: {} } });
-  assert.equal(second.allocated("uid-b"), undefined);
+  assert.deepEqual(second.allocated(podUid("uid-a")), { containers: { app: CPU }, pod: CPU });
+  assert.deepEqual(second.actuated(podUid("uid-a")), { containers: { app: {} } });
+  assert.equal(second.allocated(podUid("uid-b")), undefined);
   second.keepOnly((uid) => uid === "uid-a");
   await second.flush();
-  assert.equal((await open()).allocated("uid-c"), undefined);
+  assert.equal((await open()).allocated(podUid("uid-c")), undefined);
 });
 
 test("after a reboot allocations are known as before, and no container was given anything", async (t) => {
   const { open } = await build(t);
   const first = await open();
   for (const uid of ["runs", "ran"]) {
-    first.allocate(uid, { containers: { app: CPU } });
-    first.actuate(uid, ["app"], { containers: { app: CPU } }, true);
+    first.allocate(podUid(uid), { containers: { app: CPU } });
+    first.actuate(podUid(uid), ["app"], { containers: { app: CPU } }, true);
   }
   await first.flush();
   const second = await open();
-  second.keepActuated(new Set(["runs"]));
+  second.keepActuated(new Set([podUid("runs")]));
   await second.flush();
   const third = await open();
-  assert.deepEqual(third.allocated("ran"), { containers: { app: CPU } });
-  assert.deepEqual([third.actuated("ran"), third.actuated("runs")], [undefined, { containers: { app: CPU } }]);
+  assert.deepEqual(third.allocated(podUid("ran")), { containers: { app: CPU } });
+  assert.deepEqual(
+    [third.actuated(podUid("ran")), third.actuated(podUid("runs"))],
+    [undefined, { containers: { app: CPU } }],
+  );
 });
 
 test("a container that is started brings the pod's own values only when nothing is known of them", () => {
   const allocations = new Allocations("/dev/null/nowhere", new SteppedClock(), keptLog().log);
-  allocations.actuate("uid-a", ["one"], { containers: { one: CPU }, pod: CPU }, false);
-  assert.deepEqual(allocations.actuated("uid-a")?.pod, CPU);
+  allocations.actuate(podUid("uid-a"), ["one"], { containers: { one: CPU }, pod: CPU }, false);
+  assert.deepEqual(allocations.actuated(podUid("uid-a"))?.pod, CPU);
   const grown = { containers: { one: CPU, two: CPU }, pod: { requests: { cpu: "1" } } };
-  allocations.actuate("uid-a", ["two"], grown, false);
-  assert.deepEqual(allocations.actuated("uid-a")?.pod, CPU);
-  allocations.actuate("uid-a", ["one"], grown, true);
-  assert.deepEqual(allocations.actuated("uid-a"), grown);
+  allocations.actuate(podUid("uid-a"), ["two"], grown, false);
+  assert.deepEqual(allocations.actuated(podUid("uid-a"))?.pod, CPU);
+  allocations.actuate(podUid("uid-a"), ["one"], grown, true);
+  assert.deepEqual(allocations.actuated(podUid("uid-a")), grown);
 });
 
 /** Which of the two files were written since the last asking. */
@@ -110,21 +114,21 @@ async function gathering(t: Parameters<typeof temporaryFolder>[0]) {
 test("allocations equal to the definitions are written together, and only changed ones", async (t) => {
   const { clock, allocations, written } = await gathering(t);
   for (const uid of ["uid-a", "uid-b"]) {
-    allocations.allocate(uid, { containers: { app: CPU } });
+    allocations.allocate(podUid(uid), { containers: { app: CPU } });
     clock.step(200);
-    allocations.actuate(uid, ["app"], { containers: { app: CPU } }, false);
+    allocations.actuate(podUid(uid), ["app"], { containers: { app: CPU } }, false);
   }
   assert.deepEqual(await written(), []);
   clock.step(100);
   assert.deepEqual(await written(), ["actuated", "allocated"]);
-  allocations.allocate("uid-a", { containers: { app: CPU } });
-  allocations.actuate("uid-a", ["app"], { containers: { app: CPU } }, true);
+  allocations.allocate(podUid("uid-a"), { containers: { app: CPU } });
+  allocations.actuate(podUid("uid-a"), ["app"], { containers: { app: CPU } }, true);
   assert.equal(clock.pending, 0, "nothing new");
-  allocations.allocate("uid-c", { containers: {} });
+  allocations.allocate(podUid("uid-c"), { containers: {} });
   clock.step(500);
   assert.deepEqual(await written(), ["allocated"]);
-  allocations.forget("uid-c");
-  allocations.forget("uid-a");
+  allocations.forget(podUid("uid-c"));
+  allocations.forget(podUid("uid-a"));
   clock.step(500);
   assert.deepEqual(await written(), ["actuated", "allocated"]);
 });
@@ -132,14 +136,14 @@ test("allocations equal to the definitions are written together, and only change
 test("a resize is written at once, together with the gathered changes", async (t) => {
   const { clock, allocations, written } = await gathering(t);
   const more = { requests: { cpu: "200m" } };
-  allocations.allocate("uid-a", { containers: { app: CPU } });
+  allocations.allocate(podUid("uid-a"), { containers: { app: CPU } });
   allocations.writeNow();
   assert.deepEqual(await written(), ["allocated"]);
-  allocations.actuate("uid-a", ["app"], { containers: { app: CPU } }, false);
-  allocations.allocate("uid-a", { containers: { app: more } });
+  allocations.actuate(podUid("uid-a"), ["app"], { containers: { app: CPU } }, false);
+  allocations.allocate(podUid("uid-a"), { containers: { app: more } });
   assert.equal(clock.pending, 0);
   assert.deepEqual(await written(), ["actuated", "allocated"]);
-  allocations.actuate("uid-a", ["app"], { containers: { app: more } }, true);
+  allocations.actuate(podUid("uid-a"), ["app"], { containers: { app: more } }, true);
   assert.equal(clock.pending, 0);
   assert.deepEqual(await written(), ["actuated"]);
 });
@@ -149,8 +153,8 @@ test("garbage is set aside with a warning", async (t) => {
   await writeFile(join(root, "allocated_pods_state"), "{");
   await writeFile(join(root, "actuated_pods_state"), UPSTREAM);
   const allocations = await open();
-  assert.equal(allocations.allocated("pod1"), undefined);
-  assert.notEqual(allocations.actuated("pod1"), undefined);
+  assert.equal(allocations.allocated(podUid("pod1")), undefined);
+  assert.notEqual(allocations.actuated(podUid("pod1")), undefined);
   assert.ok((await readdir(root)).some((name) => name.startsWith("allocated_pods_state.corrupt-")));
   assert.match(JSON.stringify(kept), /is not usable/);
 });
@@ -160,10 +164,10 @@ test("an unwritable folder is reported once, and costs nothing else", async (t) 
   const allocations = await open();
   await mkdir(join(root, "allocated_pods_state"));
   for (const uid of ["uid-a", "uid-b"]) {
-    allocations.allocate(uid, { containers: {} });
+    allocations.allocate(podUid(uid), { containers: {} });
     await allocations.flush();
   }
-  assert.notEqual(allocations.allocated("uid-b"), undefined);
+  assert.notEqual(allocations.allocated(podUid("uid-b")), undefined);
   const logged = JSON.stringify(kept).split("cannot write the allocated resources of pods").length - 1;
   assert.equal(logged, 1);
 });

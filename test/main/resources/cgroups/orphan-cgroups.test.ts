@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OrphanCgroups } from "../../../../src/main/resources/cgroups/orphan-cgroups.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../../support/sources-kit.js";
 
 function build(remove: (uid: string) => Promise<void>) {
@@ -32,7 +33,7 @@ function build(remove: (uid: string) => Promise<void>) {
 
 test("a thousand go one after the other, each once, and the event loop runs in between", async () => {
   const { orphans, removed, state, kept } = build(() => Promise.resolve());
-  const uids = Array.from({ length: 1000 }, (_, n) => `u${n}`);
+  const uids = Array.from({ length: 1000 }, (_, n) => podUid(`u${n}`));
   orphans.add(uids);
   orphans.add(uids);
   await orphans.idle();
@@ -46,7 +47,7 @@ test("a cgroup whose pod is wanted at its turn stays", async () => {
     known.add("b");
     return Promise.resolve();
   });
-  orphans.add(["a", "b", "c"]);
+  orphans.add([podUid("a"), podUid("b"), podUid("c")]);
   await orphans.idle();
   assert.deepEqual(removed, ["a", "c"]);
 });
@@ -56,21 +57,21 @@ test("a cgroup that can't be removed is reported and delays no other; it is trie
   const { orphans, removed, kept } = build((uid) =>
     uid === "a" && busy ? Promise.reject(new Error("inside: 17 (stuck)")) : Promise.resolve(),
   );
-  orphans.add(["a", "b"]);
+  orphans.add([podUid("a"), podUid("b")]);
   await orphans.idle();
   assert.deepEqual(removed, ["b"]);
   assert.ok(kept.lines.some((line) => JSON.stringify(line).includes("17 (stuck)")));
   busy = false;
-  orphans.add(["a"]);
+  orphans.add([podUid("a")]);
   await orphans.idle();
   assert.deepEqual(removed, ["b", "a"]);
 });
 
 test("a stop leaves the rest to the next kubelet", async () => {
   const { orphans, removed } = build(() => Promise.resolve());
-  orphans.add(["a", "b", "c"]);
+  orphans.add([podUid("a"), podUid("b"), podUid("c")]);
   await orphans.stop();
-  orphans.add(["d"]);
+  orphans.add([podUid("d")]);
   await orphans.idle();
   assert.deepEqual(removed, ["a"]);
 });

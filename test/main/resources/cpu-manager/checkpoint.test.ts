@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decodeCpuState, encodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
 import { printCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const pod = { container1: "4-6", container2: "1-3" };
 /** Sums as kubelets of other makes wrote them, the last one under the struct's newer name. */
@@ -28,14 +29,14 @@ describe("upstream's state", () => {
       entries: { pod },
       checksum: 1692845551,
     });
-    assert.equal(printCpuList(decoded.exclusive.get("pod")?.get("container1") ?? []), "4-6");
+    assert.equal(printCpuList(decoded.exclusive.get(podUid("pod"))?.get("container1") ?? []), "4-6");
   });
   test("with pods that have CPUs as a whole, under either name of that struct", () => {
     const entries = { pod1: { container1: "5-6", container2: "3-4" } };
     const state = { policyName: "static", defaultCpuSet: "1-2", entries, podEntries: { pod2: { cpuSet: "7-9" } } };
     for (const checksum of [766259872, 2284712151]) {
       const { pods } = decodeCpuState({ ...state, checksum });
-      assert.equal(printCpuList(pods?.get("pod2") ?? []), "7-9");
+      assert.equal(printCpuList(pods?.get(podUid("pod2")) ?? []), "7-9");
     }
     const decoded = decodeCpuState(state);
     assert.equal(encodeCpuState(decoded), JSON.stringify({ ...state, checksum: 766259872 }));
@@ -51,8 +52,20 @@ describe("upstream's state", () => {
     const cpus = { a: new Set([1]), b: new Set([2]) };
     const [ab, ba] = [new Map(Object.entries(cpus)), new Map(Object.entries(cpus).reverse())];
     const state = { policyName: "static", shared: new Set([0]) };
-    const one = { ...state, exclusive: new Map(Object.entries({ u: ab, t: new Map() })) };
-    const other = { ...state, exclusive: new Map(Object.entries({ t: new Map(), u: ba })) };
+    const one = {
+      ...state,
+      exclusive: new Map([
+        [podUid("u"), ab],
+        [podUid("t"), new Map()],
+      ]),
+    };
+    const other = {
+      ...state,
+      exclusive: new Map([
+        [podUid("t"), new Map()],
+        [podUid("u"), ba],
+      ]),
+    };
     const sum = (text: string): unknown => (JSON.parse(text) as { checksum: unknown }).checksum;
     assert.equal(sum(encodeCpuState(one)), sum(encodeCpuState(other)));
   });

@@ -14,6 +14,7 @@ import { JoinedManagers } from "../../../../src/main/resources/managers/joined-m
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import { parseCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
 import { until } from "../../../support/sources-kit.js";
@@ -68,7 +69,7 @@ describe("a CPU manager state", () => {
       const { start, apart } = await damaged(t, damage);
       const next = await start([]);
       await allocateAll(next, newcomer);
-      const given = next.exclusiveCpus("new", "main");
+      const given = next.exclusiveCpus(podUid("new"), "main");
       assert.equal(given.length, 1);
       await until("the running containers are moved", () => apart(given));
     });
@@ -100,12 +101,12 @@ for (const failure of DISK_FAILURES) {
     assert.equal(refusal?.reason, "UnexpectedAdmissionError");
     assert.match(refusal.message, /no space left|EROFS/);
     assert.ok(refusal.message.includes(FILE), refusal.message);
-    assert.deepEqual(manager.exclusiveCpus("a", "main"), []);
+    assert.deepEqual(manager.exclusiveCpus(podUid("a"), "main"), []);
     assert.match(kept.errors().join(), /pods that need exclusive CPUs are rejected/);
     await disk.heal(failure);
     assert.equal(await joined.admit(b, never), undefined);
     const next = await start([b]);
-    assert.deepEqual(next.exclusiveCpus("b", "main"), [1]);
+    assert.deepEqual(next.exclusiveCpus(podUid("b"), "main"), [1]);
   });
 
   test(`after a damage a running pod is not rejected because its CPUs cannot be written (${failure} disk)`, async (t) => {
@@ -115,7 +116,7 @@ for (const failure of DISK_FAILURES) {
     runtime.pods = [observed("a", "a")];
     await disk.fail(failure);
     await allocateAll(manager, a);
-    assert.deepEqual(manager.exclusiveCpus("a", "main"), [1]);
+    assert.deepEqual(manager.exclusiveCpus(podUid("a"), "main"), [1]);
     await assert.rejects(allocateAll(manager, newcomer));
     await disk.heal(failure);
   });

@@ -15,6 +15,7 @@ import {
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { DeepPartial } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -37,7 +38,15 @@ export function burstable(uid: string): Pod {
 /** CPUs of `uid`'s container `main`. */
 export function observed(uid: string, id: string, name = "main"): ObservedPod {
   const status = ContainerStatus.fromPartial({ id, state: ContainerState.CONTAINER_RUNNING, metadata: { name } });
-  return { uid, namespace: "default", name: uid, sandboxes: [], containers: [status], generation: 0, observedAt: 0 };
+  return {
+    uid: podUid(uid),
+    namespace: "default",
+    name: uid,
+    sandboxes: [],
+    containers: [status],
+    generation: 0,
+    observedAt: 0,
+  };
 }
 
 export async function cpuManagerKit(

@@ -11,6 +11,7 @@ import { OperatorError } from "../../../../src/shared/base/errors/operator-error
 import { printCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { until } from "../../../support/sources-kit.js";
 import { container, pod } from "../pods.js";
 import { allocateAll, burstable, cpuManagerKit, fixed, granted, guaranteed, observed } from "./kit.js";
@@ -28,7 +29,10 @@ describe("configuration with which containers are created", () => {
     await allocateAll(manager, burstable("b"));
     assert.deepEqual(manager.grant(guaranteed("g", 2), fixed("main", 2)), { cpus: "2-3", noCpuQuota: true });
     assert.deepEqual(manager.grant(burstable("b"), fixed("main", 2)), { cpus: "0-1" });
-    assert.deepEqual([manager.exclusiveCpus("g", "main"), manager.exclusiveCpus("b", "main")], [[2, 3], []]);
+    assert.deepEqual(
+      [manager.exclusiveCpus(podUid("g"), "main"), manager.exclusiveCpus(podUid("b"), "main")],
+      [[2, 3], []],
+    );
     assert.deepEqual(manager.allocatableCpus(), [1, 2, 3]);
   });
   test("with the gate off the quota stays", async (t) => {
@@ -132,12 +136,12 @@ describe("the state on disk", () => {
     const manager = await start(() => pods);
     await allocateAll(manager, guaranteed("a", 1));
     clock.step(10_000);
-    assert.equal(manager.exclusiveCpus("a", "main").length, 1);
+    assert.equal(manager.exclusiveCpus(podUid("a"), "main").length, 1);
     pods = [guaranteed("a", 1)];
     clock.step(10_000);
     pods = [];
     clock.step(10_000);
-    assert.deepEqual(manager.exclusiveCpus("a", "main"), []);
+    assert.deepEqual(manager.exclusiveCpus(podUid("a"), "main"), []);
   });
 });
 
@@ -151,7 +155,7 @@ describe("running containers", () => {
     await until("the container is moved", () => updates.length > 0);
     clock.step(10_000);
     await manager.allocate(burstable("c"), fixed("main", "1m"), undefined, new AbortController().signal);
-    manager.release("g");
+    manager.release(podUid("g"));
     await until("it is moved back", () => updates.length > 1);
     assert.deepEqual(updates, ["sharing: 0,2-3", "sharing: 0-3"]);
   });
@@ -207,7 +211,7 @@ describe("running containers", () => {
     clock.step(30_000);
     await until("all are told", () => updates.length === 3);
     await manager.stop();
-    manager.release("a");
+    manager.release(podUid("a"));
     clock.step(30_000);
     assert.deepEqual([most, clock.pending], [1, 0]);
   });

@@ -12,6 +12,7 @@ import { CpuState, stateProblem } from "../../../../src/main/resources/cpu-manag
 import { StaticPolicy } from "../../../../src/main/resources/cpu-manager/static-policy.js";
 import { parseCpuList, printCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod, sidecar } from "../pods.js";
 import { fixed, guaranteed } from "./kit.js";
 import { anyShape, machine, type MachineShape } from "./machines.js";
@@ -47,7 +48,12 @@ test("any pods that come and go: no CPU twice, none of the reserved, none lost",
       "prefer-align-cpus-by-uncorecache",
     ),
     steps: fc.array(
-      fc.record({ uid: fc.constantFrom("a", "b", "c", "d"), init: fc.nat(3), cpus: fc.nat(4), leave: fc.boolean() }),
+      fc.record({
+        uid: fc.constantFrom(...["a", "b", "c", "d"].map(podUid)),
+        init: fc.nat(3),
+        cpus: fc.nat(4),
+        leave: fc.boolean(),
+      }),
       { maxLength: 12 },
     ),
   });
@@ -233,8 +239,8 @@ describe("pods with resources as a whole (gate PodLevelResourceManagers)", () =>
       const policy = on("whole");
       assert.deepEqual(allocateAll(policy, subject), expected);
       assert.deepEqual(allocateAll(policy, subject), expected);
-      assert.equal(printCpuList(policy.state.pods.get("w") ?? []), "1-2,5-6");
-      assert.ok(policy.state.release("w"));
+      assert.equal(printCpuList(policy.state.pods.get(podUid("w")) ?? []), "1-2,5-6");
+      assert.ok(policy.state.release(podUid("w")));
       assert.equal(policy.state.shared.size, 8);
     });
   }
@@ -297,7 +303,7 @@ const BROKEN: [problem: RegExp, shared: string, own: Record<string, string>][] =
 for (const [problem, shared, own] of BROKEN) {
   test(`a state that the kubelet cannot use: ${problem.source}`, () => {
     const exclusive = Object.entries(own).map(
-      ([uid, list]) => [uid, new Map([["main", new Set(parseCpuList(list))]])] as const,
+      ([uid, list]) => [podUid(uid), new Map([["main", new Set(parseCpuList(list))]])] as const,
     );
     const state = CpuState.of({ shared: new Set(parseCpuList(shared)), exclusive: new Map(exclusive) });
     const usable = new CpuTopology(machine(FOUR_CORES)).all;

@@ -11,6 +11,7 @@ import {
   encodeCheckpoint,
   type CheckpointData,
 } from "../../../../src/main/resources/devices/checkpoint.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const loop = { turn: () => Promise.resolve() };
 const UPSTREAM = {
@@ -36,7 +37,7 @@ test("a written checkpoint reads back, and fails if one byte changed", async () 
   const lists = fc.dictionary(fc.string(), fc.oneof(fc.array(fc.string()), fc.constant(null)));
   const ids = fc.dictionary(fc.integer({ min: -1, max: 40 }).map(String), fc.array(fc.string()));
   const entry = fc.record({
-    PodUID: fc.uuid(),
+    PodUID: fc.uuid().map(podUid),
     ContainerName: fc.string(),
     ResourceName: fc.string(),
     DeviceIDs: ids,
@@ -59,7 +60,7 @@ test("a written checkpoint reads back, and fails if one byte changed", async () 
 });
 
 describe("garbage is refused", () => {
-  const entry = { PodUID: "u", ContainerName: "c", ResourceName: "r", DeviceIDs: {}, AllocResp: "" };
+  const entry = { PodUID: podUid("u"), ContainerName: "c", ResourceName: "r", DeviceIDs: {}, AllocResp: "" };
   const data = (fields: object): unknown => ({ Data: { PodDeviceEntries: null, RegisteredDevices: {}, ...fields } });
   const rows: [what: string, value: unknown, why: RegExp][] = [
     ["a list", [], /not a checkpoint/],
@@ -75,7 +76,12 @@ describe("garbage is refused", () => {
 
 test("a large checkpoint is JSON.stringify's text, and no piece between two turns of the loop is long", async () => {
   const ids = Array.from({ length: 60_000 }, (_, at) => `device-${at} "ä"`);
-  const entry = { PodUID: "u", ContainerName: "c", ResourceName: "r", DeviceIDs: { "-1": ids, "0": null, "1": [] } };
+  const entry = {
+    PodUID: podUid("u"),
+    ContainerName: "c",
+    ResourceName: "r",
+    DeviceIDs: { "-1": ids, "0": null, "1": [] },
+  };
   const data = {
     PodDeviceEntries: [{ ...entry, AllocResp: Buffer.alloc(200_000, 7).toString("base64") }],
     RegisteredDevices: { r: ids, gone: null, none: [] },

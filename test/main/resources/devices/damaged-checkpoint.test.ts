@@ -11,6 +11,7 @@ import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpo
 import { JoinedManagers } from "../../../../src/main/resources/managers/joined-managers.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
@@ -28,7 +29,13 @@ const plain = podOf("plain", container("c"));
 const badResponse = await encodeCheckpoint(
   {
     PodDeviceEntries: [
-      { PodUID: "holder", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "CgD/" },
+      {
+        PodUID: podUid("holder"),
+        ContainerName: "c",
+        ResourceName: GPU,
+        DeviceIDs: { "-1": ["a"] },
+        AllocResp: "CgD/",
+      },
     ],
     RegisteredDevices: {},
   },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { FailingDisk } from "../../../support/failing-disk.js";
 import { sidecar, container, pod } from "../pods.js";
 import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, start, wanting } from "./kit.js";
@@ -28,7 +29,7 @@ describe("handing out", () => {
       allocate(manager, three),
       refusedWith("requested number of devices unavailable for example.com/gpu. Requested: 1, Available: 0"),
     );
-    manager.release("1");
+    manager.release(podUid("1"));
     await allocate(manager, three);
     assert.deepEqual(idsOf(manager, three, "c"), ["a"]);
     assert.deepEqual(manager.grant(three, wanting("c", 1)).env, [{ name: "IDS", value: "a" }]);

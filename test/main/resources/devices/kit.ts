@@ -15,6 +15,7 @@ import type {
   PluginOptions,
 } from "../../../../src/main/resources/devices/plugin-port.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { createLogger } from "../../../../src/shared/telemetry/log/logger.js";
 import { noDeviceMetrics } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -131,7 +132,7 @@ async function made(
   more: Partial<DeviceManagerOptions>,
 ): Promise<Kit> {
   const clock = new SteppedClock();
-  const running = new Set<string>();
+  const running = new Set<PodUid>();
   const healthOf: string[][] = [];
   const plugins = new Map<string, FakePlugin>();
   const warnings: string[] = [];

@@ -7,6 +7,7 @@ import { NodeDevices } from "../../../../src/main/resources/devices/node-devices
 import { machineReading } from "../../../../src/main/resources/managers/create-managers.js";
 import type { DeviceCounts } from "../../../../src/main/resources/node-resources.js";
 import { parseQuantity, value } from "../../../../src/shared/kubernetes/api/quantity.js";
+import { podUid, type PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { silentLog } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -15,7 +16,7 @@ import { devices, GPU, podOf, wanting, replaceList } from "./kit.js";
 
 async function made(t: TestContext) {
   const rootDir = await mkdtemp(`${tmpdir()}/nodelet-nd-`);
-  const running = new Set<string>();
+  const running = new Set<PodUid>();
   const counts: DeviceCounts[] = [];
   const registrations: string[] = [];
   const node = new NodeDevices({
@@ -45,7 +46,7 @@ async function made(t: TestContext) {
 const GIVEN = await encodeCheckpoint(
   {
     PodDeviceEntries: [
-      { PodUID: "1", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "" },
+      { PodUID: podUid("1"), ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "" },
     ],
     RegisteredDevices: { [GPU]: ["a", "b"] },
   },
@@ -59,7 +60,7 @@ test("nothing is loaded for pods without devices", async (t) => {
   assert.equal(node.wanted(podOf("1", wanting("c", 1))), true);
   const known = new Map([["cpu", parseQuantity("4")]]);
   assert.equal(node.allocatable(podOf("1", wanting("c", 1)), known), known);
-  assert.deepEqual(node.health("1", "c"), []);
+  assert.deepEqual(node.health(podUid("1"), "c"), []);
 });
 
 test("a pod's devices and their health", async (t) => {
@@ -79,9 +80,9 @@ test("a pod's devices and their health", async (t) => {
   assert.equal(may("2"), 0n, "a new pod: the plugin has not registered");
   assert.equal(may("1"), 1n, "a pod with its device");
   assert.equal(may("3", "example.com/lost"), 0n);
-  running.add("3");
+  running.add(podUid("3"));
   assert.ok(may("3", "example.com/lost") > 1000n, "it runs: what it has was forgotten, not taken");
-  const health = (): unknown => node.health("1", "c")[0]?.resources;
+  const health = (): unknown => node.health(podUid("1"), "c")[0]?.resources;
   assert.deepEqual(health(), [{ resourceID: "a", health: "Healthy" }]);
   const pool = node.manager?.pool;
   assert.ok(pool !== undefined);

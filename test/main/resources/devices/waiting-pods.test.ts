@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ContainerAllocateResponse } from "../../../../src/main/resources/devices/plugin-port.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { settle } from "../../../support/sync-kit.js";
 import { devices, FakePlugin, GPU, idsOf, kit, never, podOf, response, wanting } from "./kit.js";
 
@@ -44,7 +45,7 @@ describe("while a plugin is called", () => {
     await plug(NIC, new FakePlugin(devices({ n: {} })));
     const first = podOf("first", wanting("c", 3));
     await manager.allocate(first, wanting("c", 3), undefined, never);
-    assert.equal(manager.awaitsPlugin("first"), true);
+    assert.equal(manager.awaitsPlugin(podUid("first")), true);
     const finished = manager.finish(first, never);
     const nic = podOf("nic", wanting("c", 1, NIC));
     await manager.allocate(nic, wanting("c", 1, NIC), undefined, never);
@@ -57,7 +58,7 @@ describe("while a plugin is called", () => {
     await gpu.answer();
     await finished;
     assert.deepEqual(idsOf(manager, first, "c"), ["a", "b", "c"]);
-    assert.equal(manager.awaitsPlugin("first"), false);
+    assert.equal(manager.awaitsPlugin(podUid("first")), false);
   });
 
   test("a preference of the plugin takes no device that was held for another pod meanwhile", async (t) => {
@@ -84,7 +85,7 @@ describe("while a plugin is called", () => {
     await manager.allocate(first, wanting("c", 4), undefined, never);
     const finished = assert.rejects(manager.finish(first, never), /no longer needs devices/);
     await settle();
-    manager.cancel("first");
+    manager.cancel(podUid("first"));
     const second = podOf("second", wanting("c", 4));
     await manager.allocate(second, wanting("c", 4), undefined, never);
     const next = manager.finish(second, never);

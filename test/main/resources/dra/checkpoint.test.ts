@@ -5,12 +5,13 @@ import { describe, test } from "node:test";
 import { crc32 } from "node:zlib";
 import { decodeClaims, encodeClaims } from "../../../../src/main/resources/dra/checkpoint.js";
 import type { ClaimState } from "../../../../src/main/resources/dra/claim-state.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const CLAIM: ClaimState = {
   uid: "claim-uid",
   name: "gpu",
   namespace: "default",
-  pods: new Set(["pod-uid"]),
+  pods: new Set([podUid("pod-uid")]),
   drivers: new Map([
     [
       "gpu.example.com",

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { listedClaims } from "../../../../src/main/node/pod-resources/listed-devices.js";
 import { claimHealth, listedClaim } from "../../../../src/main/resources/dra/claim-health.js";
 import { type ClaimState, type PreparedDevice } from "../../../../src/main/resources/dra/claim-state.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 
 const GPU = "gpu.example.com";
@@ -15,7 +16,7 @@ function device(name: string, change: Partial<PreparedDevice> = {}): PreparedDev
 
 function claim(devices: readonly PreparedDevice[]): ClaimState {
   return {
-    ...{ uid: "u", name: "claim-1", namespace: "default", pods: new Set(["pod"]), prepared: true },
+    ...{ uid: podUid("u"), name: "claim-1", namespace: "default", pods: new Set([podUid("pod")]), prepared: true },
     drivers: new Map([[GPU, devices]]),
   };
 }

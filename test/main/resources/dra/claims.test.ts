@@ -9,6 +9,7 @@ import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { ResourceClaim } from "../../../../src/shared/kubernetes/api/objects.js";
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 
@@ -97,7 +98,7 @@ function podWith(uid: string, claims: PodSpec["resourceClaims"], uses?: { name: 
     ...(claims !== undefined && { resourceClaims: claims }),
     containers: [{ name: "app", image: "a:1", resources: uses === undefined ? {} : { claims: uses } }],
   });
-  return { ...pod, metadata: { ...pod.metadata, uid, name: uid, namespace: "default" } };
+  return { ...pod, metadata: { ...pod.metadata, uid: podUid(uid), name: uid, namespace: "default" } };
 }
 
 const direct = (uid: string, claim = "gpu"): Pod =>
@@ -125,10 +126,10 @@ describe("claims of pods", () => {
     world.claim("gpu", ["a", "b"]);
     await Promise.all([claims.prepare(direct("a"), never), claims.prepare(direct("b"), never)]);
     assert.deepEqual(devicesOf(claims, direct("a")), ["example.com/gpu=gpu"]);
-    await claims.unprepare("a", never);
-    await claims.unprepare("a", never);
+    await claims.unprepare(podUid("a"), never);
+    await claims.unprepare(podUid("a"), never);
     assert.deepEqual(world.calls, ["prepare gpu"]);
-    await claims.unprepare("b", never);
+    await claims.unprepare(podUid("b"), never);
     assert.deepEqual([world.calls, store.all()], [["prepare gpu", "unprepare gpu"], []]);
   });
 
@@ -195,8 +196,8 @@ describe("claims of pods", () => {
       world.claim("gpu", ["a"]);
       world.reply = reply;
       await assert.rejects(claims.prepare(direct("a"), never), message);
-      assert.equal(store.of("a").length, 1);
-      await claims.unprepare("a", never);
+      assert.equal(store.of(podUid("a")).length, 1);
+      await claims.unprepare(podUid("a"), never);
       assert.deepEqual(world.calls, ["prepare gpu", "unprepare gpu"]);
     });
   }
@@ -207,12 +208,12 @@ describe("claims of pods", () => {
     await before.claims.prepare(direct("a"), never);
     const { claims, store } = await world.start();
     assert.deepEqual([...claims.inactive(new Set())], ["a"]);
-    assert.deepEqual([...claims.inactive(new Set(["a"]))], []);
+    assert.deepEqual([...claims.inactive(new Set([podUid("a")]))], []);
     assert.deepEqual(devicesOf(claims, direct("a")), ["example.com/gpu=gpu"]);
     await claims.prepare(direct("a"), never);
     await claims.prepare(direct("a"), never);
     assert.deepEqual(world.calls, ["prepare gpu", "prepare gpu"]);
-    await claims.unprepare("a", never);
+    await claims.unprepare(podUid("a"), never);
     assert.deepEqual(store.all(), []);
   });
 
@@ -221,10 +222,10 @@ describe("claims of pods", () => {
     world.claim("gpu", ["a"]);
     await claims.prepare(direct("a"), never);
     world.unprepareError = "busy";
-    await assert.rejects(claims.unprepare("a", never), /NodeUnprepareResources.*busy/);
-    assert.equal(store.of("a").length, 1);
+    await assert.rejects(claims.unprepare(podUid("a"), never), /NodeUnprepareResources.*busy/);
+    assert.equal(store.of(podUid("a")).length, 1);
     world.unprepareError = "";
-    await claims.unprepare("a", never);
+    await claims.unprepare(podUid("a"), never);
     assert.deepEqual(store.all(), []);
     assert.deepEqual(world.operations, ["PrepareResources ok", "UnprepareResources failed", "UnprepareResources ok"]);
   });
@@ -240,10 +241,10 @@ describe("claims of pods", () => {
     world.hang = Promise.resolve();
     await claims.prepare(direct("c"), never);
     assert.deepEqual(world.calls, ["prepare stuck", "prepare gpu"]);
-    assert.equal(store.of("b").length, 0);
+    assert.equal(store.of(podUid("b")).length, 0);
     answer();
     await Promise.all([first, second]);
-    assert.equal(store.of("b").length, 1);
+    assert.equal(store.of(podUid("b")).length, 1);
   });
 
   test("the claims of a container are those that its resources name, once they are prepared", async () => {
@@ -277,7 +278,7 @@ describe("claims of pods", () => {
     await claims.prepare(direct("a"), never);
     world.claim("gpu", ["b"], "another");
     await assert.rejects(claims.prepare(direct("b"), never), /older ResourceClaim of the name gpu/);
-    await claims.unprepare("a", never);
+    await claims.unprepare(podUid("a"), never);
     await claims.prepare(direct("b"), never);
   });
 

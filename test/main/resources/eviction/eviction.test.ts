@@ -12,6 +12,7 @@ import { evictionRecordCodec } from "../../../../src/shared/contracts/eviction-c
 import type { EvictionUpcalls } from "../../../../src/shared/contracts/eviction.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
 import { pod } from "../../../support/pods.js";
@@ -63,7 +64,7 @@ function build() {
   });
   const order = (uid: string, generation: number, fields: object = {}): void =>
     eviction.onRecord({
-      ...{ kind: "evict", uid, generation, signal: "memory.available", graceSeconds: 1, message: MESSAGE },
+      ...{ kind: "evict", uid: podUid(uid), generation, signal: "memory.available", graceSeconds: 1, message: MESSAGE },
       ...{ annotations: { starved_resource: "memory" }, sampleAgeMs: 250 },
       ...fields,
     });
@@ -100,7 +101,7 @@ test("an order: the pod fails as ordered, with its event, and is counted", async
     "kubelet_eviction_stats_age_seconds_sum memory.available 0.25",
     "kubelet_eviction_stats_age_seconds_count memory.available 1",
   ]);
-  eviction.podTerminated("greedy");
+  eviction.podTerminated(podUid("greedy"));
   assert.deepEqual(eviction.ordersUnderWay(), []);
   assert.deepEqual(world.calls, ["set greedy 1", "set calm 2", "ended greedy"]);
   assert.deepEqual(
@@ -135,7 +136,7 @@ test("outdated orders are dropped, counted, and the thread hears how things are"
   eviction.runs(apiPod("grown"));
   eviction.runs(apiPod("grown", { priority: 5 }));
   eviction.runs(apiPod("gone"));
-  eviction.podTerminated("gone");
+  eviction.podTerminated(podUid("gone"));
   world.calls.splice(0);
   order("grown", 1);
   order("gone", 3);
@@ -206,15 +207,15 @@ test("out of memory: the machine's is the node's event, a container's names pod 
   const unknown = { pid: 0, process: "", cgroup: "" };
   for (const [fields, said] of [
     [
-      { ...sh, podUid: "web", containerId: "c1" },
+      { ...sh, podUid: podUid("web"), containerId: "c1" },
       `process sh (pid 8) of pod web_default(web), container app: ${limit}`,
     ],
-    [{ ...sh, podUid: "web", containerId: "sandbox" }, `process sh (pid 8) of pod web_default(web): ${limit}`],
-    [{ ...sh, podUid: "other" }, `process sh (pid 8) of pod other: ${limit}`],
+    [{ ...sh, podUid: podUid("web"), containerId: "sandbox" }, `process sh (pid 8) of pod web_default(web): ${limit}`],
+    [{ ...sh, podUid: podUid("other") }, `process sh (pid 8) of pod other: ${limit}`],
     [sh, `process sh (pid 8): ${limit}`],
     [{ ...sh, cgroup: "" }, "process sh (pid 8): it, or a cgroup above its own, was at its memory limit"],
     [
-      { ...unknown, podUid: "over", containerId: "c1" },
+      { ...unknown, podUid: podUid("over"), containerId: "c1" },
       "a process of pod gone_ns(over), container app: it, or a cgroup above its own, was at its memory limit",
     ],
   ] as const) {

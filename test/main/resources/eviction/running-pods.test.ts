@@ -8,6 +8,7 @@ import { RunningPods } from "../../../../src/main/resources/eviction/running-pod
 import type { EvictionAmounts } from "../../../../src/shared/contracts/eviction.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { parseQuantity, printQuantity, type ExactQuantity } from "../../../../src/shared/kubernetes/api/quantity.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 
 function apiPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod["metadata"]> = {}): Pod {
@@ -129,7 +130,7 @@ test("a change beside the spec reads none of the pod's containers", () => {
   const deleted = { ...first, metadata: { ...first.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
   assert.equal(pods.set(deleted), undefined);
   assert.equal(reads, before);
-  assert.equal(pods.get("uid-web")?.pod, deleted);
+  assert.equal(pods.get(podUid("uid-web"))?.pod, deleted);
 });
 
 test("another definition is another generation; a label is none; no generation comes twice", () => {
@@ -137,14 +138,14 @@ test("another definition is another generation; a label is none; no generation c
   const first = pods.set(apiPod());
   assert.equal(first?.generation, 1);
   assert.equal(pods.set(apiPod({}, { labels: { a: "b" } })), undefined);
-  assert.deepEqual(pods.get("uid-web")?.pod.metadata.labels, { a: "b" });
+  assert.deepEqual(pods.get(podUid("uid-web"))?.pod.metadata.labels, { a: "b" });
   assert.equal(pods.set(apiPod({ priority: 1 }))?.generation, 2);
   assert.deepEqual(
     pods.all().map(({ priority }) => priority),
     [1],
   );
-  assert.equal(pods.remove("uid-web"), true);
-  assert.equal(pods.remove("uid-web"), false);
+  assert.equal(pods.remove(podUid("uid-web")), true);
+  assert.equal(pods.remove(podUid("uid-web")), false);
   assert.deepEqual(pods.all(), []);
   assert.equal(pods.set(apiPod())?.generation, 3, "an order for its earlier life is outdated");
 });

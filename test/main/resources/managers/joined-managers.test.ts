@@ -11,6 +11,7 @@ import {
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { container, pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -70,7 +71,7 @@ test("a node without managers lets every pod in, and gives nothing", async () =>
   assert.equal(await managers.admit(web, never), undefined);
   assert.deepEqual(managers.grant(web, container("main")), {});
   assert.equal(managers.noCpuQuota(web), false);
-  assert.deepEqual([managers.exclusiveCpus("uid-web", "main"), managers.allocatableMemory()], [[], []]);
+  assert.deepEqual([managers.exclusiveCpus(podUid("uid-web"), "main"), managers.allocatableMemory()], [[], []]);
   assert.equal(await counted("kubelet_topology_manager_admission_requests_total"), 1);
   assert.equal(await counted("kubelet_topology_manager_admission_errors_total"), 0);
 });
@@ -85,8 +86,11 @@ test("init containers come first; each is allocated by all managers in their ord
     ...["cpu side", "memory side", "cpu main", "memory main"],
   ]);
   assert.equal(managers.noCpuQuota(web), true);
-  assert.deepEqual([managers.exclusiveCpus("uid-web", "main"), managers.allocatableCpus()], [[1], [0, 1]]);
-  assert.deepEqual([managers.memoryBlocks("uid-web", "main"), managers.allocatableMemory()], [[SHARE], [SHARE]]);
+  assert.deepEqual([managers.exclusiveCpus(podUid("uid-web"), "main"), managers.allocatableCpus()], [[1], [0, 1]]);
+  assert.deepEqual(
+    [managers.memoryBlocks(podUid("uid-web"), "main"), managers.allocatableMemory()],
+    [[SHARE], [SHARE]],
+  );
 });
 
 const refusals: [string, Error, { reason: string; message: string }][] = [
@@ -121,9 +125,9 @@ test("a rejected pod of an earlier kubelet keeps its resources until it has term
   const { managers } = join([source(made("cpu", calls, { main: new Error("no") }))]);
   await managers.start(() => [web]);
   assert.notEqual(await managers.admit(web, never), undefined);
-  managers.refused("uid-web");
+  managers.refused(podUid("uid-web"));
   assert.ok(!calls.includes("cpu release uid-web"), "it may run");
-  managers.release("uid-web");
+  managers.release(podUid("uid-web"));
   assert.equal(calls.filter((line) => line === "cpu release uid-web").length, 1);
   // Its UID may come back as another pod.
   await managers.admit(web, never);

@@ -7,6 +7,7 @@ import {
   encodeMemoryState,
   type MemoryState,
 } from "../../../../src/main/resources/memory-manager/checkpoint.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const table = { total: 2048, systemReserved: 512, allocatable: 1536, reserved: 512, free: 1024 };
 const pages = { total: 1, systemReserved: 2, allocatable: 3, reserved: 4, free: 5 };
@@ -50,14 +51,14 @@ for (const [what, state] of Object.entries({ plain, full, empty })) {
 
 test("a state of a kubelet that can share out memory to whole pods, and did not", () => {
   const { entries } = decodeMemoryState({ ...plain, checksum: 1414536960 });
-  assert.equal(entries.get("pod")?.get("container1")?.[0]?.size, 512n);
+  assert.equal(entries.get(podUid("pod"))?.get("container1")?.[0]?.size, 512n);
 });
 
 test("a state with memory of pods as a whole, with upstream's checksum", () => {
   const state = { ...plain, podEntries: { pod: { memoryBlocks: [block] } }, checksum: 1278640530 };
   const read = decodeMemoryState(state);
   assert.deepEqual(
-    read.pods?.get("pod")?.map(({ size }) => size),
+    read.pods?.get(podUid("pod"))?.map(({ size }) => size),
     [512n],
   );
   assert.deepEqual(JSON.parse(encodeMemoryState(read)), state);
@@ -87,7 +88,7 @@ test("bytes are exact up to the largest machine", () => {
   const big: MemoryState = {
     policyName: "Static",
     machineState: new Map(),
-    entries: new Map([["u", new Map([["c", [{ numaAffinity: [0], type: "memory", size: 2n ** 50n + 1n }]]])]]),
+    entries: new Map([[podUid("u"), new Map([["c", [{ numaAffinity: [0], type: "memory", size: 2n ** 50n + 1n }]]])]]),
   };
   assert.deepEqual(decodeMemoryState(JSON.parse(encodeMemoryState(big))), big);
 });

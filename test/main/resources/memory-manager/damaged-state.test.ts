@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
 import { pod } from "../../../support/pods.js";
@@ -31,7 +32,7 @@ async function damaged(t: TestContext, damage: Damage) {
   await first.made.stop();
   const { root } = first;
   await damage(join(root, FILE));
-  const running = new Set(["uid-a", "uid-b", "uid-loose"]);
+  const running = new Set([podUid("uid-a"), podUid("uid-b"), podUid("uid-loose")]);
   return { root, running, start: (known: readonly Pod[]) => manager(t, two, root, known, running) };
 }
 
@@ -68,9 +69,9 @@ describe("a memory manager state", () => {
       const again = await start([a, b, loose]);
       await refused(again, NAMES);
       assert.deepEqual(await again.admit(b), ["app any"]);
-      running.delete("uid-a");
+      running.delete(podUid("uid-a"));
       await refused(again, "b_default(uid-b)");
-      running.delete("uid-b");
+      running.delete(podUid("uid-b"));
       assert.deepEqual(await again.admit(newcomer), ["app 0"]);
       await again.start(newcomer);
     });
@@ -91,7 +92,7 @@ describe("a memory manager state", () => {
   }
   test("undamaged: a pod that runs keeps its memory, even if the kubelet has not heard of it", async (t) => {
     const { start, running } = await damaged(t, () => Promise.resolve());
-    running.delete("uid-b");
+    running.delete(podUid("uid-b"));
     const next = await start([]);
     assert.deepEqual(await next.admit(newcomer), ["app 1"]);
     assert.deepEqual(await next.admit(a), ["app 0"]);
@@ -111,7 +112,7 @@ for (const failure of DISK_FAILURES) {
       assert.ok(error.message.includes(FILE), error.message);
       return true;
     });
-    assert.deepEqual(made.memoryBlocks("uid-a", "app"), []);
+    assert.deepEqual(made.memoryBlocks(podUid("uid-a"), "app"), []);
     assert.match(kept.errors().join(), /pods that need memory of NUMA nodes are rejected/);
     await disk.heal(failure);
     assert.deepEqual(await admit(b), ["app 0"]);

@@ -5,6 +5,7 @@ import { podLevelMetrics, type PodLevelSettings } from "../../../../src/main/res
 import { MemoryManager } from "../../../../src/main/resources/memory-manager/memory-manager.js";
 import { memoryManagerMetrics } from "../../../../src/main/resources/memory-manager/metrics.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { container, pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
@@ -27,7 +28,7 @@ export async function manager(
   shapes: readonly NodeShape[],
   rootDir?: string,
   known: readonly Pod[] = [],
-  running = new Set<string>(),
+  running = new Set<PodUid>(),
   podLevel: Partial<PodLevelSettings> = {},
 ) {
   const root = rootDir ?? (await temporaryFolder(t));

@@ -10,6 +10,7 @@ import { checkNoMemoryPolicy } from "../../../../src/main/resources/memory-manag
 import { OperatorError } from "../../../../src/shared/base/errors/operator-error.js";
 import { podRequests, sumOf } from "../../../../src/shared/kubernetes/api/pod-requests.js";
 import { value } from "../../../../src/shared/kubernetes/api/quantity.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { asking, guaranteed, manager } from "./kit.js";
@@ -36,7 +37,7 @@ test("more than a node has lies on a group of nodes, which then serves nothing b
   // Two GiB are free on the group, none on node 4. A small request gets the group too, though no policy would prefer
   // it.
   assert.deepEqual(await admit(guaranteed("late", "1Gi")), ["app 0-1"]);
-  for (const name of ["wide", "late"]) made.release(`uid-${name}`);
+  for (const name of ["wide", "late"]) made.release(podUid(`uid-${name}`));
   assert.deepEqual(await admit(guaranteed("last", "1Gi")), ["app 0"]);
 });
 
@@ -63,7 +64,7 @@ test("memory of ordinary init containers is reused, a sidecar keeps its own", as
   });
   await assert.doesNotReject(admit(shaped));
   const sizes = ["first", "side", "second", "one", "two"].map(
-    (name) => made.memoryBlocks("uid-web", name)[0]?.size ?? 0n,
+    (name) => made.memoryBlocks(podUid("uid-web"), name)[0]?.size ?? 0n,
   );
   assert.deepEqual(
     sizes.map((size) => Number(size >> 20n)),
@@ -85,10 +86,10 @@ test("a pod holds at most the memory that its containers need at the same time",
           ),
           containers: apps.map((mib, index) => asking(`a${index}`, `${mib}Mi`)),
         });
-        made.release("uid-web");
+        made.release(podUid("uid-web"));
         const names = (await admit(shaped)).map((line) => line.split(" ")[0] ?? "");
         const held = names
-          .flatMap((name) => made.memoryBlocks("uid-web", name))
+          .flatMap((name) => made.memoryBlocks(podUid("uid-web"), name))
           .reduce((sum, { size }) => sum + size, 0n);
         assert.equal(held, value(sumOf(podRequests(shaped), "memory")));
       },
@@ -169,7 +170,7 @@ test("another policy's promises keep the kubelet from starting, an empty state i
     );
     return true;
   });
-  made.release("uid-a");
+  made.release(podUid("uid-a"));
   await made.stop();
   await none();
 });

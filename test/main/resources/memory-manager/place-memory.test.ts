@@ -12,6 +12,7 @@ import {
   type MemoryBlock,
 } from "../../../../src/main/resources/memory-manager/machine-memory.js";
 import { choosePlace, memoryHints } from "../../../../src/main/resources/memory-manager/place-memory.js";
+import { type PodUid, podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { machines } from "../topology/machines.js";
 
 const none = (): bigint => 0n;
@@ -24,11 +25,12 @@ test("no byte is allocated twice; single places and groups never share a node; r
   fc.assert(
     fc.property(machines, orders, (on, given) => {
       const empty = emptyMemory(on, new Map());
-      const held = new Map<string, Map<string, readonly MemoryBlock[]>>();
+      const held = new Map<PodUid, Map<string, readonly MemoryBlock[]>>();
       for (const [index, order] of given.entries()) {
         const machine = occupied(empty, held);
         if ("free" in order) {
-          held.delete([...held.keys()][order.free % Math.max(1, held.size)] ?? "");
+          const freed = [...held.keys()][order.free % Math.max(1, held.size)];
+          if (freed !== undefined) held.delete(freed);
           continue;
         }
         const size = BigInt(order.take) << 30n;
@@ -45,7 +47,7 @@ test("no byte is allocated twice; single places and groups never share a node; r
         }
         assert.ok(mayServe(machine, nodes));
         assert.ok(hints.every((hint) => hint.nodes.length >= nodes.length || !hint.preferred));
-        held.set(`pod-${index}`, new Map([["app", [{ numaAffinity: nodes, type: "memory", size }]]]));
+        held.set(podUid(`pod-${index}`), new Map([["app", [{ numaAffinity: nodes, type: "memory", size }]]]));
       }
       const after = occupied(empty, held);
       const blocks = [...held.values()].flatMap((containers) => [...containers.values()].flat());

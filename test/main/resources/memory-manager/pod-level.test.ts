@@ -6,6 +6,7 @@ import { test } from "node:test";
 import type { PodLevelSettings } from "../../../../src/main/resources/assignment/pod-level.js";
 import { AllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid, type PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { asking, guaranteed, manager } from "./kit.js";
 
@@ -16,7 +17,7 @@ const WHOLE: PodLevelSettings = {
 };
 const CONTAINERS: PodLevelSettings = { ...WHOLE, topologyManagerScope: "container" };
 const two = [{ id: 0 }, { id: 1 }];
-const nobody = new Set<string>();
+const nobody = new Set<PodUid>();
 
 function whole(name: string, memory: string, containers: Container[], initContainers: Container[] = []): Pod {
   const list = { cpu: "3", memory };
@@ -29,7 +30,7 @@ test("without the gate such a pod lies anywhere, and has no preference", async (
   const { made, admit, podLevelSeries } = await manager(t, two);
   assert.deepEqual(await admit(mixed), ["first any", "own any", "rest any"]);
   assert.equal(made.podHints(mixed).size, 0);
-  assert.deepEqual(made.memoryBlocks("uid-mixed", "own"), []);
+  assert.deepEqual(made.memoryBlocks(podUid("uid-mixed"), "own"), []);
   assert.deepEqual(await podLevelSeries(), []);
 });
 
@@ -41,7 +42,7 @@ test("scope pod: the pod has its memory as a whole, on one node; its containers 
     { nodes: [0, 1], preferred: false },
   ]);
   assert.deepEqual(await admit(mixed), ["first 0", "own 0", "rest 0"]);
-  const parts = ["first", "own", "rest"].flatMap((name) => sizes(made.memoryBlocks("uid-mixed", name)));
+  const parts = ["first", "own", "rest"].flatMap((name) => sizes(made.memoryBlocks(podUid("uid-mixed"), name)));
   assert.deepEqual(parts, [2048, 512, 1536]);
   // 3 GiB a node: 2 are the pod's, and not the 4 that its containers have one after the other.
   assert.deepEqual(await admit(guaranteed("other", "1Gi")), ["app 0"]);
@@ -60,7 +61,7 @@ test("scope pod: the pod has its memory as a whole, on one node; its containers 
   const next = await manager(t, two, root, [mixed], nobody, WHOLE);
   assert.deepEqual(await next.admit(mixed), ["first 0", "own 0", "rest 0"]);
   assert.deepEqual(next.made.podHints(mixed).get("memory"), [{ nodes: [0], preferred: true }]);
-  next.made.release("uid-mixed");
+  next.made.release(podUid("uid-mixed"));
   assert.deepEqual(await next.admit(guaranteed("late", "2Gi")), ["app 0"]);
   await next.made.stop();
 
@@ -72,8 +73,8 @@ test("a gate that is turned off frees the memory of pods as a whole", async (t) 
   const on = await manager(t, two, undefined, [], nobody, WHOLE);
   await on.admit(mixed);
   await on.made.stop();
-  const off = await manager(t, two, on.root, [mixed], new Set(["uid-mixed"]));
-  assert.deepEqual(off.made.memoryBlocks("uid-mixed", "own"), []);
+  const off = await manager(t, two, on.root, [mixed], new Set([podUid("uid-mixed")]));
+  assert.deepEqual(off.made.memoryBlocks(podUid("uid-mixed"), "own"), []);
   assert.deepEqual(await off.admit(guaranteed("all", "3Gi")), ["app 0"]);
 });
 

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { status } from "@grpc/grpc-js";
 import { CsiStepError } from "../../../../src/main/volumes/csi/step-error.js";
 import { CSI_DRIVERS, SECRETS } from "../../../../src/shared/kubernetes/api/client/kinds.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
@@ -71,7 +72,7 @@ test("stage, publish, unpublish, unstage: paths, notes and calls are upstream's"
   await volumes.setUpMount({ pod: podOf("u1"), volume, signal: never });
   assert.equal(driver.did().length, 2, "what is set up is not done again");
 
-  await volumes.tearDownMount("u1", "pv-1");
+  await volumes.tearDownMount(podUid("u1"), "pv-1");
   await volumes.idle();
   assert.deepEqual(driver.did().slice(2), ["NodeUnpublishVolume", "NodeUnstageVolume"]);
   assert.deepEqual(mountsBelow(root), []);
@@ -79,7 +80,7 @@ test("stage, publish, unpublish, unstage: paths, notes and calls are upstream's"
     !existsSync(published) && !existsSync(staged) && !existsSync(`${root}/pods/u1/plugins/kubernetes.io~csi/pv-1`),
   );
   assert.ok(existsSync(`${root}/driver/volumes/vol-1/hello`), "the content is the volume's");
-  await volumes.tearDownMount("u1", "pv-1");
+  await volumes.tearDownMount(podUid("u1"), "pv-1");
   assert.equal(driver.did().length, 4);
 });
 
@@ -88,10 +89,10 @@ test("two pods share the staged volume; the last teardown unstages it", { skip }
   const volume = csiVolume();
   await Promise.all(["u1", "u2"].map((uid) => volumes.setUpMount({ pod: podOf(uid), volume, signal: never })));
   assert.deepEqual(driver.did(), ["NodeStageVolume", "NodePublishVolume", "NodePublishVolume"]);
-  await volumes.tearDownMount("u1", "pv-1");
+  await volumes.tearDownMount(podUid("u1"), "pv-1");
   await volumes.idle();
   assert.ok(!driver.did().includes("NodeUnstageVolume"));
-  await volumes.tearDownMount("u2", "pv-1");
+  await volumes.tearDownMount(podUid("u2"), "pv-1");
   await volumes.idle();
   assert.equal(driver.did().at(-1), "NodeUnstageVolume");
   assert.deepEqual(mountsBelow(root), []);
@@ -108,7 +109,7 @@ test("another kubelet finds a published volume, changes nothing of it, and unpub
   assert.deepEqual(await next.setUpMount({ pod: podOf("u1"), volume, signal: never }), place);
   assert.equal(driver.did().length, 2);
   await until("nobody attaches it", () => next.inUse().length === 0);
-  await next.tearDownMount("u1", "pv-1");
+  await next.tearDownMount(podUid("u1"), "pv-1");
   await next.idle();
   assert.deepEqual(driver.did().slice(2), ["NodeUnpublishVolume", "NodeUnstageVolume"]);
   assert.deepEqual(mountsBelow(root), []);
@@ -121,7 +122,7 @@ test(
     const { driver, volumes, restarted, root } = await csiKit(t);
     await volumes.setUpMount({ pod: podOf("u1"), volume: csiVolume(), signal: never });
     driver.faults.set("NodeUnstageVolume", { hang: true });
-    await volumes.tearDownMount("u1", "pv-1");
+    await volumes.tearDownMount(podUid("u1"), "pv-1");
     await until("the driver is asked", () => driver.did().includes("NodeUnstageVolume"));
     await volumes.stop();
     assert.equal(mountsBelow(root).length, 1);
@@ -144,7 +145,7 @@ test("a call whose outcome is unknown is undone with the pod", { skip }, async (
     return true;
   });
   assert.equal(mountsBelow(root).length, 2, "the driver did it all the same");
-  await volumes.tearDownMount("u1", "pv-1");
+  await volumes.tearDownMount(podUid("u1"), "pv-1");
   await volumes.idle();
   assert.deepEqual(mountsBelow(root), []);
   assert.ok(!existsSync(`${root}/pods/u1/volumes/kubernetes.io~csi/pv-1`));
@@ -157,7 +158,7 @@ test("a driver that does not stage a volume gets no call to undo it, and nothing
   await assert.rejects(setUp, (error) => error instanceof CsiStepError && error.step === "MountVolume.MountDevice");
   assert.ok(!existsSync(`${root}/pods/u1/volumes/kubernetes.io~csi/pv-1`));
   assert.ok(!existsSync(`${root}/plugins/kubernetes.io/csi/${DRIVER}`) || volumes.inUse().length === 0);
-  await volumes.tearDownMount("u1", "pv-1");
+  await volumes.tearDownMount(podUid("u1"), "pv-1");
   await volumes.idle();
   assert.deepEqual(driver.did(), ["NodeStageVolume"]);
 });
@@ -175,8 +176,8 @@ test(
     await volumes.setUpMount({ pod: podOf("u2"), volume: other, signal: never });
     pod.abort(new Error("pod removed"));
     await assert.rejects(hung, /pod removed/);
-    await volumes.tearDownMount("u1", "pv-1");
-    await volumes.tearDownMount("u2", "pv-2");
+    await volumes.tearDownMount(podUid("u1"), "pv-1");
+    await volumes.tearDownMount(podUid("u2"), "pv-2");
     await volumes.idle();
     assert.deepEqual(mountsBelow(root), []);
   },
@@ -189,10 +190,10 @@ test(
     const { driver, volumes, root } = await csiKit(t);
     await volumes.setUpMount({ pod: podOf("u1"), volume: csiVolume(), signal: never });
     await driver.stop();
-    await assert.rejects(volumes.tearDownMount("u1", "pv-1"), /NodeUnpublishVolume at .*code = Unavailable/);
+    await assert.rejects(volumes.tearDownMount(podUid("u1"), "pv-1"), /NodeUnpublishVolume at .*code = Unavailable/);
     assert.equal(mountsBelow(root).length, 2);
     await driver.start();
-    await volumes.tearDownMount("u1", "pv-1");
+    await volumes.tearDownMount(podUid("u1"), "pv-1");
     await volumes.idle();
     assert.deepEqual(mountsBelow(root), []);
   },
@@ -237,7 +238,7 @@ test("fsGroup: files by policy, by the driver if it can, never on read-only volu
     ["u3", "c"],
     ["u4", "d"],
   ] as const) {
-    await volumes.tearDownMount(uid, spec);
+    await volumes.tearDownMount(podUid(uid), spec);
   }
   await volumes.idle();
   assert.deepEqual(mountsBelow(root), []);
@@ -257,14 +258,14 @@ test("a driver with VOLUME_MOUNT_GROUP receives the group", { skip }, async (t) 
   };
   assert.equal(volumeCapability.mount.volumeMountGroup, "77");
   assert.equal(statSync(hostPath).gid, 0);
-  await volumes.tearDownMount("u1", "pv-1");
+  await volumes.tearDownMount(podUid("u1"), "pv-1");
 });
 
 test("a driver without staging gets no staging path and no staging calls", { skip }, async (t) => {
   const { driver, volumes, root } = await csiKit(t, { driver: { capabilities: [] } });
   await volumes.setUpMount({ pod: podOf("u1"), volume: csiVolume(), signal: never });
   assert.equal(driver.last("NodePublishVolume")?.["stagingTargetPath"], "");
-  await volumes.tearDownMount("u1", "pv-1");
+  await volumes.tearDownMount(podUid("u1"), "pv-1");
   await volumes.idle();
   assert.deepEqual(driver.did(), ["NodePublishVolume", "NodeUnpublishVolume"]);
   assert.deepEqual(mountsBelow(root), []);
@@ -300,7 +301,7 @@ test("an ephemeral volume's driver receives the pod and tokens, and must offer t
     volumes.setUpMount({ pod: podOf("u2"), volume: csiVolume(), signal: never }),
     /volume mode "Persistent" not supported by driver test.csi.nodelet \(only supports \["Ephemeral"\]\)/,
   );
-  await volumes.tearDownMount("u1", "inline");
+  await volumes.tearDownMount(podUid("u1"), "inline");
   assert.deepEqual(mountsBelow(root), []);
   assert.ok(!driver.did().includes("NodeUnstageVolume"));
 });

@@ -11,6 +11,7 @@ import { takesFsGroup } from "../../../../src/main/volumes/csi/mount-volume.js";
 import { attachmentName, ephemeralHandle, stagingDirectory } from "../../../../src/main/volumes/csi/paths.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import { KeyedSerializer } from "../../../../src/shared/base/turns/keyed-serializer.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
@@ -19,7 +20,10 @@ import { isRoot } from "../temporary-root.js";
 test("names of attachments and directories are upstream's", () => {
   // printf hdn | sha256sum; printf uidvol | sha256sum; printf h | sha256sum
   assert.equal(attachmentName("h", "d", "n"), "csi-9072ed11cc1acb5fa433a877ff339b6311d013f33bddd1d0092711a8ace5b16d");
-  assert.equal(ephemeralHandle("uid", "vol"), "csi-59a84980f8ef4826da54c7ced3605cf80e85f6bb08948be904a09383f8317b93");
+  assert.equal(
+    ephemeralHandle(podUid("uid"), "vol"),
+    "csi-59a84980f8ef4826da54c7ced3605cf80e85f6bb08948be904a09383f8317b93",
+  );
   assert.equal(
     stagingDirectory("/r", "d.csi", "h"),
     "/r/plugins/kubernetes.io/csi/d.csi/aaa9402664f1a41f40ebbc52c9993eb66aeb366602958fdfaa283b71e64db123",
@@ -117,7 +121,7 @@ test(
     // As the other kind of agent holds it.
     const file = `${root}/plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/u1`;
     execFileSync("losetup", ["--find", file]);
-    await next.unmap("u1", "pv-1");
+    await next.unmap(podUid("u1"), "pv-1");
     await next.idle();
     assert.deepEqual(driver.did().slice(2), ["NodeUnpublishVolume", "NodeUnstageVolume"]);
     assert.deepEqual(mountsBelow(root), []);

@@ -11,6 +11,7 @@ import { fcVolumes } from "../../../../src/main/volumes/fc/plugin.js";
 import { SELinuxMounts } from "../../../../src/main/volumes/se-linux-mounts.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import type { FCVolumeSource } from "../../../../src/shared/kubernetes/api/volume.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { silentLog } from "../../../support/silent.js";
 import { diskKit } from "../disks/disk-kit.js";
@@ -84,10 +85,10 @@ test(
     assert.equal(first.hostPath, `${root}/pods/uid-1/volumes/kubernetes.io~fc/one`);
     await writeFile(`${first.hostPath}/file`, "shared");
     assert.equal(readFileSync(`${second.hostPath}/file`, "utf8"), "shared");
-    await volumes.tearDown("uid-1", "one");
+    await volumes.tearDown(podUid("uid-1"), "one");
     assert.ok(mountsBelow(root).includes(global), "the other pod uses it");
     const next = await fcVolumes(disks, system);
-    await next.tearDown("uid-2", "two");
+    await next.tearDown(podUid("uid-2"), "two");
     assert.deepEqual(mountsBelow(root), []);
     assert.equal(existsSync(global), false);
     assert.deepEqual(attachments.inUse(), []);
@@ -117,7 +118,7 @@ test(
     execFileSync("umount", [hostPath]);
     const next = await fcVolumes(disks, system);
     await next.stop();
-    await (await fcVolumes(disks, system)).tearDown("uid-1", "one");
+    await (await fcVolumes(disks, system)).tearDown(podUid("uid-1"), "one");
     assert.deepEqual(mountsBelow(root), []);
     assert.deepEqual(readdirSync(`${root}/plugins/kubernetes.io/fc`), []);
     assert.deepEqual(attachments.inUse(), []);
@@ -152,9 +153,9 @@ test(
     const place = await mounted.catch((error: unknown) => String(error));
     if (typeof place === "string") assert.ok(place.includes(`rw,defaults,noatime,${context}`), place);
     else assert.equal(place.relabel, undefined);
-    await volumes.tearDown("uid-1", "one");
+    await volumes.tearDown(podUid("uid-1"), "one");
     const shared = await volumes.setUp({ ...asked, accessModes: ["ReadWriteOnce"] });
     assert.equal(shared.hostPath.endsWith("/one"), true);
-    await volumes.tearDown("uid-1", "one");
+    await volumes.tearDown(podUid("uid-1"), "one");
   },
 );

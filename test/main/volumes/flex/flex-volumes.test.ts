@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { readMounts } from "../../../../src/shared/io/fs/mountinfo.js";
 import type { Volume } from "../../../../src/shared/kubernetes/api/volume.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { waitFor } from "../../../../tools/standalone/wait.js";
 import { flexDriver, SUCCESS } from "../../../support/flex-driver.js";
 import { canHang, HungMounts } from "../../../support/hung-mounts.js";
@@ -63,7 +64,7 @@ test("mount and unmount: the driver's arguments, the volume's files, nothing lef
     `${JSON.stringify(options).replace("<1>", "\\u003c1\\u003e")}\n`,
   );
   await one.setUpPod(pod, never);
-  await one.removePodDirectory("uid-1");
+  await one.removePodDirectory(podUid("uid-1"));
   const calls = await driver?.calls();
   assert.deepEqual(
     calls?.map(([command = "", target = ""]) => `${command} ${target}`),
@@ -80,7 +81,7 @@ test("a kubelet that finds the volume mounted does not mount it again, and unmou
   await made().setUpPod(pod, never);
   assert.equal((await driver?.calls())?.filter(([command]) => command === "mount").length, 1);
   // A third one knows the pod only from disk.
-  await made().removePodDirectory("uid-1");
+  await made().removePodDirectory(podUid("uid-1"));
   assert.equal(existsSync(path), false);
   assert.deepEqual(mountsBelow(root), []);
 });
@@ -98,7 +99,7 @@ test(
     assert.ok(events[0].message.includes(where), events[0].message);
     await script();
     await setUp;
-    await one.removePodDirectory("uid-1");
+    await one.removePodDirectory(podUid("uid-1"));
   },
 );
 
@@ -112,7 +113,7 @@ test(
     const one = made();
     const path = hostPathOf(await one.setUpPod(podWith([volume]), never), "data");
     await mounts.hang(path);
-    const ended = one.tearDownPod("uid-1").catch(() => undefined);
+    const ended = one.tearDownPod(podUid("uid-1")).catch(() => undefined);
     const calls = async (): Promise<string[]> => (await driver?.calls())?.map(([command = ""]) => command) ?? [];
     await waitFor(async () => (await calls()).includes("unmount"), { what: "a call of the driver" });
     await mounts.releaseAll();
@@ -125,11 +126,11 @@ test("a driver that is removed keeps the volume mounted, and the pod, until it i
   const one = made();
   const path = hostPathOf(await one.setUpPod(podWith([volume]), never), "data");
   await driver?.remove();
-  await assert.rejects(one.tearDownPod("uid-1"), /driver "test\/disk" is not installed on this node/);
+  await assert.rejects(one.tearDownPod(podUid("uid-1")), /driver "test\/disk" is not installed on this node/);
   assert.ok(mountsBelow(path).length > 0);
   await script();
   const isGone = (): Promise<boolean> =>
-    one.removePodDirectory("uid-1").then(
+    one.removePodDirectory(podUid("uid-1")).then(
       () => true,
       () => false,
     );
@@ -147,7 +148,7 @@ test("a mount that fails leaves no directory, and is tried again", { skip }, asy
   assert.deepEqual([events[0]?.reason, events[0]?.message], ["FailedMount", text]);
   await driver?.answer("mount", undefined);
   await setUp;
-  await one.removePodDirectory("uid-1");
+  await one.removePodDirectory(podUid("uid-1"));
 });
 
 test(
@@ -171,12 +172,12 @@ test(
     const table = await readMounts();
     const at = (place: string): string | undefined => table.find(({ mountPoint }) => mountPoint === place)?.fsType;
     assert.deepEqual([at(global), at(first)], ["ext4", "ext4"]);
-    await one.removePodDirectory("uid-1");
+    await one.removePodDirectory(podUid("uid-1"));
     assert.ok(mountsBelow(root).includes(global), "the other pod uses it");
     const commands = async (): Promise<string[]> => ((await driver?.calls()) ?? []).map(([command = ""]) => command);
     assert.equal((await commands()).includes("detach"), false);
     // A kubelet that has only the state on disk.
-    await made().removePodDirectory("uid-2");
+    await made().removePodDirectory(podUid("uid-2"));
     assert.deepEqual(mountsBelow(root), []);
     assert.deepEqual(readdirSync(`${root}/plugins/kubernetes.io/flexvolume/test/disk/mounts`), []);
     const seen = [...new Set(await commands())];

@@ -16,6 +16,7 @@ import {
 } from "../../../../src/main/volumes/iscsi/target.js";
 import { VolumeError } from "../../../../src/main/volumes/volume-error.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { iscsiTarget } from "../../../support/iscsi-target.js";
 import { diskKit } from "../disks/disk-kit.js";
 import { isRoot, mountsBelow, never, podWith, temporaryRoot } from "../temporary-root.js";
@@ -68,14 +69,14 @@ test(
       [0, 1].map((lun) => `kubernetes.io/iscsi/10.1.2.3:${IQN}:${lun}`),
     );
     assert.notEqual(place.hostPath, again.hostPath);
-    await volumes.tearDown("uid-1", "zero");
-    await volumes.tearDown("uid-2", "also-zero");
+    await volumes.tearDown(podUid("uid-1"), "zero");
+    await volumes.tearDown(podUid("uid-2"), "also-zero");
     assert.deepEqual(await target.sessions(), [`${PORTAL}|default`], "the other LUN is mounted");
     assert.equal(existsSync(`${global}0`), false);
     const ofNext = newAttachments();
     const next = await made(ofNext);
     assert.deepEqual(ofNext.inUse(), [`kubernetes.io/iscsi/${PORTAL}:${IQN}:1`]);
-    await next.tearDown("uid-1", "one");
+    await next.tearDown(podUid("uid-1"), "one");
     assert.deepEqual(await target.sessions(), []);
     assert.deepEqual(mountsBelow(root), []);
     assert.deepEqual(ofNext.inUse(), []);
@@ -96,7 +97,7 @@ test(
     const named = `-m iface -I ${PORTAL}:zero -o update -n iface.initiatorname -v ${initiatorName}`;
     assert.ok((await target.calls()).includes(named));
     assert.ok(mountsBelow(`${root}/plugins/kubernetes.io/iscsi/iface-${PORTAL}:zero`).length > 0);
-    await volumes.tearDown("uid-1", "zero");
+    await volumes.tearDown(podUid("uid-1"), "zero");
     assert.deepEqual([await target.sessions(), await target.ifaces()], [[], []]);
   },
 );
@@ -120,7 +121,7 @@ test(
         return existsSync(file) && readFileSync(file, "utf8").trimEnd() === device;
       });
     assert.equal(holders().length, 1);
-    await volumes.unmap("uid-1", "one");
+    await volumes.unmap(podUid("uid-1"), "one");
     assert.equal(holders().length, 1, "the other pod has it");
     const ofNext = newAttachments();
     const next = await made(ofNext);
@@ -129,7 +130,7 @@ test(
       volumeName: "one-too",
       readOnly: undefined,
     });
-    await next.unmap("uid-2", "one-too");
+    await next.unmap(podUid("uid-2"), "one-too");
     assert.deepEqual(
       [holders(), existsSync(`${root}/plugins/kubernetes.io/iscsi/volumeDevices/iface-default`)],
       [[], true],
@@ -137,7 +138,7 @@ test(
     assert.deepEqual(readdirSync(`${root}/plugins/kubernetes.io/iscsi/volumeDevices/iface-default`), []);
     assert.deepEqual(await target.sessions(), [`${PORTAL}|default`], "the other LUN is mounted");
     assert.ok(mountsBelow(mounted.hostPath).length > 0);
-    await next.tearDown("uid-1", "zero");
+    await next.tearDown(podUid("uid-1"), "zero");
     assert.deepEqual([await target.sessions(), mountsBelow(root), ofNext.inUse()], [[], [], []]);
   },
 );

@@ -7,6 +7,7 @@ import { UnsupportedVolumeError } from "../../../../src/main/volumes/errors.js";
 import { createVolumeManager } from "../../../../src/main/volumes/volume-manager.js";
 import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { Volume, VolumeProjection } from "../../../../src/shared/kubernetes/api/volume.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import {
@@ -81,7 +82,7 @@ test("secret: decoded, in memory, removed with the pod", { skip }, async (t) => 
   assert.ok(directory.endsWith("/pods/uid-1/volumes/kubernetes.io~secret/s"));
   assert.equal(readFileSync(`${directory}/password`, "utf8"), "p\xe4ss");
   assert.deepEqual([stat(directory), mountsBelow(root)], ["1777 0 0", [directory]]);
-  await volumes.removePodDirectory("uid-1");
+  await volumes.removePodDirectory(podUid("uid-1"));
   assert.deepEqual([mountsBelow(root), readdirSync(`${root}/pods`)], [[], []]);
 });
 
@@ -131,7 +132,7 @@ test("a volume that a pod waits for is tried at once after a change", { skip }, 
   }
   await until("the fourth failure", () => events.length === 4 && clock.pending === 3);
   configMaps.set("late", { metadata: {}, data: { a: "A" } });
-  volumes.refreshPod("uid-1");
+  volumes.refreshPod(podUid("uid-1"));
   assert.deepEqual(read(hostPathOf(await setUp, "v")), { a: "A" });
   await volumes.stop();
 });
@@ -151,7 +152,7 @@ test("an update appears in place: all of it at once, and nothing is touched with
   await until("the update", () => readlinkSync(`${directory}/..data`) !== data && clock.pending === 1);
   assert.deepEqual(read(directory), { a: "2", c: "2" });
   configMaps.set("cm", { metadata: {}, data: { a: "3" } });
-  volumes.refreshPod("uid-1");
+  volumes.refreshPod(podUid("uid-1"));
   clock.step(0);
   await until("the change", () => clock.pending === 1);
   assert.deepEqual(read(directory), { a: "3" });
@@ -169,7 +170,7 @@ test("a failed update is reported, leaves the files as they are, and is retried 
   secrets.set("s", { metadata: {}, data: { a: base64("1") } });
   const directory = await setUp({ name: "v", secret: { secretName: "s" } });
   secrets.delete("s");
-  volumes.refreshPod("uid-1");
+  volumes.refreshPod(podUid("uid-1"));
   clock.step(0);
   await until("the failure", () => clock.pending === 1);
   assert.equal(events[0]?.message, 'MountVolume.SetUp failed for volume "v" : secret "s" not found');
@@ -178,7 +179,7 @@ test("a failed update is reported, leaves the files as they are, and is retried 
   clock.step(2000);
   await until("the update", () => clock.pending === 1);
   assert.deepEqual(read(directory), { a: "2" });
-  await volumes.tearDownPod("uid-1");
+  await volumes.tearDownPod(podUid("uid-1"));
   assert.equal(clock.pending, 0, "a removed pod is not inspected");
 });
 
@@ -325,7 +326,7 @@ test("projected: a pod's certificate where it is wanted, and its successor in pl
     Array(3).fill("600 1000 0"),
   );
   credentials.set("v/1", { key: "K2\n", chain: "C2\n" });
-  volumes.refreshPod("uid-1");
+  volumes.refreshPod(podUid("uid-1"));
   await until("the next credential", () => {
     clock.step(1);
     // One file only: the names beside it come and go while the writer is at work.
@@ -365,7 +366,7 @@ test("fsGroup: the group may read files and updated files, with every policy", {
   const directory = await setUp({ name: "v", configMap: { name: "cm", defaultMode: 0o400 } }, spec);
   assert.equal(stat(`${directory}/a`), `440 0 ${GROUP}`);
   configMaps.set("cm", { metadata: {}, data: { a: "2" } });
-  volumes.refreshPod("uid-1");
+  volumes.refreshPod(podUid("uid-1"));
   clock.step(0);
   await until("the update", () => clock.pending === 1);
   assert.deepEqual([read(directory), stat(`${directory}/a`)], [{ a: "2" }, `440 0 ${GROUP}`]);

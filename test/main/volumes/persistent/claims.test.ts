@@ -20,6 +20,7 @@ import {
 } from "../../../../src/shared/kubernetes/api/client/kinds.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../../src/shared/kubernetes/api/objects.js";
 import type { Volume } from "../../../../src/shared/kubernetes/api/volume.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
@@ -130,8 +131,8 @@ test(
     assert.equal(hostPathOf(places, "data"), `${root}/pods/uid-1/volumes/kubernetes.io~csi/pv-1/mount`);
     assert.deepEqual(driver.last("NodeStageVolume")?.["publishContext"], { devicePath: "/dev/x" });
     assert.deepEqual(events, []);
-    assert.equal(persistent.stats("uid-1").size, 0);
-    await manager.removePodDirectory("uid-1");
+    assert.equal(persistent.stats(podUid("uid-1")).size, 0);
+    await manager.removePodDirectory(podUid("uid-1"));
     await (await persistent.csi()).idle();
     assert.deepEqual(persistent.volumesInUse(), []);
     assert.deepEqual(reported.at(-1), []);
@@ -153,7 +154,7 @@ test("without a controller the kubelet attaches and detaches by itself", { skip 
   await setUp;
   const message = 'AttachVolume.Attach succeeded for volume "pv-1" ';
   assert.deepEqual(events, [{ type: "Normal", reason: "SuccessfulAttachVolume", message }]);
-  await manager.tearDownPod("uid-1");
+  await manager.tearDownPod(podUid("uid-1"));
   await (await persistent.csi()).idle();
   assert.equal(api.find(VOLUME_ATTACHMENTS, { name }), undefined);
 });
@@ -253,8 +254,8 @@ test(
     const places = await manager.setUpPod(reader, never);
     assert.throws(() => writeFileSync(`${hostPathOf(places, "data")}/new`, ""), /EROFS/);
     assert.deepEqual({ ...places.get("data"), hostPath: "" }, { hostPath: "", volumeName: "pv-1", readOnly: true });
-    await manager.removePodDirectory("uid-1");
-    await manager.removePodDirectory("uid-2");
+    await manager.removePodDirectory(podUid("uid-1"));
+    await manager.removePodDirectory(podUid("uid-2"));
     assert.deepEqual(mountsBelow(root), []);
     assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
   },
@@ -282,7 +283,7 @@ test(
       ["nosuid", "nodev", "noexec"].filter((option) => options.includes(option)),
       ["nosuid", "nodev"],
     );
-    await manager.removePodDirectory("uid-1");
+    await manager.removePodDirectory(podUid("uid-1"));
   },
 );
 
@@ -309,12 +310,12 @@ test(
     const second = podWith([claimed], {}, "uid-2");
     const other = hostPathOf(await manager.setUpPod(second, never), "data");
     assert.equal(readFileSync(`${other}/file`, "utf8"), "kept");
-    await manager.removePodDirectory("uid-1");
+    await manager.removePodDirectory(podUid("uid-1"));
     assert.deepEqual(mountsBelow(root).sort(), [shared, other].sort());
     // As after a kill -9: the next kubelet unmounts only what no pod uses.
     await persistent.recover();
     assert.deepEqual(mountsBelow(root).sort(), [shared, other].sort());
-    await next().removePodDirectory("uid-2");
+    await next().removePodDirectory(podUid("uid-2"));
     assert.deepEqual(mountsBelow(root), []);
 
     const again = hostPathOf(await next().setUpPod(podWith([claimed], {}, "uid-3"), never), "data");
@@ -351,7 +352,7 @@ test(
       event.message,
       /^MountVolume failed for volume "pv-1" device .* has file system ext4, but the volume requires vfat: /,
     );
-    await manager.removePodDirectory("uid-1");
+    await manager.removePodDirectory(podUid("uid-1"));
   },
 );
 
@@ -370,7 +371,7 @@ test("nfs without its mount helper: the error names the package", { skip }, asyn
   pod.abort(new Error("pod removed"));
   await assert.rejects(setUp);
   assert.match(events[0]?.message ?? "", /MountVolume.SetUp failed for volume "share" : mounting nfs needs .* install/);
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
 });
 
 test("a generic ephemeral volume is the pod's own claim, never another's of that name", { skip }, async (t) => {
@@ -388,9 +389,9 @@ test("a generic ephemeral volume is the pod's own claim, never another's of that
   const claim = api.find(PERSISTENT_VOLUME_CLAIMS, { namespace: "default", name: "web-scratch" });
   const owner = { apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-1", controller: true };
   api.put(PERSISTENT_VOLUME_CLAIMS, { ...claim!, metadata: { ...claim!.metadata, ownerReferences: [owner] } });
-  manager.refreshPod("uid-1");
+  manager.refreshPod(podUid("uid-1"));
   assert.ok(hostPathOf(await setUp, "scratch").endsWith("/pv-1"));
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
 });
 
 test("a volume that has grown is grown on the node, and the claim's status has the new size", { skip }, async (t) => {
@@ -426,7 +427,7 @@ test("a volume that has grown is grown on the node, and the claim's status has t
   assert.deepEqual(events, [event]);
   const claim = { kind: "PersistentVolumeClaim", apiVersion: "v1", ...CLAIM, uid: "claim-uid" };
   assert.deepEqual(ofObjects, [[claim, event]]);
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
 });
 
 test("an impossible size is reported once, and the pod runs", { skip }, async (t) => {
@@ -442,7 +443,7 @@ test("an impossible size is reported once, and the pod runs", { skip }, async (t
   assert.deepEqual(shown?.allocatedResourceStatuses, { storage: "NodeResizeInfeasible" });
   assert.deepEqual(shown.capacity, { storage: "1Gi" });
   assert.equal(shown.conditions?.[0]?.type, "NodeResizeError");
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
 });
 
 test("a driver that expands no volume in use is called again after it registers again", { skip }, async (t) => {
@@ -456,12 +457,12 @@ test("a driver that expands no volume in use is called again after it registers 
   const asked = (): number => driver.did().filter((call) => call === "NodeExpandVolume").length;
   assert.equal(asked(), 1);
   assert.equal(events[0]?.reason, "VolumeResizeFailed");
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
   await (await persistent.csi()).idle();
   await manager.setUpPod(podWith([claimed], {}, "uid-2"), never);
   assert.equal(asked(), 2);
   assert.equal(events[1]?.reason, "FileSystemResizeSuccessful");
-  await manager.removePodDirectory("uid-2");
+  await manager.removePodDirectory(podUid("uid-2"));
 });
 
 /** The claim of a volume of so many MiB that now has more. */
@@ -506,14 +507,14 @@ test(
     assert.ok(bytes() > 24 << 20, `${bytes()} bytes`);
     assert.equal(shown(), "32Mi");
     resize(64);
-    manager.refreshPod("uid-1");
+    manager.refreshPod(podUid("uid-1"));
     await until("the claim shows the new size", () => shown() === "64Mi");
     assert.ok(bytes() > 48 << 20, `${bytes()} bytes`);
     assert.deepEqual(
       events.map(({ reason }) => reason),
       ["FileSystemResizeSuccessful", "FileSystemResizeSuccessful"],
     );
-    await manager.removePodDirectory("uid-1");
+    await manager.removePodDirectory(podUid("uid-1"));
   },
 );
 
@@ -526,7 +527,7 @@ test(
     bind({ local: { path: `${root}/disk` }, capacity: { storage: "2Mi" } }, growing(1));
     await manager.setUpPod(podWith([claimed]), never);
     assert.deepEqual(api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status?.capacity, { storage: "2Mi" });
-    await manager.removePodDirectory("uid-1");
+    await manager.removePodDirectory(podUid("uid-1"));
   },
 );
 
@@ -548,11 +549,11 @@ test(
     assert.match(status()?.conditions?.[0]?.message ?? "", /the pool is full/);
     assert.match(events[0]?.message ?? "", /^MountVolume.NodeExpandVolume failed for volume "pv-1" .*the pool is full/);
     await driver.answer("expandfs", SUCCESS);
-    manager.refreshPod("uid-1");
+    manager.refreshPod(podUid("uid-1"));
     const path = hostPathOf(await setUp, "data");
     assert.deepEqual((await asked()).at(-1)?.slice(2), ["", path, String(2 << 20), String(1 << 20)]);
     assert.deepEqual(status()?.capacity, { storage: "2Mi" });
-    await manager.removePodDirectory("uid-1");
+    await manager.removePodDirectory(podUid("uid-1"));
 
     // The next driver of that name.
     await driver.remove();
@@ -563,7 +564,7 @@ test(
     await manager.setUpPod(podWith([claimed], {}, "uid-2"), never);
     assert.deepEqual(status()?.capacity, { storage: "1Mi" });
     assert.ok(!(await other.calls()).some(([command]) => command === "expandfs"));
-    await manager.removePodDirectory("uid-2");
+    await manager.removePodDirectory(podUid("uid-2"));
   },
 );
 
@@ -584,7 +585,7 @@ test("a cloud's volume, behind a claim or the pod's own, is its CSI driver's", {
     ["vol-7", false],
     ["vol-8", true],
   ]);
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
   await (await persistent.csi()).idle();
   assert.deepEqual(mountsBelow(root), []);
 });
@@ -607,13 +608,13 @@ for (const volumeMode of ["Filesystem", "Block"] as const) {
     const manager2 = next();
     manager2.podChanged(pod);
     grown("2Gi");
-    manager2.refreshPod("uid-1");
+    manager2.refreshPod(podUid("uid-1"));
     await until(
       "it is grown",
       () => api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status?.capacity?.["storage"] === "2Gi",
     );
     assert.deepEqual(driver.did().slice(calls), ["NodeExpandVolume"], "what is there is left as it is");
-    await manager2.removePodDirectory("uid-1");
+    await manager2.removePodDirectory(podUid("uid-1"));
     await (await persistent.csi()).idle();
     assert.equal(driver.did().at(-1), "NodeUnstageVolume");
   });
@@ -635,14 +636,14 @@ test("operations are counted under the name of the plugin that does them", { ski
   await until("it was tried", () => events.length > 0);
   assert.deepEqual(await counted("volume_manager_total_volumes"), []);
   bind(csiSpec);
-  manager.refreshPod("uid-1");
+  manager.refreshPod(podUid("uid-1"));
   await setUp;
   const plugin = `kubernetes.io/csi:${DRIVER}`;
   assert.deepEqual(await counted("volume_manager_total_volumes"), [
     `${plugin} actual_state_of_world 1`,
     `${plugin} desired_state_of_world 1`,
   ]);
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
   await (await persistent.csi()).idle();
   assert.deepEqual(await counted("storage_operation_duration_seconds"), [
     `${plugin} unmount_device false success 1`,
@@ -661,14 +662,14 @@ test("a driver's figures of a claim, and the event of a sick volume", { skip }, 
   const { stats } = await (persistent as unknown as { load(): Promise<{ stats: { measureAll(): void } }> }).load();
   driver.condition = { abnormal: true, message: "disk is on fire" };
   stats.measureAll();
-  await until("the figures", () => persistent.stats("uid-1").size > 0);
-  const figures = persistent.stats("uid-1").get("data");
+  await until("the figures", () => persistent.stats(podUid("uid-1")).size > 0);
+  const figures = persistent.stats(podUid("uid-1")).get("data");
   assert.equal(figures?.claim, "data");
   assert.ok((figures.usage.capacityBytes ?? 0) > 0 && (figures.usage.inodes ?? 0) > 0);
   assert.equal(figures.usage.condition, undefined, "the driver does not claim to know");
   assert.deepEqual(events, []);
-  await manager.removePodDirectory("uid-1");
-  assert.equal(persistent.stats("uid-1").size, 0);
+  await manager.removePodDirectory(podUid("uid-1"));
+  assert.equal(persistent.stats(podUid("uid-1")).size, 0);
 });
 
 test("a device grows where its driver has published it", { skip }, async (t) => {
@@ -681,7 +682,7 @@ test("a device grows where its driver has published it", { skip }, async (t) => 
   await manager.setUpPod(pod, never);
   const { volumePath } = driver.last("NodeExpandVolume") ?? {};
   assert.equal(volumePath, `${root}/plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/uid-1`);
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
 });
 
 test("a block volume is a link to a device, and nothing of it stays", { skip }, async (t) => {
@@ -707,7 +708,7 @@ test("a block volume is a link to a device, and nothing of it stays", { skip }, 
       `MapVolume.MapPodDevice succeeded for volume "pv-1" volumeMapPath "${root}/pods/uid-1/volumeDevices/kubernetes.io~csi"`,
     ],
   );
-  await manager.removePodDirectory("uid-1");
+  await manager.removePodDirectory(podUid("uid-1"));
   await (await persistent.csi()).idle();
   assert.deepEqual(driver.did(), ["NodeStageVolume", "NodePublishVolume", "NodeUnpublishVolume", "NodeUnstageVolume"]);
   assert.deepEqual(mountsBelow(root), []);

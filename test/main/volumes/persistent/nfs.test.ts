@@ -3,11 +3,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NfsVolumes } from "../../../../src/main/volumes/persistent/nfs.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { temporaryRoot } from "../temporary-root.js";
 
 function request(server: string): Parameters<NfsVolumes["setUp"]>[0] {
   const { signal } = new AbortController();
-  return { uid: "u1", name: "share", nfs: { server, path: "/export" }, readOnly: false, mountOptions: [], signal };
+  return {
+    uid: podUid("u1"),
+    name: "share",
+    nfs: { server, path: "/export" },
+    readOnly: false,
+    mountOptions: [],
+    signal,
+  };
 }
 
 test("An NFS server that begins with '-' is refused before the mount program runs", async (t) => {

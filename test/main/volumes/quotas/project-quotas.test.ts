@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ProjectQuotas } from "../../../../src/main/volumes/quotas/project-quotas.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { hostPathOf, isRoot, manager, never, podWith, temporaryRoot } from "../temporary-root.js";
 
@@ -30,7 +31,7 @@ test("a new emptyDir on disk of a pod in a user namespace gets a project; a late
   const pod = podWith(volumes, { hostUsers: false });
   const directory = hostPathOf(await one.setUpPod(pod, never), "data");
   await manager(root, { quotas }).setUpPod(pod, never);
-  await one.tearDownPod("uid-1");
+  await one.tearDownPod(podUid("uid-1"));
   assert.deepEqual(calls, [`assign ${directory}`, `adopt ${directory}`, `clear ${directory}`]);
 });
 
@@ -48,7 +49,7 @@ test("a volume in memory gets no project", { skip: isRoot ? false : "needs root"
   const one = manager(await temporaryRoot(t), { quotas });
   await one.setUpPod(podWith(memory, { hostUsers: false }), never);
   assert.deepEqual(calls, []);
-  await one.tearDownPod("uid-1");
+  await one.tearDownPod(podUid("uid-1"));
 });
 
 async function quotasIn(t: TestContext, enabled: boolean) {

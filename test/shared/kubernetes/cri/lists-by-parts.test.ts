@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
 import type { ListsByPartsOptions } from "../../../../src/shared/kubernetes/cri/lists-by-parts.js";
+import { podUid, type PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { FakeCri } from "../../../fake-cri/fake-cri.js";
 import { IMAGE, pair, podConfig } from "./support.js";
 
@@ -11,7 +12,7 @@ const MIB = 1024 * 1024;
 const note = (bytes: number) => ({ note: "x".repeat(bytes) });
 
 /** No pod has a directory: all sandboxes are known by their containers. */
-const noUids = (): Promise<readonly string[]> => Promise.resolve([]);
+const noUids = (): Promise<readonly PodUid[]> => Promise.resolve([]);
 
 type Report = Parameters<NonNullable<ListsByPartsOptions["onParts"]>>;
 
@@ -48,7 +49,7 @@ test("a list of containers that is too large comes sandbox by sandbox", async (t
 });
 
 test("a list of sandboxes that is too large comes by the UIDs on disk and by the sandboxes of containers", async (t) => {
-  const podUids = () => Promise.resolve(wanted(10).map((name) => `uid-${name}`));
+  const podUids = () => Promise.resolve(wanted(10).map((name) => podUid(`uid-${name}`)));
   const { client } = await pair(t, { images: [IMAGE] }, { podUids });
   for (const name of wanted(20)) await makePod(client, name, { sandbox: MIB });
   const { items } = await client.listPodSandbox({});
@@ -56,7 +57,7 @@ test("a list of sandboxes that is too large comes by the UIDs on disk and by the
 });
 
 test("both lists are too large: the pods with a directory are listed", async (t) => {
-  const podUids = () => Promise.resolve([...wanted(20).map((name) => `uid-${name}`), "uid-gone"]);
+  const podUids = () => Promise.resolve([...wanted(20).map((name) => podUid(`uid-${name}`)), podUid("uid-gone")]);
   const { client } = await pair(t, { images: [IMAGE] }, { podUids });
   for (const name of wanted(20)) await makePod(client, name, { sandbox: MIB, container: MIB });
   assert.deepEqual(names((await client.listContainers({})).containers), wanted(20));

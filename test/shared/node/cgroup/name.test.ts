@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import * as names from "../../../../src/shared/node/cgroup/name.js";
 
 const pod = ["kubepods", "burstable", "pod1234-ab"];
@@ -39,7 +40,7 @@ test("places by QoS class", () => {
   assert.deepEqual(names.qosCgroupName([], "Burstable", true), ["kubepods", "burstable"]);
   assert.deepEqual(names.qosCgroupName([], "BestEffort", true), ["kubepods", "besteffort"]);
   assert.deepEqual(names.qosCgroupName(["r"], "BestEffort", false), ["r"]);
-  assert.deepEqual(names.podCgroupName(["kubepods"], "u-1"), ["kubepods", "podu-1"]);
+  assert.deepEqual(names.podCgroupName(["kubepods"], podUid("u-1")), ["kubepods", "podu-1"]);
 });
 
 test("pod UIDs are found in both spellings, other directories are not pods", () => {

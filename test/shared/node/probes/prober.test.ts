@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ProbeRecord, ProbeSpec, ProbedPod } from "../../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { probeMetrics, scheduleMetrics } from "../../../../src/shared/node/probes/metrics.js";
 import { Prober } from "../../../../src/shared/node/probes/prober.js";
 import {
@@ -65,7 +66,7 @@ class World {
   }
 
   pod(...probes: ProbeSpec[]): ProbedPod {
-    return { uid: "u1", namespace: "default", name: "web", probes };
+    return { uid: podUid("u1"), namespace: "default", name: "web", probes };
   }
 
   /** Time passes in small steps, so that runs go on between. */
@@ -172,7 +173,7 @@ describe("when a probe runs", () => {
           assert.ok(times.length > 0);
           for (const time of times) assert.equal(time % periodMs, 0, `${time} is in step with ${periodMs}`);
         }
-        world.prober.apply({ set: [], gone: ["u1"] });
+        world.prober.apply({ set: [], gone: [podUid("u1")] });
         await world.pass(10_000, 5000);
         await world.prober.stop();
         assert.equal(world.clock.pending, 0);
@@ -275,7 +276,7 @@ describe("reports", () => {
     }
     const durations = { probe_type: "Readiness", container: "app", pod: "web", namespace: "default" };
     assert.ok((await world.value("prober_probe_duration_seconds", { ...durations, le: "+Inf" })) === 2);
-    world.prober.apply({ set: [], gone: ["u1"] });
+    world.prober.apply({ set: [], gone: [podUid("u1")] });
     const left = (await world.perContainer.exportSnapshot()).families.flatMap(({ samples }) => samples);
     assert.deepEqual(
       left.filter(({ labels }) => "pod" in labels),
@@ -334,7 +335,10 @@ describe("the end of a probe", () => {
 
   test("a full set removes probes that are not in it", async () => {
     const world = new World();
-    world.prober.setPods([world.pod(world.spec()), { ...world.pod(world.spec({ containerId: "c2" })), uid: "u2" }]);
+    world.prober.setPods([
+      world.pod(world.spec()),
+      { ...world.pod(world.spec({ containerId: "c2" })), uid: podUid("u2") },
+    ]);
     await world.pass(500);
     world.prober.setPods([world.pod(world.spec())]);
     await world.pass(2000);
@@ -361,7 +365,7 @@ test("commands: at most 16 at once; one that waits is late, not failed, and is d
   );
   const pods = (count: number): ProbedPod[] => [
     world.pod(...specs.slice(0, count / 2)),
-    { ...world.pod(...specs.slice(20, 20 + count / 2)), uid: "u2" },
+    { ...world.pod(...specs.slice(20, 20 + count / 2)), uid: podUid("u2") },
   ];
   world.prober.setPods(pods(40));
   await world.pass(400);
@@ -388,14 +392,17 @@ describe("pods whose probes sleep", () => {
     const specs = Array.from({ length: 40 }, (_, index) =>
       world.spec({ containerId: `${uid}-${index}`, timeoutMs: 3_600_000, action: exec }),
     );
-    return { ...world.pod(...specs), uid };
+    return { ...world.pod(...specs), uid: podUid(uid) };
   };
 
   test("do not keep another pod's probe of a second's period from its turn", async () => {
     const world = new World();
     world.act = (spec, context) => (spec.containerId === "quick" ? Promise.resolve(success()) : sleep(spec, context));
     const pods = Array.from({ length: 20 }, (_, index) => sleepers(world, `u${index}`));
-    world.prober.setPods([...pods, { ...world.pod(world.spec({ containerId: "quick", action: exec })), uid: "quick" }]);
+    world.prober.setPods([
+      ...pods,
+      { ...world.pod(world.spec({ containerId: "quick", action: exec })), uid: podUid("quick") },
+    ]);
     await world.pass(60_000);
     const times = world.times("quick/readiness");
     const gaps = times.slice(1).map((time, index) => time - times[index]!);
@@ -431,7 +438,7 @@ describe("pods whose probes sleep", () => {
 test("an error in one pod's probes keeps no other pod's probes from running", async () => {
   const world = new World();
   const spec = world.spec();
-  const broken = { ...world.pod(spec), uid: "u0" };
+  const broken = { ...world.pod(spec), uid: podUid("u0") };
   Object.defineProperty(broken, "probes", {
     get: () => {
       throw new Error("a defect");
@@ -440,7 +447,10 @@ test("an error in one pod's probes keeps no other pod's probes from running", as
   world.prober.setPods([broken, world.pod(spec)]);
   await world.pass(1000);
   assert.ok(world.times().length > 0);
-  world.prober.apply({ set: [broken, { ...world.pod(world.spec({ containerId: "c2" })), uid: "u2" }], gone: [] });
+  world.prober.apply({
+    set: [broken, { ...world.pod(world.spec({ containerId: "c2" })), uid: podUid("u2") }],
+    gone: [],
+  });
   await world.pass(1000);
   assert.ok(world.times("c2/readiness").length > 0);
   assert.equal(world.kept.errors().length, 2);

@@ -2,6 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { monotonicTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { PodCgroups } from "../../../../src/shared/node/stats/pod-cgroups.js";
 import { RuntimeProcess } from "../../../../src/workers/server/stats/node/runtime-process.js";
 import { listeningInode } from "../../../../src/workers/server/stats/node/socket-owner.js";
@@ -31,7 +32,7 @@ function status(
 const POD: Pod = {
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "p", namespace: "n", uid: "1-2" },
+  metadata: { name: "p", namespace: "n", uid: podUid("1-2") },
   spec: { containers: [{ name: "a", image: "i" }] },
   status: { phase: "Running", qosClass: "Burstable", containerStatuses: [status("b", "b"), status("a", "a", "d")] },
 };

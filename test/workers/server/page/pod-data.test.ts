@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodsDelta } from "../../../../src/shared/contracts/server.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { PodTexts } from "../../../../src/workers/server/page/pod-texts.js";
 import { usageEntries } from "../../../../src/workers/server/page/pod-usage.js";
 import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
@@ -42,7 +43,7 @@ test("a pod is parsed and made a text once per version, a large one too", () => 
   list.apply(delta("large", "Running", 100_000));
   assert.match(texts.entries().get("pod/uid-large") ?? "", /"phase":"Running"/);
   assert.equal(reads, 3);
-  list.apply({ set: [], removed: ["uid-small"] });
+  list.apply({ set: [], removed: [podUid("uid-small")] });
   assert.deepEqual([...texts.entries().keys()], ["pod/uid-large"]);
   texts.clear();
   texts.entries();

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodText } from "../../../../src/shared/contracts/server.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
 import { pod } from "../../../support/pods.js";
 
@@ -19,17 +20,17 @@ function large(hostname: string): { text: PodText; bytes: Uint8Array<ArrayBuffer
   };
 }
 
-const hostnameOf = (list: PodList): string | undefined => list.get("uid-large")?.spec.hostname?.slice(0, 1);
+const hostnameOf = (list: PodList): string | undefined => list.get(podUid("uid-large"))?.spec.hostname?.slice(0, 1);
 
 test("a large definition is given back when another replaces it or its pod goes", { skip: !HAS_TRANSFER }, () => {
   const list = new PodList();
   const [first, second, third] = [large("a"), large("b"), large("c")];
   list.apply({ set: [first.text], removed: [] });
-  list.apply({ set: [{ uid: "uid-large", status: '{"phase":"Running"}' }], removed: [] });
+  list.apply({ set: [{ uid: podUid("uid-large"), status: '{"phase":"Running"}' }], removed: [] });
   assert.deepEqual([first.bytes.length > 0, hostnameOf(list)], [true, "a"], "a new status keeps it");
   list.apply({ set: [second.text], removed: [] });
   assert.deepEqual([first.bytes.length, hostnameOf(list)], [0, "b"]);
-  list.apply({ set: [], removed: ["uid-large"] });
+  list.apply({ set: [], removed: [podUid("uid-large")] });
   assert.deepEqual([second.bytes.length, list.size], [0, 0]);
   list.apply({ set: [third.text], removed: [] });
   list.clear();
@@ -43,7 +44,7 @@ test("a list that is being written shows the pods of its beginning", () => {
   const chunks = list.chunks();
   const parts = [chunks.next().value as Buffer];
   list.apply({ set: [large("b").text], removed: [] });
-  list.apply({ set: [], removed: ["uid-large"] });
+  list.apply({ set: [], removed: [podUid("uid-large")] });
   parts.push(...chunks);
   const { items } = JSON.parse(Buffer.concat(parts).toString()) as { items: { spec: { hostname: string } }[] };
   assert.deepEqual(

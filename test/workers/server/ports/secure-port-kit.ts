@@ -13,6 +13,7 @@ import { connect as connectTls } from "node:tls";
 import { systemClock, type Clock } from "../../../../src/shared/base/clock/clock.js";
 import type { SecureInit } from "../../../../src/shared/contracts/server.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
+import type { PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pingCheck } from "../../../../src/workers/server/health/health.js";
@@ -76,7 +77,7 @@ export class SecurePort {
   readonly lines: { fields: Record<string, unknown>; line: string }[] = [];
   readonly verbosities: number[] = [];
   /** UIDs of mirror pods, by "namespace/name". */
-  readonly mirrorUids: Partial<Record<string, string>> = {};
+  readonly mirrorUids: Partial<Record<string, PodUid>> = {};
   server!: SecureServer;
   port = 0;
 

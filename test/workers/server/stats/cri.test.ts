@@ -9,6 +9,7 @@ import {
   type ContainerStats,
   type PodSandboxStats,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { NO_PRESSURES } from "../../../../src/shared/node/stats/cgroup/pressure.js";
 import { CpuRates } from "../../../../src/workers/server/stats/cpu-rates.js";
 import { criPodReadings } from "../../../../src/workers/server/stats/cri/pod-readings.js";
@@ -25,7 +26,7 @@ const value = (number: number): { value: bigint } => ({ value: BigInt(number) })
 const POD: Pod = {
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "p", namespace: "n", uid: "u" },
+  metadata: { name: "p", namespace: "n", uid: podUid("u") },
   spec: { containers: [{ name: "c", image: "i" }] },
   status: {
     phase: "Running",

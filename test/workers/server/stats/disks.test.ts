@@ -8,6 +8,7 @@ import { monotonicTime, wallTime } from "../../../../src/shared/base/clock/momen
 import type { PodDiskUsage } from "../../../../src/shared/contracts/eviction.js";
 import { volumePath } from "../../../../src/shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { fsFigures } from "../../../../src/shared/node/stats/read-fs-figures.js";
 import { claimFigures } from "../../../../src/workers/server/stats/disk/claim-figures.js";
 import { PodDisks, claimOf } from "../../../../src/workers/server/stats/disk/pod-disks.js";
@@ -28,10 +29,10 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
 
 test("where volumes are, and which are claims", () => {
   const at = "/r/pods/u/volumes/";
-  equal(volumePath("/r", "u", { name: "v", emptyDir: {} }), `${at}kubernetes.io~empty-dir/v`);
-  equal(volumePath("/r", "u", { name: "v", configMap: { name: "m" } }), `${at}kubernetes.io~configmap/v`);
-  equal(volumePath("/r", "u", { name: "v", csi: { driver: "d" } }), `${at}kubernetes.io~csi/v/mount`);
-  equal(volumePath("/r", "u", { name: "v", hostPath: { path: "/x" } }), undefined);
+  equal(volumePath("/r", podUid("u"), { name: "v", emptyDir: {} }), `${at}kubernetes.io~empty-dir/v`);
+  equal(volumePath("/r", podUid("u"), { name: "v", configMap: { name: "m" } }), `${at}kubernetes.io~configmap/v`);
+  equal(volumePath("/r", podUid("u"), { name: "v", csi: { driver: "d" } }), `${at}kubernetes.io~csi/v/mount`);
+  equal(volumePath("/r", podUid("u"), { name: "v", hostPath: { path: "/x" } }), undefined);
   equal(claimOf("p", { name: "v", persistentVolumeClaim: { claimName: "c" } }), "c");
   equal(claimOf("p", { name: "v", ephemeral: {} }), "p-v");
   equal(claimOf("p", { name: "v", emptyDir: {} }), undefined);
@@ -86,7 +87,7 @@ class Main {
 const POD: Pod = {
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "p", namespace: "n", uid: "u" },
+  metadata: { name: "p", namespace: "n", uid: podUid("u") },
   spec: {
     containers: [],
     volumes: [
@@ -98,7 +99,7 @@ const POD: Pod = {
 };
 
 const USAGE: PodDiskUsage = {
-  uid: "u",
+  uid: podUid("u"),
   at: wallTime(7),
   volumes: [{ name: "cache", bytes: 5000, inodes: 2 }],
   logs: [{ container: "app", bytes: 300, inodes: 1 }],
@@ -117,12 +118,12 @@ test("main's figures, by volume and container; removed with the pod", () =>
     main.pods = [POD];
     main.figures = [USAGE];
     const disks = main.disks(rootDir);
-    equal(disks.of("u"), undefined);
+    equal(disks.of(podUid("u")), undefined);
     equal(main.asked.length, 0);
     disks.ask();
-    await settled(main, 1, () => disks.of("u") !== undefined);
+    await settled(main, 1, () => disks.of(podUid("u")) !== undefined);
     deepEqual(main.asked, [{ uids: ["u"], maxAgeMs: 60_000 }]);
-    const disk = disks.of("u");
+    const disk = disks.of(podUid("u"));
     deepEqual(
       disk?.volumes.map(({ name, pvcRef, abnormal }) => ({ name, pvcRef, abnormal })),
       [
@@ -139,7 +140,7 @@ test("main's figures, by volume and container; removed with the pod", () =>
     main.pods = [];
     main.now = 5000;
     disks.ask();
-    await settled(main, 2, () => disks.of("u") === undefined);
+    await settled(main, 2, () => disks.of(podUid("u")) === undefined);
     equal(main.asked.length, 2);
     await disks.close();
   }));
@@ -151,11 +152,11 @@ test("while main is unreachable its last figures stay; a new pod is requested a 
     main.figures = [USAGE];
     const disks = main.disks(rootDir, 0);
     disks.ask();
-    await settled(main, 1, () => disks.of("u") !== undefined);
+    await settled(main, 1, () => disks.of(podUid("u")) !== undefined);
     // volumeStatsAggPeriod 0: volumes are not shown, logs are.
-    deepEqual(disks.of("u")?.volumes, []);
+    deepEqual(disks.of(podUid("u"))?.volumes, []);
     main.fails = true;
-    main.pods = [POD, { ...POD, metadata: { ...POD.metadata, uid: "v" } }];
+    main.pods = [POD, { ...POD, metadata: { ...POD.metadata, uid: podUid("v") } }];
     main.now = 999;
     disks.ask();
     equal(main.asked.length, 1);
@@ -163,8 +164,8 @@ test("while main is unreachable its last figures stay; a new pod is requested a 
     disks.ask();
     equal(main.asked.length, 2);
     await disks.close();
-    equal(disks.of("u")?.at, 7);
-    equal(disks.of("v"), undefined);
+    equal(disks.of(podUid("u"))?.at, 7);
+    equal(disks.of(podUid("v")), undefined);
   }));
 
 test("a runtime that falls silent leaves its last figures", async () => {

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { PodPlace } from "../../../../src/shared/node/stats/pod-cgroups.js";
 import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
 import { Places } from "../../../../src/workers/server/stats/places.js";
@@ -102,7 +103,7 @@ describe("places of pods", () => {
   const pod = (phase: "Running" | "Pending"): Pod => ({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "p", namespace: "n", uid: "u" },
+    metadata: { name: "p", namespace: "n", uid: podUid("u") },
     spec: { containers: [] },
     status: { phase },
   });
@@ -139,7 +140,7 @@ describe("places of pods", () => {
     const second = pod("Running");
     equal(places.find(second)?.pod, second);
     deepEqual(found, ["/k/u", "/k/u"]);
-    places.forget("u");
+    places.forget(podUid("u"));
     places.find(second);
     equal(looked.length, 4);
   });

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { escapeLabel } from "../../../../src/shared/base/text/escape.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { DetailFigures, MemoryFigures } from "../../../../src/shared/node/stats/cgroup-figures.js";
 import { NO_PRESSURES } from "../../../../src/shared/node/stats/cgroup/pressure.js";
 import type { MachineFacts } from "../../../../src/shared/node/stats/machine.js";
@@ -41,7 +42,7 @@ function reading(path: string, fields: Partial<Reading> = {}): Reading {
 const POD: Pod = {
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "web", namespace: "n", uid: "u" },
+  metadata: { name: "web", namespace: "n", uid: podUid("u") },
   spec: { containers: [{ name: "c", image: "i" }] },
   status: { phase: "Running", startTime: "2026-11-21T19:03:45Z" },
 };

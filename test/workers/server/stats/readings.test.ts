@@ -4,6 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { CgroupReader } from "../../../../src/shared/node/stats/cgroup-figures.js";
 import { CgroupReaderV1 } from "../../../../src/shared/node/stats/cgroup/v1.js";
 import { CgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
@@ -20,7 +21,7 @@ const STAT = "total_inactive_file 10\ninactive_file 10\nanon 1\n";
 const POD: Pod = {
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "p", namespace: "n", uid: "u" },
+  metadata: { name: "p", namespace: "n", uid: podUid("u") },
   spec: { containers: [{ name: "c", image: "i" }] },
   status: {
     phase: "Running",

@@ -5,6 +5,7 @@ import { statfs } from "node:fs/promises";
 import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { CgroupReaderV2 } from "../../../../src/shared/node/stats/cgroup/v2.js";
 import { readMachineFacts } from "../../../../src/shared/node/stats/machine.js";
 import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
@@ -21,7 +22,7 @@ const PATH = `/kubepods/besteffort/podu`;
 const POD: Pod = {
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "p", namespace: "n", uid: "u" },
+  metadata: { name: "p", namespace: "n", uid: podUid("u") },
   spec: { containers: [{ name: "c", image: "i" }] },
   status: {
     phase: "Running",

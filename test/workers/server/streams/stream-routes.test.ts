@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { ServedRuntime } from "../../../../src/workers/server/pods/runtime.js";
 import { showPods } from "../../../support/pod-list.js";
 import { pod } from "../../../support/pods.js";
@@ -165,7 +166,7 @@ describe("a stream", () => {
 
   test("by the UID of a static pod's mirror is one by the pod's own", async () => {
     await open();
-    server.mirrorUids["default/web"] = "uid-mirror";
+    server.mirrorUids["default/web"] = podUid("uid-mirror");
     for (const path of ["/exec/default/web/uid-mirror/app?output=1", "/portForward/default/web/uid-mirror"]) {
       (await upgrade(path)).socket.destroy();
     }

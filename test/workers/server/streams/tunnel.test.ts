@@ -6,6 +6,7 @@ import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import { Socket, type AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { rawPassthrough } from "../../../../src/workers/server/streams/passage.js";
 import { Tunnels } from "../../../../src/workers/server/streams/tunnel.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -71,7 +72,7 @@ async function joined(t: TestContext): Promise<Joined> {
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const upgrade = { socket: client, head: Buffer.alloc(0), take: () => undefined };
   const passage = rawPassthrough(request, (offered) => offered);
-  await tunnels.connect(new ServerResponse(request), upgrade, url, passage, "uid-web");
+  await tunnels.connect(new ServerResponse(request), upgrade, url, passage, podUid("uid-web"));
   ok(runtime !== undefined);
   return { client, runtime, tunnels, clock };
 }

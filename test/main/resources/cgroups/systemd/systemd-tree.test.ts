@@ -16,6 +16,7 @@ import {
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock } from "../../../../../src/shared/base/clock/clock.js";
 import { OperatorError } from "../../../../../src/shared/base/errors/operator-error.js";
+import { podUid } from "../../../../../src/shared/kubernetes/identifiers.js";
 import { FakeSlices } from "../../../../support/fake-slices.js";
 import { silentLog } from "../../../../support/silent.js";
 import { container, pod } from "../../pods.js";
@@ -109,7 +110,7 @@ test("a slice that is right costs nothing; after a restart one question each", a
   ]);
   assert.deepEqual(await callsDuring(() => restarted.ensurePod(subject)), [`GetUnit ${POD}`]);
   assert.deepEqual(await restarted.listPods(), ["a-1"]);
-  assert.ok(await restarted.podExists("a-1"));
+  assert.ok(await restarted.podExists(podUid("a-1")));
 });
 
 test("values changed behind the kubelet's back are set again, in systemd too", async () => {
@@ -177,21 +178,21 @@ test("removal kills remaining processes before it stops the unit; other tiers co
     assert.equal(killed, "SIGKILL");
     return stopped(unit);
   };
-  assert.deepEqual(await callsDuring(() => cgroups.removePod("a-1")), [`StopUnit ${POD}`]);
+  assert.deepEqual(await callsDuring(() => cgroups.removePod(podUid("a-1"))), [`StopUnit ${POD}`]);
   await exited;
   assert.ok(!existsSync(slices.directory(POD)));
-  assert.ok(!(await cgroups.podExists("a-1")));
-  assert.deepEqual(await callsDuring(() => cgroups.removePod("a-1")), []);
+  assert.ok(!(await cgroups.podExists(podUid("a-1"))));
+  assert.deepEqual(await callsDuring(() => cgroups.removePod(podUid("a-1"))), []);
 });
 
 test("a slice the kubelet did not make itself is removed too, and one that systemd has forgotten", async () => {
   await manager().setUp();
   await manager().ensurePod(subject);
-  await manager().removePod("a-1");
+  await manager().removePod(podUid("a-1"));
   assert.ok(!slices.systemd.units.has(POD));
   await mkdir(slices.directory(POD));
   assert.deepEqual(await manager().listPods(), ["a-1"]);
-  await manager().removePod("a-1");
+  await manager().removePod(podUid("a-1"));
   assert.ok(!existsSync(slices.directory(POD)));
 });
 
@@ -211,7 +212,7 @@ for (const cgroupRoot of ["/a/b-c", "a-b_c.slice", "/a.slice/a-b_c.slice"]) {
     const { criParent } = await cgroups.ensurePod(subject);
     assert.equal(criParent, "a-b_c-kubepods-burstable-poda_1.slice");
     assert.ok(existsSync(`${slices.root}/a.slice/a-b_c.slice/a-b_c-kubepods.slice`));
-    await cgroups.removePod("a-1");
+    await cgroups.removePod(podUid("a-1"));
     await cgroups.tearDown();
     assert.ok(!existsSync(`${slices.root}/a.slice/a-b_c.slice`));
   });
