@@ -9,6 +9,7 @@ import type { RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { Event } from "../../src/shared/kubernetes/api/event.js";
 import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { pod as basePod } from "../support/pods.js";
 
 export const NOW = Date.parse("2026-01-02T03:04:05Z");
@@ -78,7 +79,7 @@ export function node(facts: Partial<NodeFacts> = {}, fields: Partial<NodeletStat
 
 export function facts(fields: Partial<PodFacts> = {}): PodFacts {
   const none = { startFailures: [], volumes: [], probeKills: [], probesFailing: [], stops: [] };
-  return { uid: "uid-web", worker: "syncing", ...none, ...fields };
+  return { uid: podUid("uid-web"), worker: "syncing", ...none, ...fields };
 }
 
 /** As `nodelet status` and `pods` see it. */

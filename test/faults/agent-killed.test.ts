@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { connectCri, type CriConnection } from "../../tools/standalone/cri.js";
 import { podTable } from "../../tools/standalone/pods.js";
 import { sleep } from "../../tools/standalone/wait.js";
@@ -117,7 +118,7 @@ describe(`the kubelet killed at random, seed ${seed}`, () => {
     const pods = await node.pods();
     const uids = [...names].map((name) => podOf(pods, name)?.metadata.uid);
     const { running } = await runtimeTraces(cri);
-    return new Map([...running].filter(([uid]) => uids.includes(uid)));
+    return new Map([...running].filter(([uid]) => uids.includes(podUid(uid))));
   }
 });
 

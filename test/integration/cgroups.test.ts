@@ -22,6 +22,7 @@ import { ProcessPlacement } from "../../src/main/resources/cgroups/process-place
 import { systemdUnits, type SystemdUnits } from "../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import { OperatorError } from "../../src/shared/base/errors/operator-error.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { readCgroupMounts, type CgroupMounts } from "../../src/shared/node/cgroup/mounts.js";
 import { container, pod } from "../main/resources/pods.js";
 import { FakeSystemd } from "../support/fake-systemd.js";
@@ -102,7 +103,7 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     if (mounts.version === 1) await writeFile(`${at("cpu", "kubepods/burstable/podvalues-1")}/cpu.shares`, "77");
     await manager().ensurePod(subject);
     check();
-    await cgroups.removePod("values-1");
+    await cgroups.removePod(podUid("values-1"));
   });
 
   test("each class has its place, pods are listed, found and removed from any", async () => {
@@ -114,10 +115,10 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     assert.ok(existsSync(at("cpu", "kubepods/besteffort/podbe-1")));
     assert.deepEqual((await cgroups.listPods()).sort(), ["be-1", "bu-1", "gu-1"]);
     for (const uid of ["be-1", "bu-1", "gu-1"]) {
-      assert.ok(await cgroups.podExists(uid));
-      await manager().removePod(uid);
-      assert.ok(!(await cgroups.podExists(uid)));
-      await cgroups.removePod(uid);
+      assert.ok(await cgroups.podExists(podUid(uid)));
+      await manager().removePod(podUid(uid));
+      assert.ok(!(await cgroups.podExists(podUid(uid))));
+      await cgroups.removePod(podUid(uid));
     }
     assert.deepEqual(await cgroups.listPods(), []);
   });
@@ -130,8 +131,8 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
       await rmdir(directory);
     }
     await cgroups.ensurePod(subject);
-    assert.ok(await cgroups.podExists("again-1"));
-    await cgroups.removePod("again-1");
+    assert.ok(await cgroups.podExists(podUid("again-1")));
+    await cgroups.removePod(podUid("again-1"));
   });
 
   test("removal kills the processes inside, in nested cgroups and frozen", async () => {
@@ -145,9 +146,9 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     if (mounts.version === 1) {
       await writeFile(`${at("freezer", "kubepods/besteffort/podbusy-1/inner")}/freezer.state`, "FROZEN");
     }
-    await cgroups.removePod("busy-1");
+    await cgroups.removePod(podUid("busy-1"));
     assert.equal((await exited)[1], "SIGKILL");
-    assert.ok(!(await cgroups.podExists("busy-1")));
+    assert.ok(!(await cgroups.podExists(podUid("busy-1"))));
   });
 
   const unified = mounts.version === 1 ? mounts.unified?.mountPoint : undefined;
@@ -158,11 +159,11 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
       const left = `${unified ?? ""}/${ROOT}/kubepods/besteffort/podleft-1`;
       await cgroups.ensurePod(pod([container("a")], {}, "left-1"));
       await mkdir(left, { recursive: true });
-      await cgroups.removePod("left-1");
+      await cgroups.removePod(podUid("left-1"));
       assert.ok(!existsSync(left));
       await mkdir(left);
       assert.deepEqual(await cgroups.listPods(), ["left-1"], "found even if only there");
-      await cgroups.removePod("left-1");
+      await cgroups.removePod(podUid("left-1"));
     },
   );
 
@@ -183,13 +184,13 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     async () => {
       await cgroups.ensurePod(pod([container("a")], {}, "cpuset-1"));
       const child = await sleeperIn(at("cpuset", "kubepods/besteffort/podcpuset-1"));
-      await cgroups.removePod("cpuset-1");
+      await cgroups.removePod(podUid("cpuset-1"));
       assert.equal(child.exitCode ?? child.signalCode ?? (await once(child, "exit"))[1], "SIGKILL");
     },
   );
 
   test("a UID that is a path is refused before anything is touched", async () => {
-    await assert.rejects(cgroups.removePod("../../x"), { name: "OperatorError" });
+    await assert.rejects(cgroups.removePod(podUid("../../x")), { name: "OperatorError" });
     await assert.rejects(cgroups.ensurePod(pod([container("a")], {}, "../x")), { name: "OperatorError" });
   });
 
@@ -197,7 +198,7 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     const flat = manager({ cgroupsPerQOS: false });
     const made = await flat.ensurePod(pod([container("a")], {}, "flat-1"));
     assert.equal(made.criParent, `/${ROOT}`);
-    await flat.removePod("flat-1");
+    await flat.removePod(podUid("flat-1"));
     assert.ok(existsSync(at("cpu", "kubepods")));
   });
 });
@@ -281,17 +282,17 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     await rmdir(folder("memory", "kubepods/besteffort/podlost-1"));
     assert.ok(await cgroups.isLost(subject), "nothing holds its memory");
     assert.ok(!(await make({ cgroupsPerQOS: false }).isLost(subject)));
-    await cgroups.removePod("lost-1");
+    await cgroups.removePod(podUid("lost-1"));
   });
 
   test("the end of a pod looks only where it was; an adopted one's place is found", async () => {
     await cgroups.ensurePod(pod([container("a")], {}, "tier-1"));
     const elsewhere = folder("cpu", "kubepods/podtier-1");
     await mkdir(elsewhere);
-    await cgroups.removePod("tier-1");
+    await cgroups.removePod(podUid("tier-1"));
     assert.ok(!existsSync(folder("cpu", "kubepods/besteffort/podtier-1")) && existsSync(elsewhere));
     assert.deepEqual(await cgroups.listPods(), ["tier-1"], "what lies elsewhere is found");
-    await cgroups.removePod("tier-1");
+    await cgroups.removePod(podUid("tier-1"));
     assert.ok(!existsSync(elsewhere));
     assert.equal(operations.at(-1), "destroy");
   });
@@ -299,11 +300,11 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
   test("a pod that returns while its cgroup is being removed gets a new one", async () => {
     const subject = pod([container("a")], {}, "again-2");
     await cgroups.ensurePod(subject);
-    const removal = cgroups.removePod("again-2");
+    const removal = cgroups.removePod(podUid("again-2"));
     await cgroups.ensurePod(subject);
     await removal;
-    assert.ok(await cgroups.podExists("again-2"));
-    await cgroups.removePod("again-2");
+    assert.ok(await cgroups.podExists(podUid("again-2")));
+    await cgroups.removePod(podUid("again-2"));
   });
 
   test("a thousand orphaned cgroups are removed, and a new pod does not wait for them", async () => {
@@ -317,7 +318,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     let removed = 0;
     const counting = {
       removePod: async (uid: string) => {
-        await next.removePod(uid);
+        await next.removePod(podUid(uid));
         removed++;
       },
     };
@@ -331,7 +332,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     assert.ok(removed < 500, `the pod's cgroup was made while most orphans were there: ${removed} were removed`);
     await orphans.idle();
     assert.deepEqual(await next.listPods(), ["fresh-1"]);
-    await next.removePod("fresh-1");
+    await next.removePod(podUid("fresh-1"));
   });
 
   test("the configured processes are moved into the configured cgroups, and no others", async () => {
@@ -453,7 +454,7 @@ describe("the systemd driver on this machine's cgroups", { skip: writable ? fals
       const child = await sleeperIn(...made.watchDirs.filter((directory) => !directory.includes("/cpuset/")));
       const exited = once(child, "exit");
       assert.deepEqual(await cgroups.listPods(), ["slice-1"]);
-      await cgroups.removePod("slice-1");
+      await cgroups.removePod(podUid("slice-1"));
       assert.equal((await exited)[1], "SIGKILL");
       assert.ok(made.watchDirs.every((directory) => !existsSync(directory)));
       assert.ok(!systemd.units.has(slice));

@@ -9,6 +9,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { decodeSubmitted } from "../../src/workers/tasks/manifest/decode-submitted.js";
 import { decodeManifest } from "../../src/workers/tasks/manifest/decode.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
@@ -55,7 +56,7 @@ function formerUid(name: Name): string {
   const path = join(node.kubelet.manifests, `${name}.yaml`);
   const origin = name === "of-file" ? ({ kind: "file", path } as const) : ({ kind: "http", url } as const);
   const { pods, formerUids = {} } = decodeManifest({ origin, text: text(name), nodeName });
-  return formerUids[pods[0]?.metadata.uid ?? ""] ?? "";
+  return formerUids[podUid(pods[0]?.metadata.uid ?? "")] ?? "";
 }
 
 const isReady = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";

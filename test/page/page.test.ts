@@ -17,6 +17,7 @@ import { podView } from "../../src/page/views/pod.js";
 import { timelineView } from "../../src/page/views/timeline.js";
 import { SAMPLE_MS, SAMPLES, type UsageSample } from "../../src/shared/contracts/status-page.js";
 import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { node, NOW, seen } from "../cli/kit.js";
 import { pod } from "../support/pods.js";
 import { all, textOf } from "../support/vnodes.js";
@@ -137,7 +138,7 @@ test("a finding shows its evidence", () => {
 
 test("bars of a start lie within the picture, and a failed step shows its reason", () => {
   const timeline: PodTimeline = {
-    ...{ namespace: "default", name: "web", uid: "1", seenAt: 1000, runningAt: 2000 },
+    ...{ namespace: "default", name: "web", uid: podUid("1"), seenAt: 1000, runningAt: 2000 },
     ...{ phases: [], events: [], stagesDropped: 0 },
     stages: [
       { stage: "volumes", startedAt: 1000, endedAt: 1500 },

@@ -21,6 +21,7 @@ import { judge } from "../../../src/cli/doctor/rules.js";
 import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js";
 import { wrap } from "../../../src/cli/output/table.js";
 import type { DockerFacts } from "../../../src/shared/contracts/nodelet.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { HEALTHY as healthy } from "../doctor/healthy.js";
 import { containerStatus, node, NOW, PLAIN, pod, RUNTIME } from "../kit.js";
 
@@ -31,7 +32,7 @@ test("timeline: each bar begins and ends in proportion; a failed and an open ste
       ...{
         namespace: "default",
         name: "web",
-        uid: "u",
+        uid: podUid("u"),
         seenAt: NOW,
         runningAt: NOW + 400,
         stagesDropped: 0,

@@ -8,6 +8,7 @@ import { findPod } from "../../../src/cli/pods/find.js";
 import { podState } from "../../../src/cli/pods/state.js";
 import { problemsOf } from "../../../src/cli/problems.js";
 import type { NodeletStatus } from "../../../src/shared/contracts/nodelet.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { containerStatus, node, NOW, PLAIN, pod, RUNNING, RUNTIME, seen } from "../kit.js";
 
 const ready = pod(
@@ -162,7 +163,7 @@ describe("a pod's state in a word", () => {
 });
 
 describe("the pod that a name means", () => {
-  const other = { ...ready, metadata: { ...ready.metadata, namespace: "other", uid: "u2" } };
+  const other = { ...ready, metadata: { ...ready.metadata, namespace: "other", uid: podUid("u2") } };
   test("the full name, the name of its manifest, its UID", () => {
     for (const name of ["web-n", "web", "default/web", "uid-web-n"]) equal(findPod([ready], name), ready);
     equal(findPod([ready, other], "web", "other"), other);

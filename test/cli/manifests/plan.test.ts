@@ -7,9 +7,10 @@ import { NoPodError } from "../../../src/cli/errors.js";
 import { manifestJson, parseManifestJson } from "../../../src/cli/manifests/exact-json.js";
 import { contentOf, parsed, planApply, RESTARTED_AT, restarted } from "../../../src/cli/manifests/plan.js";
 import { targetOf, withoutKind } from "../../../src/cli/manifests/target.js";
+import type { PodUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { kept, running, state, written } from "./kit.js";
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<PodUid> = new Set();
 const actions = (...args: Parameters<typeof planApply>): string[] => planApply(...args).map(({ action }) => action);
 
 describe("apply", () => {

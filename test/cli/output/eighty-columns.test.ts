@@ -18,6 +18,7 @@ import { volumesText } from "../../../src/cli/commands/volumes.js";
 import { examplesText } from "../../../src/cli/examples.js";
 import { table } from "../../../src/cli/output/table.js";
 import { problemsOf } from "../../../src/cli/problems.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { containerStatus, event, facts, node, NOW, PLAIN, pod, RUNNING, seen } from "../kit.js";
 
 const TERMINAL = { ...PLAIN, columns: 80 };
@@ -41,7 +42,7 @@ const broken = {
     { containers: CONTAINERS },
     LONG,
   ),
-  metadata: { name: LONG, namespace: NAMESPACE, uid: "0b6d3a1e-6a34-4ac1-9f6a-1f2d3c4b5a69" },
+  metadata: { name: LONG, namespace: NAMESPACE, uid: podUid("0b6d3a1e-6a34-4ac1-9f6a-1f2d3c4b5a69") },
 };
 const well = pod(
   { phase: "Running", containerStatuses: [containerStatus(RUNNING, { ready: true })] },
@@ -167,7 +168,15 @@ const TABLES: readonly (readonly [name: string, text: string])[] = [
     timelineText(
       TERMINAL,
       {
-        ...{ namespace: NAMESPACE, name: LONG, uid: "u", seenAt: NOW, stagesDropped: 3, events: [], phases: [] },
+        ...{
+          namespace: NAMESPACE,
+          name: LONG,
+          uid: podUid("u"),
+          seenAt: NOW,
+          stagesDropped: 3,
+          events: [],
+          phases: [],
+        },
         stages: [{ stage: "pull-image", container: "c".repeat(63), startedAt: NOW, endedAt: NOW + 9e6, error: ERROR }],
       },
       NOW + 9e6,

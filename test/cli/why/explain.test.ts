@@ -6,6 +6,7 @@ import { whyText } from "../../../src/cli/commands/why.js";
 import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
 import type { Event } from "../../../src/shared/kubernetes/api/event.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod, RUNNING, RUNTIME } from "../kit.js";
 
 const waiting = (reason: string, message = "") => ({ waiting: { reason, message } });
@@ -294,7 +295,7 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
   ],
   [
     "an earlier pod of the same name",
-    input({ pod: pod({}), facts: facts({ waitsFor: { uid: "old" } }) }),
+    input({ pod: pod({}), facts: facts({ waitsFor: { uid: podUid("old") } }) }),
     /an earlier pod of the same name \(UID old\) must terminate first/,
   ],
   ["a pod that has just come", input({ pod: pod({}) }), /the kubelet is working on it \(pod worker: syncing\)/],
@@ -325,7 +326,14 @@ describe("why", () => {
     const explanation = explain(
       input({ pod: pod({}), events: [event("Pulling", "Pulling image", { firstTimestamp: ago(10) })] }),
       {
-        ...{ namespace: "default", name: "web", uid: "uid-web", seenAt: NOW - 20_000, stagesDropped: 0, events: [] },
+        ...{
+          namespace: "default",
+          name: "web",
+          uid: podUid("uid-web"),
+          seenAt: NOW - 20_000,
+          stagesDropped: 0,
+          events: [],
+        },
         phases: [{ at: NOW - 15_000, phase: "Pending" }],
         stages: [
           { stage: "pull", container: "app", startedAt: NOW - 10_000, endedAt: NOW - 5000, error: "not found" },
@@ -366,7 +374,14 @@ describe("why", () => {
         ],
       }),
       {
-        ...{ namespace: "default", name: "web", uid: "uid-web", seenAt: second + 300, stagesDropped: 0, events: [] },
+        ...{
+          namespace: "default",
+          name: "web",
+          uid: podUid("uid-web"),
+          seenAt: second + 300,
+          stagesDropped: 0,
+          events: [],
+        },
         phases: [{ at: second + 950, phase: "Running" }],
         stages: [],
       },

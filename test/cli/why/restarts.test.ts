@@ -9,6 +9,7 @@ import type { WhyInput } from "../../../src/cli/why/input.js";
 import type { PodFacts, ProbeKillFacts } from "../../../src/shared/contracts/nodelet.js";
 import type { ApiContainerStatus, PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod } from "../kit.js";
 
 const MINUTE = 60;
@@ -299,7 +300,7 @@ describe("why about containers that ended", () => {
       ...{
         namespace: "default",
         name: "web",
-        uid: "uid-web",
+        uid: podUid("uid-web"),
         seenAt: NOW - 20_000,
         stagesDropped: 0,
         events: [],

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { CrashBackoff, crashBackoffKey, crashLoopMessage } from "../../../src/main/model/crash-backoff.js";
 import { goDuration } from "../../../src/shared/base/clock/go-duration.js";
 import { steadyTime, wallTime, later } from "../../../src/shared/base/clock/moments.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { c, makePod } from "../pods/status/fixtures.js";
 
 const s = 1000;
@@ -72,7 +73,7 @@ test("key changes with pod, container, image and resources", () => {
   const pod = makePod();
   const variants = [
     crashBackoffKey(pod, c("a")),
-    crashBackoffKey(makePod({}, { uid: "u2" }), c("a")),
+    crashBackoffKey(makePod({}, { uid: podUid("u2") }), c("a")),
     crashBackoffKey(pod, c("b")),
     crashBackoffKey(pod, c("a", { image: "other" })),
     crashBackoffKey(pod, c("a", { resources: { limits: { cpu: "1" } } })),

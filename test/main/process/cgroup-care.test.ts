@@ -6,6 +6,7 @@ import { deferredCgroupMaintenance } from "../../../src/main/kubelet/cgroup-main
 import type { CgroupMaintenanceDeps } from "../../../src/main/kubelet/node-cgroups.js";
 import type { NodeSettings } from "../../../src/main/kubelet/node-settings.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import type { CgroupMounts } from "../../../src/shared/node/cgroup/mounts.js";
 import { keptLog, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
@@ -63,7 +64,7 @@ function build(change: Change = {}, mounts: CgroupMounts = v1) {
     ...parts,
     settings: settings as unknown as NodeSettings,
   } as CgroupMaintenanceDeps);
-  const podsChanged = (): void => care.subscriber.terminated?.({ uid: "uid-1" });
+  const podsChanged = (): void => care.subscriber.terminated?.({ uid: podUid("uid-1") });
   return {
     clock,
     done,

@@ -27,6 +27,7 @@ import type {
   CreateContainerRequest,
   RunPodSandboxRequest,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { app, never, podOf, runtimeOn, startStep } from "../containers/runtime/runtime-kit.js";
@@ -72,10 +73,10 @@ async function startAll(t: TestContext, counted: Counted, count: number): Promis
   const actuated = new Allocations(world.root, world.clock, world.kept.log);
   const doer = new Doer(
     world.runtime,
-    "uid-web",
+    podUid("uid-web"),
     () => undefined,
     undefined,
-    () => actuated.actuated("uid-web"),
+    () => actuated.actuated(podUid("uid-web")),
   );
   const pod = countedPod(counted, count);
   const [hint] = await doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "none" }, never);
@@ -83,7 +84,7 @@ async function startAll(t: TestContext, counted: Counted, count: number): Promis
   const before = counted.reads;
   for (const container of pod.spec.containers) {
     await doer.execute(pod, startStep(container, hint.id), never);
-    actuated.actuate("uid-web", [container.name], resourcesOf(pod), false);
+    actuated.actuate(podUid("uid-web"), [container.name], resourcesOf(pod), false);
   }
   return counted.reads - before;
 }
@@ -94,7 +95,7 @@ test("the start of a container reads as much in a pod of 400 containers as in on
 
 test("a sandbox with many containers checks 32 images ahead, and more as they are claimed", async (t) => {
   const world = await runtimeOn(t);
-  const doer = new Doer(world.runtime, "uid-web", () => undefined);
+  const doer = new Doer(world.runtime, podUid("uid-web"), () => undefined);
   const pod = countedPod(new Counted(), 100);
   const [hint] = await doer.execute(pod, { kind: "create-sandbox", attempt: 2, reason: "none" }, never);
   assert.ok(hint !== undefined && world.calls("ImageStatus").length <= 32);
@@ -154,17 +155,17 @@ test("a container is found by its name without a search", async () => {
 test("a start changes one entry of the actuated resources: the others are not copied", async (t) => {
   const allocations = new Allocations(await temporaryFolder(t), new SteppedClock(), keptLog().log);
   const pod = countedPod(new Counted(), 100);
-  allocations.actuate("u", ["c0"], resourcesOf(pod), false);
-  const first = allocations.actuated("u");
-  allocations.actuate("u", ["c1"], resourcesOf(pod), false);
-  assert.equal(allocations.actuated("u"), first);
+  allocations.actuate(podUid("u"), ["c0"], resourcesOf(pod), false);
+  const first = allocations.actuated(podUid("u"));
+  allocations.actuate(podUid("u"), ["c1"], resourcesOf(pod), false);
+  assert.equal(allocations.actuated(podUid("u")), first);
   assert.deepEqual(Object.keys(first?.containers ?? {}), ["c0", "c1"]);
 });
 
 test("CreateContainer of a pod with many ports repeats none of them; RunPodSandbox has all", async (t) => {
   const sent = async (count: number): Promise<number[]> => {
     const world = await runtimeOn(t);
-    const doer = new Doer(world.runtime, "uid-web", () => undefined);
+    const doer = new Doer(world.runtime, podUid("uid-web"), () => undefined);
     const pod = countedPod(new Counted(), count);
     const [hint] = await doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "none" }, never);
     assert.ok(hint !== undefined);

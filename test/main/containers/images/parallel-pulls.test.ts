@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeImages, type NodeImageSettings } from "../../../../src/main/containers/images/node-images.js";
 import { ImageStatusResponse } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod } from "../../../support/pods.js";
 import { noTrace } from "../../../support/silent.js";
@@ -51,7 +52,7 @@ async function atOnce(fields: Partial<NodeImageSettings>, expected: number): Pro
   });
   const wanted = Array.from({ length: PODS }, (_none, index) => {
     const subject = pod({}, `pod-${index}`);
-    subject.metadata.uid = `uid-${index}`;
+    subject.metadata.uid = podUid(`uid-${index}`);
     const container = { name: "app", image: `registry.test/image-${index}:1` };
     return puller.ensure(subject, container, sandbox, ending.signal);
   });

@@ -7,6 +7,7 @@ import { PullRate } from "../../../../src/main/containers/images/pull-limits.js"
 import { pullRank, PullTurns, type PullTurn } from "../../../../src/main/containers/images/pull-turns.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { AuthConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { noCredentials } from "../../../support/silent.js";
 import { until } from "../../../support/sources-kit.js";
@@ -22,7 +23,7 @@ test("the system's own pods rank as critical, by priority or by class", () => {
 
 /** A pod of its own at each call. */
 function ofRank(rank: ReturnType<typeof pullRank>): Pod {
-  const name = `pod-${++podsMade}`;
+  const name = podUid(`pod-${++podsMade}`);
   const made = makePod(rank === "critical" ? { priority: 2_000_000_000 } : {}, name);
   return { ...made, metadata: { ...made.metadata, uid: name } };
 }

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { cleanUpPod } from "../../../../src/main/containers/runtime/clean-up.js";
 import type { NodeRuntime } from "../../../../src/main/containers/runtime/node-runtime.js";
 import { removeFiles } from "../../../../src/main/containers/runtime/remove-files.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 
 test("a folder is removed with files, folders and links in it; the targets of links stay", async (t) => {
@@ -76,7 +77,7 @@ test("the logs of a pod without a definition go by its whole UID; those of a UID
     cgroups: { removePod: () => Promise.resolve() },
     userNamespaces: { release: () => undefined },
   } as unknown as NodeRuntime;
-  await cleanUpPod(runtime, "uid", new AbortController().signal);
+  await cleanUpPod(runtime, podUid("uid"), new AbortController().signal);
   assert.deepEqual((await readdir(podLogsDir)).sort(), [...others].sort());
   assert.deepEqual(await readdir(containerLogsDir), ["web_default_c-2.log"]);
 });

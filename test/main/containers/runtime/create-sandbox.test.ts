@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import type { CallOptions } from "../../../../src/shared/kubernetes/cri/verbs.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";
 
 test("a critical pod's sandbox comes first, and the wait for a place does not count", async (t) => {
@@ -26,7 +27,7 @@ test("a critical pod's sandbox comes first, and the wait for a place does not co
     };
     const { metrics } = runtime;
     runtime.metrics = { ...metrics, sandboxRun: (durationMs) => durations.push(durationMs) };
-    const doer = new Doer(runtime, "uid-web", () => undefined);
+    const doer = new Doer(runtime, podUid("uid-web"), () => undefined);
     await doer.execute(podOf(app(), { priority }), { kind: "create-sandbox", attempt: 0, reason: "" }, never);
     assert.deepEqual([seen.length, seen[0]?.urgent, durations], [1, urgent, [200]]);
   }

@@ -17,6 +17,7 @@ import {
   type CreateContainerRequest,
   type RunPodSandboxRequest,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { FakeCriOptions } from "../../../fake-cri/fake-cri.js";
 import { until } from "../../../support/sources-kit.js";
 import { app, BUSYBOX, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
@@ -24,7 +25,7 @@ import { app, BUSYBOX, never, podOf, runtimeOn, startStep } from "./runtime-kit.
 async function build(t: TestContext, fakeOptions: Partial<FakeCriOptions> = {}) {
   const world = await runtimeOn(t, fakeOptions);
   const watched: [string, string[]][] = [];
-  const doer = new Doer(world.runtime, "uid-web", (uid, dirs) => watched.push([uid, dirs]));
+  const doer = new Doer(world.runtime, podUid("uid-web"), (uid, dirs) => watched.push([uid, dirs]));
   const run = (pod: Pod | undefined, step: Step, signal = never) => doer.execute(pod, step, signal);
   const sandboxOf = async (pod: Pod, attempt = 0): Promise<string> => {
     const [hint] = await run(pod, { kind: "create-sandbox", attempt, reason: "the pod has no sandbox" });
@@ -561,7 +562,7 @@ test("a pod that comes back under its UID keeps its logs: its containers' restar
   await writeFile(log, "first run");
   const back = new Doer(
     world.runtime,
-    "uid-web",
+    podUid("uid-web"),
     () => undefined,
     undefined,
     undefined,

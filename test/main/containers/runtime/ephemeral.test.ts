@@ -6,11 +6,12 @@ import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { EphemeralContainer } from "../../../../src/shared/kubernetes/api/pod.js";
 import { NamespaceMode, type CreateContainerRequest } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 test("with its target's id it is made in the target's process namespace; without, it waits with a reason", async (t) => {
   const world = await runtimeOn(t);
-  const doer = new Doer(world.runtime, "uid-web", () => undefined);
+  const doer = new Doer(world.runtime, podUid("uid-web"), () => undefined);
   const debug: EphemeralContainer = { ...app(), name: "debug", targetContainerName: "app" };
   const pod = podOf(app(), { ephemeralContainers: [debug] });
   const [sandbox] = await doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "" }, never);

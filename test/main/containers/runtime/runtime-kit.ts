@@ -11,6 +11,7 @@ import type { StartContainerStep } from "../../../../src/main/model/step.js";
 import type { VolumePlace } from "../../../../src/main/volumes/place.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
+import { podUid, type PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import type { FakeCri, FakeCriOptions } from "../../../fake-cri/fake-cri.js";
 import { pair } from "../../../shared/kubernetes/cri/support.js";
@@ -47,7 +48,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
   const root = await temporaryFolder(t);
   const clock = new SteppedClock();
   const kept = keptLog();
-  const cgroups = new Set<string>();
+  const cgroups = new Set<PodUid>();
   const failures: RuntimeWorld["failures"] = {};
   const counted: string[] = [];
   const events: string[] = [];
@@ -146,7 +147,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         if (failures.tearDown !== undefined) throw failures.tearDown;
         await rm(podDirectory(uid), { recursive: true, force: true });
       },
-      listPods: () => readdir(join(root, "pods")),
+      listPods: async () => (await readdir(join(root, "pods"))).map(podUid),
     },
     sandboxesAhead: new SandboxesAhead(1),
     node: {
@@ -226,7 +227,7 @@ export function podOf(container: Container, fields: Partial<Pod["spec"]> = {}): 
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "web", namespace: "default", uid: "uid-web" },
+    metadata: { name: "web", namespace: "default", uid: podUid("uid-web") },
     spec: { containers: [container], restartPolicy: "Always", terminationGracePeriodSeconds: 30, ...fields },
   };
 }

@@ -18,6 +18,7 @@ import {
   type RunPodSandboxRequest,
   type RuntimeHandler,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 const handler = (name: string, userNamespaces = false): RuntimeHandler => ({
@@ -29,7 +30,7 @@ async function build(t: TestContext, spec: Partial<PodSpec>, runtimeHandlers: Ru
   const world = await runtimeOn(t, { runtimeHandlers });
   const container = app();
   const pod = podOf(container, spec);
-  const doer = new Doer(world.runtime, "uid-web", () => undefined);
+  const doer = new Doer(world.runtime, podUid("uid-web"), () => undefined);
   const sandbox = async (): Promise<string> => {
     const [hint] = await doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "" }, never);
     return hint?.id ?? "";
@@ -146,7 +147,7 @@ test("a pod with users of its own: sandbox, container and every mount have its i
   assert.ok((await stat(world.usernsFile)).isFile());
   await world.doer.execute(undefined, { kind: "clean-up" }, never);
   await assert.rejects(access(world.usernsFile));
-  const other = { ...world.pod, metadata: { ...world.pod.metadata, uid: "uid-other" } };
+  const other = { ...world.pod, metadata: { ...world.pod.metadata, uid: podUid("uid-other") } };
   assert.equal((await world.runtime.userNamespaces.forPod(other))?.uids[0]?.hostId, 65_536);
 });
 

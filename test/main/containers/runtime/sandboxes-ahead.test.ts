@@ -10,6 +10,7 @@ import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { SandboxesAhead } from "../../../../src/main/containers/runtime/sandboxes-ahead.js";
 import type { VolumePlace } from "../../../../src/main/volumes/place.js";
 import { messageOf } from "../../../../src/shared/base/errors/thrown.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { until } from "../../../support/sources-kit.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";
 
@@ -34,7 +35,7 @@ function gate(limit: number) {
   const failed: string[] = [];
   const ask = (uid: string, signal = never) => {
     const own = volumes();
-    const place = ahead.enter(uid, own.promise, signal);
+    const place = ahead.enter(podUid(uid), own.promise, signal);
     if (place === undefined) admitted.push(uid);
     else
       void place.then(
@@ -109,8 +110,8 @@ test("the runtime gets no PodSandbox of a pod that waits, and at once that of a 
   world.runtime.volumes.setUpPod = ({ metadata }) => new Promise((resolve) => release.set(metadata.uid, resolve));
   const create = (name: string): Promise<unknown> => {
     const pod = podOf(app());
-    pod.metadata = { ...pod.metadata, name, uid: name };
-    const doer = new Doer(world.runtime, name, () => undefined);
+    pod.metadata = { ...pod.metadata, name, uid: podUid(name) };
+    const doer = new Doer(world.runtime, podUid(name), () => undefined);
     return doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "" }, never);
   };
   const names = (): string[] =>

@@ -16,6 +16,7 @@ import type {
   UpdateContainerResourcesRequest,
   UpdatePodSandboxResourcesRequest,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 const MI = 1024n * 1024n;
@@ -40,7 +41,7 @@ async function build(t: TestContext, ...containers: Container[]) {
     order.push(`cgroup ${cpuQuotaUs} ${memoryBytes === undefined ? undefined : memoryBytes / MI}`);
     return ensurePod(pod, sized);
   };
-  const doer = new Doer(world.runtime, "uid-web", () => undefined);
+  const doer = new Doer(world.runtime, podUid("uid-web"), () => undefined);
   const pod = podWith(...containers);
   const [sandbox] = await doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "" }, never);
   const ids: Record<string, string> = {};

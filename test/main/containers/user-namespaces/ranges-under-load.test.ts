@@ -9,6 +9,7 @@ import type { IdRange } from "../../../../src/main/containers/user-namespaces/id
 import { UserNamespaces } from "../../../../src/main/containers/user-namespaces/user-namespaces.js";
 import { usernsPath } from "../../../../src/shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
@@ -82,7 +83,7 @@ test("pods that start, end and restart with the kubelet at the same time never s
         if (known === undefined || known.ends) return;
         known.ends = true;
         await rm(join(rootDir, "pods", pod), { recursive: true, force: true });
-        by.release(pod);
+        by.release(podUid(pod));
         live.delete(pod);
       };
       for (const actions of rounds) {
@@ -121,7 +122,7 @@ test("ids of a pod that is released while the files are read are not taken for i
   const next = kubelet(() => reading);
   const other = next.forPod(podOf("pod-2"));
   // The file is still seen by the reading: the folder goes at the same moment.
-  next.release("pod-1");
+  next.release(podUid("pod-1"));
   read();
   await other;
   await rm(join(rootDir, "pods", "pod-1"), { recursive: true });
@@ -144,7 +145,7 @@ test("ids of a pod that was released before its file was read are not its next s
   // The order in which the next kubelet reads the files.
   const order = await readdir(join(rootDir, "pods"));
   const [early = "", late = ""] = [order[0], order.at(-1)];
-  await writeFile(usernsPath(rootDir, late), "damaged");
+  await writeFile(usernsPath(rootDir, podUid(late)), "damaged");
   const ranges = gate<undefined>();
   const observed = gate<IdRange[]>();
   const looked = gate<undefined>();
@@ -159,7 +160,7 @@ test("ids of a pod that was released before its file was read are not its next s
     },
   );
   const other = next.forPod(podOf("other"));
-  next.release(early);
+  next.release(podUid(early));
   ranges.resolve(undefined);
   await looked.promise;
   // Its file is read, another one is not.
@@ -171,7 +172,7 @@ test("ids of a pod that was released before its file was read are not its next s
 
 test("two requests of one pod share their end: ids that could not be written are given to neither", async (t) => {
   const rootDir = await temporaryFolder(t);
-  await mkdir(usernsPath(rootDir, "pod-1"), { recursive: true });
+  await mkdir(usernsPath(rootDir, podUid("pod-1")), { recursive: true });
   const namespaces = new UserNamespaces(
     { rootDir, idsPerPod: UNIT, maxPods: 1, run: () => Promise.resolve(undefined) },
     { observed: () => Promise.resolve([]), log: keptLog().log },
@@ -200,6 +201,6 @@ test("a hundred pods in a row find a free slot among a few: none is lost", async
   for (let at = 0; at < 100; at++) {
     assert.ok((await namespaces.forPod(podOf(`pod-${at}`))) !== undefined);
     await rm(join(rootDir, "pods", `pod-${at}`), { recursive: true, force: true });
-    namespaces.release(`pod-${at}`);
+    namespaces.release(podUid(`pod-${at}`));
   }
 });

@@ -11,6 +11,7 @@ import { UserNamespaceError } from "../../../../src/main/containers/user-namespa
 import { UserNamespaces } from "../../../../src/main/containers/user-namespaces/user-namespaces.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { NamespaceMode } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
@@ -93,7 +94,7 @@ test("ids are free again when the pod was released", async (t) => {
   const namespaces = agent();
   const first = await firstOf(namespaces, "a");
   await rm(join(rootDir, "pods", "a"), { recursive: true });
-  namespaces.release("a");
+  namespaces.release(podUid("a"));
   assert.equal(await firstOf(namespaces, "b"), first);
 });
 
@@ -122,7 +123,7 @@ for (const text of BROKEN) {
       assert.ok(error.message.startsWith(`${file("old")} does not name the ids of its pod`));
       return true;
     });
-    namespaces.release("old");
+    namespaces.release(podUid("old"));
     assert.equal(await firstOf(namespaces, "b"), UNIT, "the pod was removed");
   });
 }

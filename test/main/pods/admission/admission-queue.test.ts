@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { AdmissionQueue } from "../../../../src/main/pods/admission/admission-queue.js";
 import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdict.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { hang, settle } from "../../../support/sync-kit.js";
 
@@ -55,7 +56,7 @@ test("one after the other, in the order in which they came", async () => {
     [true, false, true],
   );
   assert.deepEqual(names(), ["a", "c"]);
-  queue.forget("uid-a");
+  queue.forget(podUid("uid-a"));
   assert.deepEqual(names(), ["c"]);
 });
 

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import type { Refusal } from "../../../../src/main/model/refusal.js";
 import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { admissionNode, alone, apiPod, requesting } from "./kit.js";
@@ -57,7 +58,7 @@ test("their refusal rejects the pod, and no further manager is called", async ()
 test("an allocation stays until the pod is terminated; an error is no refusal", async () => {
   const { admission, admit, calls } = build();
   assert.deepEqual(await admit(apiPod()), { admit: true });
-  admission.release("uid-web");
+  admission.release(podUid("uid-web"));
   assert.deepEqual(calls, ["admit web", "release uid-web"]);
   await assert.rejects(build(new Error("called off")).admit(apiPod()), /called off/);
 });

@@ -8,6 +8,7 @@ import { findShortages } from "../../../../src/main/pods/admission/free-resource
 import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import { choosePreempted } from "../../../../src/main/pods/admission/preemption.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container } from "../../../support/pods.js";
 import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";
@@ -132,7 +133,7 @@ describe("the node's admission", () => {
     assert.ok(!refused.admit);
     assert.equal(refused.reason, "OutOfcpu");
     assert.deepEqual(counted, ["rejected OutOfcpu"]);
-    admission.release("uid-first");
+    admission.release(podUid("uid-first"));
     assert.deepEqual(await admit(second), { admit: true });
   });
 

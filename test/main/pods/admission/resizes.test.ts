@@ -15,6 +15,7 @@ import type { ResizeRules } from "../../../../src/main/resources/allocation/resi
 import { podRequests, sumOf } from "../../../../src/shared/kubernetes/api/pod-requests.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { milliValue } from "../../../../src/shared/kubernetes/api/quantity.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { defaultResizeRules } from "../../../support/resize-kit.js";
 import { keptLog } from "../../../support/sources-kit.js";
@@ -156,7 +157,7 @@ test("a resize without room is deferred, reported once, and granted when a pod g
     world.events[0] ?? "",
     /^a ResizeDeferred Pod resize OutOfcpu: .*"error":"Node didn't have enough resource/,
   );
-  assert.equal(world.resizes.shown("uid-a").desired, desired);
+  assert.equal(world.resizes.shown(podUid("uid-a")).desired, desired);
   await world.define(desired);
   assert.equal(world.events.length, 1);
   await world.remove(hog);
@@ -177,8 +178,8 @@ test("a deferred resize is granted when another pod shrinks or has terminated, o
   await world.define(asking("a", 1500));
   assert.equal(world.milli(desired), 1000);
   world.runs.delete("uid-hog");
-  world.admission.forget("uid-hog");
-  world.resizes.onOver("uid-hog");
+  world.admission.forget(podUid("uid-hog"));
+  world.resizes.onOver(podUid("uid-hog"));
   await settle();
   assert.equal(world.milli(desired), 1500);
   assert.ok(world.counted.includes("accepted pod_terminated"));
@@ -188,7 +189,7 @@ test("a deferred resize is granted when another pod shrinks or has terminated, o
   assert.equal(world.milli(asking("b", 0)), 400);
   world.resizes.start();
   // Resources that became free without an event.
-  world.admission.forget("uid-a");
+  world.admission.forget(podUid("uid-a"));
   world.clock.step(FIRST_RETRY_MS);
   await settle();
   assert.equal(world.milli(asking("b", 0)), 800);
@@ -234,19 +235,19 @@ test("a failure is shown, reported once, and tried again after growing pauses", 
   await world.define(after);
   world.resizes.onFailed(after, new Error("no"));
   assert.deepEqual(world.conditions(after), ["PodResizeInProgress Error"]);
-  assert.equal(world.resizes.view("uid-a").retryAt, 1000);
+  assert.equal(world.resizes.view(podUid("uid-a")).retryAt, 1000);
   world.resizes.onFailed(after, new Error("no"));
-  assert.equal(world.resizes.view("uid-a").retryAt, 2000);
+  assert.equal(world.resizes.view(podUid("uid-a")).retryAt, 2000);
   assert.equal(world.events.filter((line) => line.startsWith("a ResizeError Pod resize error: ")).length, 1);
   world.resizes.onResized(after, ["app"]);
-  assert.equal(world.resizes.view("uid-a").retryAt, undefined);
+  assert.equal(world.resizes.view(podUid("uid-a")).retryAt, undefined);
   world.resizes.onSynced(after, false);
   assert.deepEqual(world.conditions(after), []);
 });
 
 test("the next kubelet continues with the allocation, and requests the desired resources again", async () => {
   const world = new World();
-  world.allocations.allocate("uid-a", resourcesOf(asking("a", 100)));
+  world.allocations.allocate(podUid("uid-a"), resourcesOf(asking("a", 100)));
   const desired = asking("a", 400);
   const effective = world.resizes.onDesired(desired);
   assert.ok(sameResources(resourcesOf(effective), resourcesOf(asking("a", 100))));
@@ -287,7 +288,7 @@ test("a terminated pod is admitted again with its desired resources", async () =
   const world = new World();
   await world.define(asking("a", 100));
   await world.define(asking("a", 3000));
-  world.resizes.onOver("uid-a");
+  world.resizes.onOver(podUid("uid-a"));
   assert.deepEqual(world.conditions(asking("a", 0)), []);
   assert.ok(sameResources(resourcesOf(world.resizes.onDesired(asking("a", 900))), resourcesOf(asking("a", 900))));
 });

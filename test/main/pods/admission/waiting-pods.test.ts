@@ -10,6 +10,7 @@ import type { Refusal } from "../../../../src/main/model/refusal.js";
 import { AdmissionQueue } from "../../../../src/main/pods/admission/admission-queue.js";
 import { NodeAdmission } from "../../../../src/main/pods/admission/node-admission.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { noEvents } from "../../../support/silent.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { hang, settle } from "../../../support/sync-kit.js";
@@ -132,7 +133,7 @@ describe("a pod that waits for a plugin", () => {
     queue.restore([cpu("gpu-2", "2")]);
     await settle();
     assert.deepEqual([...held], ["uid-gpu-2"]);
-    queue.forget("uid-gpu-2");
+    queue.forget(podUid("uid-gpu-2"));
     await settle();
     assert.deepEqual([...held], []);
     await ask(cpu("next", "2"));
@@ -142,7 +143,7 @@ describe("a pod that waits for a plugin", () => {
   test("is admitted anew under its UID only after its given-up admission has given back what it held", async () => {
     const { queue, ask, answer, verdicts, held } = build();
     await ask(cpu("gpu", "2"));
-    queue.forget("uid-gpu");
+    queue.forget(podUid("uid-gpu"));
     await ask(cpu("gpu", "2"));
     assert.deepEqual([...held], ["uid-gpu"]);
     await answer("gpu");

@@ -12,6 +12,7 @@ import {
   PodSandboxStatus,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const DEFAULTS: DeadContainerPolicy = {
   minimumContainerTTLMs: 0,
@@ -31,7 +32,7 @@ function pod(uid: string, containers: string[], sandboxes: string[] = []): Obser
     created: ContainerState.CONTAINER_CREATED,
   };
   return {
-    uid,
+    uid: podUid(uid),
     namespace: "default",
     name: uid,
     containers: containers.map((text) => {

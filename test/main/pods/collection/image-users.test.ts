@@ -6,6 +6,7 @@ import { ImageUsers } from "../../../../src/main/pods/collection/image-users.js"
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation } from "../../../support/sync-kit.js";
 
@@ -45,10 +46,10 @@ test("a wanted pod uses the images of all its containers and image volumes, befo
 test("the image that a name resolved to counts while the pod is wanted, even if the name moves", () => {
   const wanted = [pod()];
   const { users, used } = build(wanted);
-  users.madeReady("uid-web", "app", "sha256:1a");
-  users.madeReady("uid-web", "log", "sha256:2b");
+  users.madeReady(podUid("uid-web"), "app", "sha256:1a");
+  users.madeReady(podUid("uid-web"), "log", "sha256:2b");
   assert.deepEqual([used("sha256:1a"), used("sha256:2b"), used("sha256:3c")], [true, true, false]);
-  users.madeReady("uid-web", "app", "sha256:3c");
+  users.madeReady(podUid("uid-web"), "app", "sha256:3c");
   assert.deepEqual([used("sha256:1a"), used("sha256:3c")], [false, true]);
   wanted.pop();
   assert.deepEqual([used("sha256:2b"), used("sha256:3c")], [false, false]);

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { DiskUsage } from "../../../../src/main/pods/disk-usage/disk-usage.js";
 import type { PodDiskUsage } from "../../../../src/shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../../../src/shared/contracts/tasks.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -66,7 +67,10 @@ function walked(jobs: readonly DirectoryUsageJob[]): string[] {
 
 test("each pod once, one at a time, in the order of requests; figures that are new enough are not measured again", async () => {
   const { usage, world, clock } = build();
-  const [first, second] = await Promise.all([usage.of(["a", "b"], 1000), usage.of(["b", "c", "nobody"], 1000)]);
+  const [first, second] = await Promise.all([
+    usage.of([podUid("a"), podUid("b")], 1000),
+    usage.of([podUid("b"), podUid("c"), podUid("nobody")], 1000),
+  ]);
   assert.deepEqual([walked(world.jobs), world.most], [["a", "b", "c"], 1]);
   assert.deepEqual(
     first.map(({ uid }) => uid),
@@ -77,7 +81,7 @@ test("each pod once, one at a time, in the order of requests; figures that are n
     ["b", "c"],
   );
   const whole: PodDiskUsage = {
-    uid: "a",
+    uid: podUid("a"),
     at: clock.now(),
     volumes: [{ name: "data", bytes: 100, inodes: 1 }],
     logs: [{ container: "app", bytes: 100, inodes: 1 }],
@@ -86,10 +90,10 @@ test("each pod once, one at a time, in the order of requests; figures that are n
   };
   assert.deepEqual(first[0], whole);
   clock.step(999);
-  await usage.of(["a", "b", "c"], 1000);
+  await usage.of([podUid("a"), podUid("b"), podUid("c")], 1000);
   assert.equal(world.jobs.length, 3);
   clock.step(2);
-  await usage.of(["b"], 1000);
+  await usage.of([podUid("b")], 1000);
   assert.deepEqual(walked(world.jobs.slice(3)), ["b"]);
 });
 
@@ -97,20 +101,20 @@ test("a volume with a quota is not walked, and is measured again for each caller
   const { usage, world, clock } = build();
   const directory = "/r/pods/a/volumes/kubernetes.io~empty-dir/data";
   world.quotas.set(directory, { bytes: 7000, inodes: 5 });
-  const [first] = await usage.of(["a"], 1000);
+  const [first] = await usage.of([podUid("a")], 1000);
   assert.deepEqual(first?.volumes, [{ name: "data", bytes: 7000, inodes: 5 }]);
   assert.ok(world.jobs.every(({ trees }) => trees.every(({ root }) => root !== directory)));
   assert.deepEqual(first.other, { bytes: 200, inodes: 2 }, "the rest is walked");
   world.quotas.set(directory, { bytes: 9000, inodes: 6 });
   clock.step(1001);
-  const [second] = await usage.of(["a"], 1000);
+  const [second] = await usage.of([podUid("a")], 1000);
   assert.deepEqual(second?.volumes, [{ name: "data", bytes: 9000, inodes: 6 }]);
 });
 
 test("a big pod takes several jobs with rests between them, and then the sum is there", async () => {
   const { usage, world, clock } = build();
   Object.assign(world, { partsOf: () => 4, workMs: 20 });
-  const answer = usage.of(["a"], 1000, 10_000);
+  const answer = usage.of([podUid("a")], 1000, 10_000);
   for (let job = 1; job <= 4; job++) {
     await settle();
     assert.equal(world.jobs.length, job, "a tenth of a core: 20 ms of work, then 180 ms of rest");
@@ -128,7 +132,7 @@ test("a big pod takes several jobs with rests between them, and then the sum is 
 test("pods take turns by jobs: a pod with many files delays the others by one job each", async () => {
   const { usage, world, kept } = build();
   Object.assign(world, { partsOf: (root: string) => (root.includes("/a/") ? 5 : 2), workMs: 0 });
-  const found = await usage.of(["a", "b", "c"], 1000, 10_000);
+  const found = await usage.of([podUid("a"), podUid("b"), podUid("c")], 1000, 10_000);
   assert.deepEqual(walked(world.jobs), ["a", "b", "c", "a", "b", "c", "a", "a", "a"]);
   assert.deepEqual(
     found.map(({ uid, other }) => [uid, other.bytes]),
@@ -144,8 +148,8 @@ test("pods take turns by jobs: a pod with many files delays the others by one jo
 test("a caller that does not wait gets the present figures; the walk continues for the next one", async () => {
   const { usage, world, clock } = build();
   world.workMs = 5;
-  assert.deepEqual(await usage.of(["a"], 1000, NEVER), []);
-  const late = usage.of(["a", "b"], 1000, 20);
+  assert.deepEqual(await usage.of([podUid("a")], 1000, NEVER), []);
+  const late = usage.of([podUid("a"), podUid("b")], 1000, 20);
   await settle();
   clock.step(20);
   assert.deepEqual(
@@ -156,7 +160,7 @@ test("a caller that does not wait gets the present figures; the walk continues f
   clock.step(25);
   await settle();
   assert.deepEqual(
-    (await usage.of(["a", "b"], 1000, NEVER)).map(({ uid }) => uid),
+    (await usage.of([podUid("a"), podUid("b")], 1000, NEVER)).map(({ uid }) => uid),
     ["a", "b"],
   );
   assert.equal(world.jobs.length, 2);
@@ -164,14 +168,14 @@ test("a caller that does not wait gets the present figures; the walk continues f
 
 test("a pod that goes is walked no further, and takes its figures with it", async () => {
   const { usage, world, pods } = build();
-  await usage.of(["b"], 1000);
+  await usage.of([podUid("b")], 1000);
   world.script = (_job, signal) => hang(signal);
-  const answer = usage.of(["a", "b", "c"], -1, 10_000);
+  const answer = usage.of([podUid("a"), podUid("b"), podUid("c")], -1, 10_000);
   await settle();
   world.script = undefined;
   for (const uid of ["a", "b"]) {
     pods.delete(uid);
-    usage.podRemoved(uid);
+    usage.podRemoved(podUid(uid));
   }
   assert.deepEqual(
     (await answer).map(({ uid }) => uid),
@@ -182,9 +186,9 @@ test("a pod that goes is walked no further, and takes its figures with it", asyn
 
 test("a failed walk is reported, the last figures count, and the others are measured", async () => {
   const { usage, world, kept } = build();
-  await usage.of(["a"], 1000);
+  await usage.of([podUid("a")], 1000);
   world.script = () => Promise.reject(new Error("the disk is ill"));
-  const [old] = await usage.of(["a", "b"], -1);
+  const [old] = await usage.of([podUid("a"), podUid("b")], -1);
   assert.equal(old?.uid, "a");
   assert.deepEqual(walked(world.jobs), ["a", "a", "b"]);
   assert.match(kept.warnings().join("\n"), /cannot measure the disk usage of pod a_default\(a\): the disk is ill/);
@@ -193,13 +197,13 @@ test("a failed walk is reported, the last figures count, and the others are meas
 test("the stop ends a walk and all waits", async () => {
   const { usage, world, clock } = build();
   world.script = (_job, signal) => hang(signal);
-  const answer = usage.of(["a", "b"], 1000, 60_000);
+  const answer = usage.of([podUid("a"), podUid("b")], 1000, 60_000);
   await settle();
   const stopped = usage.stop();
   await settle();
   clock.step(60_000);
   assert.deepEqual(await answer, []);
   await stopped;
-  assert.deepEqual(await usage.of(["a"], 1000), []);
+  assert.deepEqual(await usage.of([podUid("a")], 1000), []);
   assert.equal(world.jobs.length, 1);
 });

@@ -11,6 +11,7 @@ import { DiskUsage } from "../../../../src/main/pods/disk-usage/disk-usage.js";
 import { setOwnership } from "../../../../src/main/volumes/fs-group/set-ownership.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import { monotonicTime, wallTime } from "../../../../src/shared/base/clock/moments.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { changeOwnership } from "../../../../src/workers/tasks/ownership/change-ownership.js";
 import { directoryUsage } from "../../../../src/workers/tasks/usage/directory-usage.js";
 import { pod } from "../../../support/pods.js";
@@ -60,7 +61,7 @@ test("a walk for disk usage sends small messages, however wide the tree", async 
     },
     log: keptLog().log,
   });
-  const [found] = await usage.of(["a"], 0, 60_000);
+  const [found] = await usage.of([podUid("a")], 0, 60_000);
   assert.equal(found?.volumes[0]?.inodes, DIRECTORIES + 1);
   assert.ok(seen.jobs >= DIRECTORIES / 5000, `${seen.jobs} jobs`);
   assert.ok(seen.longest < SMALL, `a message of ${seen.longest} bytes`);

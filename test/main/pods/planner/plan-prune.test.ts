@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pruneSteps } from "../../../../src/main/pods/planner/prune-steps.js";
 import { ContainerState, ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const { CONTAINER_CREATED: CREATED, CONTAINER_EXITED: EXITED, CONTAINER_RUNNING: RUNNING } = ContainerState;
 
@@ -20,7 +21,7 @@ function removed(...texts: string[]): string[] {
     });
   });
   const steps = pruneSteps({
-    ...{ uid: "u", namespace: "default", name: "p", sandboxes: [], generation: 1, observedAt: 0 },
+    ...{ uid: podUid("u"), namespace: "default", name: "p", sandboxes: [], generation: 1, observedAt: 0 },
     containers,
   });
   return steps.flatMap((step) => (step.kind === "remove-container" ? [step.containerId] : []));

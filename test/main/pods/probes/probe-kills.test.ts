@@ -4,11 +4,12 @@ import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decodeKills, ProbeKills } from "../../../../src/main/pods/probes/probe-kills.js";
 import type { ProbeRecord } from "../../../../src/shared/contracts/prober.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const MINUTE = 60_000;
 
 function record(fields: Partial<ProbeRecord> = {}): ProbeRecord {
-  const what = { uid: "u", containerId: "c1", kind: "liveness", generation: 1, outcome: "failure" } as const;
+  const what = { uid: podUid("u"), containerId: "c1", kind: "liveness", generation: 1, outcome: "failure" } as const;
   return { ...what, output: "404", inARow: 1, lateMs: 0, at: 1000, ...fields };
 }
 
@@ -30,14 +31,14 @@ describe("stops by probes", () => {
     equal(kills.onRecord(record({ inARow: 2, at: 2000 }), "app"), false);
     const answers = [{ text: "404", count: 2 }];
     const failing = { container: "app", probe: "liveness", containerId: "c1", lastAt: 2000, inARow: 2, answers };
-    deepEqual(kills.of("u"), { probeKills: [], probesFailing: [failing] });
+    deepEqual(kills.of(podUid("u")), { probeKills: [], probesFailing: [failing] });
   });
 
   test("the verdict Failure is a stop; the next ones are counted until the back-off would be reset", () => {
     const kills = new ProbeKills();
     fails(kills, 0);
     fails(kills, 5 * MINUTE, "c2", ["500", "404", "404"]);
-    const [kill] = kills.of("u").probeKills;
+    const [kill] = kills.of(podUid("u")).probeKills;
     equal(kill?.kills, 2);
     equal(kill.inARow, 3);
     equal(kill.containerId, "c2");
@@ -45,19 +46,19 @@ describe("stops by probes", () => {
       { text: "500", count: 1 },
       { text: "404", count: 2 },
     ]);
-    deepEqual(kills.of("u").probesFailing, []);
+    deepEqual(kills.of(podUid("u")).probesFailing, []);
     fails(kills, 20 * MINUTE, "c3");
-    equal(kills.of("u").probeKills[0]?.kills, 1);
+    equal(kills.of(podUid("u")).probeKills[0]?.kills, 1);
   });
 
   test("a success, another container and another row begin anew", () => {
     const kills = new ProbeKills();
     kills.onRecord(record(), "app");
     kills.onRecord(record({ outcome: "success", verdict: "Success", inARow: 1 }), "app");
-    deepEqual(kills.of("u").probesFailing, []);
+    deepEqual(kills.of(podUid("u")).probesFailing, []);
     kills.onRecord(record({ output: "old" }), "app");
     kills.onRecord(record({ output: "new", inARow: 1 }), "app");
-    deepEqual(kills.of("u").probesFailing[0]?.answers, [{ text: "new", count: 1 }]);
+    deepEqual(kills.of(podUid("u")).probesFailing[0]?.answers, [{ text: "new", count: 1 }]);
   });
 
   test("readiness stops nothing, and is not kept", () => {
@@ -69,7 +70,7 @@ describe("stops by probes", () => {
   test("answers are bounded in number and length", () => {
     const kills = new ProbeKills();
     for (let at = 1; at < 100; at++) kills.onRecord(record({ output: `${at}${"x".repeat(9000)}`, inARow: at }), "app");
-    const { answers = [] } = kills.of("u").probesFailing[0] ?? {};
+    const { answers = [] } = kills.of(podUid("u")).probesFailing[0] ?? {};
     equal(answers.length, 3);
     ok(answers.every(({ text }) => text.length <= 512));
   });
@@ -79,17 +80,17 @@ describe("stops by probes", () => {
     fails(kills, 0);
     const next = new ProbeKills();
     next.fromDisk(decodeKills(JSON.parse(JSON.stringify(kills.toDisk()))));
-    deepEqual(next.of("u"), kills.of("u"));
+    deepEqual(next.of(podUid("u")), kills.of(podUid("u")));
     for (const garbage of [
       { u: {} },
       { u: [1] },
       { u: [{ container: "app" }] },
-      { u: [{ ...kills.of("u").probeKills[0], answers: [1] }] },
+      { u: [{ ...kills.of(podUid("u")).probeKills[0], answers: [1] }] },
     ]) {
       throws(() => decodeKills(garbage), /stops by probes that are none/);
     }
-    equal(next.forget("u"), true);
-    equal(next.forget("u"), false);
+    equal(next.forget(podUid("u")), true);
+    equal(next.forget(podUid("u")), false);
     deepEqual(next.toDisk(), {});
   });
 });

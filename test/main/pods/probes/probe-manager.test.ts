@@ -12,6 +12,7 @@ import { Verdicts } from "../../../../src/main/pods/probes/verdicts.js";
 import type { ProbedPod, ProbeRecord } from "../../../../src/shared/contracts/prober.js";
 import type { Probe } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { c, criContainer, makePod, observedPod } from "../status/fixtures.js";
@@ -55,7 +56,7 @@ class World {
 
   record(more: Partial<ProbeRecord> = {}): void {
     const changed = this.manager.onRecord({
-      uid: "u1",
+      uid: podUid("u1"),
       containerId: "a-id",
       kind: "readiness",
       generation: 1,
@@ -93,14 +94,14 @@ describe("the probes that the thread receives", () => {
     assert.deepEqual(it.set, ["readiness#2"]);
     it.manager.podSynced(plain, observedPod([]), "syncing");
     assert.deepEqual(it.published.at(-1), { uid: "u1", namespace: "ns", name: "web", probes: [] });
-    it.manager.podRemoved("u1");
+    it.manager.podRemoved(podUid("u1"));
     assert.deepEqual(it.gone, ["u1"]);
   });
 
   test("nothing of pods without probes", async (t) => {
     const it = await world(t);
     it.manager.podSynced(makePod(), observed, "syncing");
-    it.manager.podRemoved("u1");
+    it.manager.podRemoved(podUid("u1"));
     assert.deepEqual([it.published, it.gone, it.manager.probedPods()], [[], [], []]);
   });
 
@@ -156,7 +157,7 @@ describe("handling of a record", () => {
   for (const [name, more] of Object.entries({
     "another generation": { generation: 7 },
     "another container": { containerId: "old" },
-    "another pod": { uid: "u2" },
+    "another pod": { uid: podUid("u2") },
     "a kind that does not run": { kind: "liveness" },
   } satisfies Record<string, Partial<ProbeRecord>>)) {
     test(`outdated, ${name}: dropped and counted`, async (t) => {
@@ -240,10 +241,10 @@ describe("the next kubelet", () => {
     const second = await next();
     const kill = { container: "a", probe: "startup", containerId: "a-id", kills: 1, lastAt: 7, inARow: 3 };
     const answers = [{ text: "not yet", count: 1 }];
-    assert.deepEqual(second.manager.kills.of("u1").probeKills, [{ ...kill, answers }]);
+    assert.deepEqual(second.manager.kills.of(podUid("u1")).probeKills, [{ ...kill, answers }]);
     second.manager.podSynced(pod, observed, "syncing");
-    second.manager.podRemoved("u1");
-    assert.deepEqual(second.manager.kills.of("u1").probeKills, []);
+    second.manager.podRemoved(podUid("u1"));
+    assert.deepEqual(second.manager.kills.of(podUid("u1")).probeKills, []);
     await second.manager.stop();
   });
 

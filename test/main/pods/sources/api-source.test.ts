@@ -7,6 +7,7 @@ import { ApiView } from "../../../../src/main/pods/status/manager/api-view.js";
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { withDigits } from "../../../../src/shared/kubernetes/api/wide-integers.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 
@@ -79,7 +80,7 @@ test("a change of the status is no change of the definition", () => {
   take();
   source.onEvent({ type: "MODIFIED", object: object("a", (one) => (one.status = { phase: "Running" })) });
   assert.deepEqual(take(), [`seen uid-a ${version}`]);
-  assert.equal(view.get("uid-a")?.status?.phase, "Running");
+  assert.equal(view.get(podUid("uid-a"))?.status?.phase, "Running");
   for (const change of [
     (one: Pod): void => void (one.spec.activeDeadlineSeconds = 5),
     (one: Pod): void => void (one.metadata.labels = { a: "b" }),
@@ -121,9 +122,9 @@ test("a server whose storage was put back is believed, though its versions are o
   const back = object("a");
   back.metadata.resourceVersion = "1";
   source.onEvent({ type: "MODIFIED", object: back });
-  assert.equal(view.get("uid-a")?.status?.phase, "Running", "an event may be late");
+  assert.equal(view.get(podUid("uid-a"))?.status?.phase, "Running", "an event may be late");
   source.onReplace([back]);
-  assert.equal(view.get("uid-a")?.status?.phase, "Pending");
+  assert.equal(view.get(podUid("uid-a"))?.status?.phase, "Pending");
 });
 
 test("the echo of a response is recognised and not delivered; later changes are", () => {
@@ -132,15 +133,19 @@ test("the echo of a response is recognised and not delivered; later changes are"
   source.onReplace([object("a")]);
   const answer = object("a", (one) => (one.status = { phase: "Running" }));
   const at = version;
-  assert.equal(source.isKnown("uid-a", String(at)), false);
+  assert.equal(source.isKnown(podUid("uid-a"), String(at)), false);
   view.put(answer);
-  assert.equal("managedFields" in (view.get("uid-a")?.metadata ?? {}), false);
-  assert.equal(source.isKnown("uid-a", String(at)), true);
-  assert.equal(source.isKnown("uid-b", String(at)), false, "of a pod that was never delivered nothing is known");
+  assert.equal("managedFields" in (view.get(podUid("uid-a"))?.metadata ?? {}), false);
+  assert.equal(source.isKnown(podUid("uid-a"), String(at)), true);
+  assert.equal(
+    source.isKnown(podUid("uid-b"), String(at)),
+    false,
+    "of a pod that was never delivered nothing is known",
+  );
   take();
   source.onEvent({ type: "MODIFIED", object: structuredClone(answer) });
   assert.deepEqual(take(), []);
-  assert.equal(view.get("uid-a")?.metadata.resourceVersion, answer.metadata.resourceVersion);
+  assert.equal(view.get(podUid("uid-a"))?.metadata.resourceVersion, answer.metadata.resourceVersion);
   source.onEvent({ type: "MODIFIED", object: object("a", (one) => (one.metadata.labels = { a: "b" })) });
   assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
 });
@@ -191,8 +196,8 @@ test("a removed pod does not come back by late events of the watch", () => {
   source.start();
   const mirror = object("m", (one) => (one.metadata.annotations = { "kubernetes.io/config.mirror": "h" }));
   source.onReplace([mirror]);
-  view.markDeleted("uid-m");
-  const next = { ...mirror, metadata: { ...mirror.metadata, uid: "next" } };
+  view.markDeleted(podUid("uid-m"));
+  const next = { ...mirror, metadata: { ...mirror.metadata, uid: podUid("next") } };
   view.put(next);
   source.onEvent({
     type: "MODIFIED",
@@ -225,8 +230,8 @@ test("a pod that is over is delivered again without its definition, and once", (
   ended.set("uid-a", failed);
   take();
   delivered.length = 0;
-  source.slim("uid-a");
-  source.slim("uid-a");
+  source.slim(podUid("uid-a"));
+  source.slim(podUid("uid-a"));
   assert.deepEqual(take(), ["set uid-a"]);
   assert.ok(JSON.stringify(delivered).length < 1000, "nothing of the megabyte");
   assert.deepEqual(delivered[0]?.spec.containers, [{ name: "app" }]);
@@ -249,8 +254,8 @@ test("of a list, no definition of a pod that is over is kept", () => {
   });
   source.start();
   source.onReplace([source.trim(large)]);
-  assert.ok(JSON.stringify([delivered, view.get("uid-a")]).length < 2000);
-  assert.equal(view.get("uid-a")?.status?.phase, "Failed");
+  assert.ok(JSON.stringify([delivered, view.get(podUid("uid-a"))]).length < 2000);
+  assert.equal(view.get(podUid("uid-a"))?.status?.phase, "Failed");
 });
 
 test("a new pod for whose definition there is no room is seen, and delivered when it arrives again", () => {
@@ -260,7 +265,7 @@ test("a new pod for whose definition there is no room is seen, and delivered whe
   source.start();
   source.onReplace([object("a", text)].map((one) => source.trim(one)));
   assert.deepEqual(take(), [`seen uid-a ${version}`, "replace ", "synced"]);
-  assert.equal(view.get("uid-a")?.status?.phase, "Pending");
+  assert.equal(view.get(podUid("uid-a"))?.status?.phase, "Pending");
   source.onEvent({ type: "MODIFIED", object: object("a", text) });
   assert.deepEqual(take(), [`seen uid-a ${version}`], "there is no room yet");
   room.isThere = true;
@@ -297,7 +302,7 @@ test("the view of the API keeps identity and status of pods that run, too", () =
   const { source, view, delivered } = build();
   source.start();
   source.onReplace([object("a", (one) => (one.metadata.labels = { text: "a".repeat(1e6) }))]);
-  assert.ok(JSON.stringify(view.get("uid-a")).length < 1000);
+  assert.ok(JSON.stringify(view.get(podUid("uid-a"))).length < 1000);
   assert.equal(delivered[0]?.metadata.labels?.["text"]?.length, 1e6);
 });
 
@@ -319,7 +324,11 @@ test("pods that have not ended are delivered before the whole set, which decides
   assert.deepEqual(unseen(), [], "the node is not known yet");
   source.start();
   assert.deepEqual(unseen(), ["first uid-a uid-b"]);
-  assert.equal(view.has("uid-m", mirror.metadata.resourceVersion ?? ""), false, "mirror pods wait for the whole set");
+  assert.equal(
+    view.has(podUid("uid-m"), mirror.metadata.resourceVersion ?? ""),
+    false,
+    "mirror pods wait for the whole set",
+  );
   source.onReplace([a, object("c")]);
   assert.deepEqual(unseen(), ["dropped uid-b", "replace uid-a uid-c", "synced"]);
   source.onUnfinished([a, b]);

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { BUDGET_BYTES, DefinitionBudget } from "../../../../src/main/pods/sources/definition-budget.js";
 import { ApiConnectionError, ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -55,11 +56,11 @@ test("of large pods as many are kept as the budget has room for; each other one 
   const names = Array.from({ length: 100 }, (_, at) => `p${at}`);
   const taken = names.filter((name) => offer(sized(name, MIB)));
   assert.equal(taken.length, Math.floor(BUDGET_BYTES / (MIB + 1000)));
-  assert.ok(budget.waits("uid-p99") && !budget.waits("uid-p0"));
-  for (const name of taken) budget.decided(`uid-${name}`);
+  assert.ok(budget.waits(podUid("uid-p99")) && !budget.waits(podUid("uid-p0")));
+  for (const name of taken) budget.decided(podUid(`uid-${name}`));
   for (let done = taken.length; done < names.length; done++) {
     await until("another one", () => arrived.length > done - taken.length);
-    budget.decided(`uid-${arrived[done - taken.length]}`);
+    budget.decided(podUid(`uid-${arrived[done - taken.length]}`));
   }
   assert.deepEqual(arrived, names.slice(taken.length), "in the order of their arrival");
   assert.deepEqual(reads, arrived);
@@ -70,7 +71,7 @@ test("pods of ordinary size do not wait for the large ones", () => {
   const { offer, budget } = build();
   while (offer(sized(`large-${Math.random()}`, MIB)));
   for (let at = 0; at < 200; at++) assert.ok(offer(sized(`small-${at}`, 20_000)));
-  assert.equal(budget.waits("uid-small-0"), false);
+  assert.equal(budget.waits(podUid("uid-small-0")), false);
 });
 
 test("thousands of ordinary pods together are bounded, too", () => {
@@ -85,7 +86,7 @@ test("a pod that is kept stays kept when it changes, and a pod that fits nowhere
   assert.ok(offer(sized("huge", 20 * MIB)));
   assert.ok(offer(sized("huge", 21 * MIB)));
   assert.equal(offer(sized("other", 20 * MIB)), false);
-  budget.decided("uid-huge");
+  budget.decided(podUid("uid-huge"));
   await until("the other one", () => arrived.length === 1);
   await budget.stop();
 });
@@ -94,11 +95,11 @@ test("a pod whose size fits no free half is read once, and again when all others
   const { offer, budget, arrived, reads } = build();
   assert.ok(offer(sized("a", 6 * MIB)) && offer(sized("b", 6 * MIB)));
   assert.equal(offer(sized("huge", 14 * MIB)), false);
-  budget.decided("uid-a");
+  budget.decided(podUid("uid-a"));
   await until("a try", () => reads.length === 1);
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual([reads.length, arrived.length], [1, 0]);
-  budget.decided("uid-b");
+  budget.decided(podUid("uid-b"));
   await until("the huge one", () => arrived.length === 1);
   await budget.stop();
 });
@@ -110,10 +111,10 @@ test("a pod that was deleted meanwhile, or has another's name by now, ends the w
   for (const name of ["deleted", "renamed", "good"]) assert.equal(offer(sized(name, 2 * MIB)), false);
   objects.delete("deleted");
   const other = sized("renamed", 10);
-  other.metadata.uid = "another";
+  other.metadata.uid = podUid("another");
   objects.set("renamed", other);
   trouble.error = new ApiConnectionError("nobody answers");
-  budget.decided("uid-first");
+  budget.decided(podUid("uid-first"));
   await until("it waits", () => clock.pending === 1);
   clock.step(500);
   await until("it waits again", () => reads.length === 2 && clock.pending === 1);
@@ -122,7 +123,7 @@ test("a pod that was deleted meanwhile, or has another's name by now, ends the w
   clock.step(1000);
   await until("the good one", () => arrived.length === 1);
   assert.deepEqual(arrived, ["good"]);
-  assert.ok(!budget.waits("uid-deleted") && !budget.waits("uid-renamed"));
+  assert.ok(!budget.waits(podUid("uid-deleted")) && !budget.waits(podUid("uid-renamed")));
   await budget.stop();
 });
 
@@ -130,8 +131,8 @@ test("a pod that is over before it was read is not read", async () => {
   const { offer, budget, reads } = build();
   assert.ok(offer(sized("first", 15 * MIB)));
   assert.equal(offer(sized("second", 2 * MIB)), false);
-  budget.decided("uid-second");
-  budget.decided("uid-first");
+  budget.decided(podUid("uid-second"));
+  budget.decided(podUid("uid-first"));
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(reads, []);
   await budget.stop();

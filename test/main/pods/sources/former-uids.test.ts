@@ -4,15 +4,17 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { FormerUids } from "../../../../src/main/pods/sources/former-uids.js";
+import { type PodUid, podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
 
 const [web, db] = [pod({}, "web", "new-web"), pod({}, "db", "new-db")];
 const FORMER = { "new-web": "old-web" };
 
-async function kept(onDisk: () => Promise<string[]>, former: Record<string, string> = FORMER) {
+async function kept(onDisk: () => Promise<readonly string[]>, former: Record<string, string> = FORMER) {
   const { log, lines } = keptLog();
-  const pods = await new FormerUids(onDisk, log).keep([web, db], former);
+  const uids = new FormerUids(async () => (await onDisk()).map(podUid), log);
+  const pods = await uids.keep([web, db], former as Record<PodUid, PodUid>);
   return { uids: pods.map(({ metadata }) => metadata.uid), pods, lines };
 }
 

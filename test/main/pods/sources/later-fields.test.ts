@@ -5,11 +5,17 @@ import { test } from "node:test";
 import type { EventInput } from "../../../../src/main/model/event-recorder.js";
 import { laterFieldsWarnings } from "../../../../src/main/pods/sources/later-fields.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { laterPodSpec } from "../../../support/later-pod.js";
 
 function eventsOf(spec: object, { source = "api", known = false } = {}): EventInput[] {
   const events: EventInput[] = [];
-  const metadata = { name: "a", namespace: "b", uid: "c", annotations: { "kubernetes.io/config.source": source } };
+  const metadata = {
+    name: "a",
+    namespace: "b",
+    uid: podUid("c"),
+    annotations: { "kubernetes.io/config.source": source },
+  };
   const pod = { apiVersion: "v1", kind: "Pod", metadata, spec } as Pod;
   laterFieldsWarnings({ pod: (_, event) => events.push(event) }).accepted?.({ pod, known });
   return events;

@@ -15,6 +15,7 @@ import { shadowedPods, type NameOwner } from "../../../../src/main/pods/sources/
 import type { NodeManifests } from "../../../../src/shared/contracts/manifest-facts.js";
 import { ManifestError } from "../../../../src/shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod as basePod } from "../../../support/pods.js";
 import { keptLog } from "../../../support/sources-kit.js";
@@ -22,7 +23,7 @@ import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const pod = (name: string, uid: string, namespace = "default"): Pod => {
   const made = basePod({}, name);
-  return { ...made, metadata: { ...made.metadata, uid, namespace } };
+  return { ...made, metadata: { ...made.metadata, uid: podUid(uid), namespace } };
 };
 const state = (origin: string, pods: readonly Pod[], more: Partial<ManifestState> = {}): ManifestState => ({
   ...{ origin, source: "file", pods, refused: undefined, warnings: [] },
@@ -44,13 +45,13 @@ describe("shadowed pods", () => {
     {
       name: "two files with one name",
       manifests: [state("/a", [web]), state("/b", [other])],
-      owners: { "default/web": { uid: "1", isEnding: false } },
+      owners: { "default/web": { uid: podUid("1"), isEnding: false } },
       shadowed: ["/b < /a"],
     },
     {
       name: "the second file runs since before",
       manifests: [state("/a", [web]), state("/b", [other])],
-      owners: { "default/web": { uid: "2", isEnding: false } },
+      owners: { "default/web": { uid: podUid("2"), isEnding: false } },
       shadowed: ["/a < /b"],
     },
     {
@@ -61,38 +62,41 @@ describe("shadowed pods", () => {
     {
       name: "equal names in two namespaces",
       manifests: [state("/a", [web]), state("/b", [pod("web", "3", "other")])],
-      owners: { "default/web": { uid: "1", isEnding: false }, "other/web": { uid: "3", isEnding: false } },
+      owners: {
+        "default/web": { uid: podUid("1"), isEnding: false },
+        "other/web": { uid: podUid("3"), isEnding: false },
+      },
       shadowed: [],
     },
     {
       name: "an edited file whose earlier pod terminates",
       manifests: [state("/a", [other])],
-      owners: { "default/web": { uid: "1", isEnding: true } },
+      owners: { "default/web": { uid: podUid("1"), isEnding: true } },
       shadowed: [],
     },
     {
       name: "a file and the URL",
       manifests: [state("/a", [web]), state("http://h/", [other], { source: "url" })],
-      owners: { "default/web": { uid: "1", isEnding: false } },
+      owners: { "default/web": { uid: podUid("1"), isEnding: false } },
       shadowed: ["http://h/ < /a"],
     },
     {
       name: "a pod of the API server with the name",
       manifests: [state("/a", [web])],
-      owners: { "default/web": { uid: "9", isEnding: false } },
+      owners: { "default/web": { uid: podUid("9"), isEnding: false } },
       shadowed: ["/a < the API server"],
     },
     {
       name: "one metadata.uid in a file and the manifest API, which has it first",
       manifests: [state("/a", [web]), state("default/web", [web], { source: "manifest-api" })],
       sources: { "1": "submitted" },
-      owners: { "default/web": { uid: "1", isEnding: false } },
+      owners: { "default/web": { uid: podUid("1"), isEnding: false } },
       shadowed: ["/a < default/web"],
     },
     {
       name: "one name twice in one list",
       manifests: [state("http://h/", [web, other], { source: "url" })],
-      owners: { "default/web": { uid: "1", isEnding: false } },
+      owners: { "default/web": { uid: podUid("1"), isEnding: false } },
       shadowed: ["http://h/ < http://h/"],
     },
   ];
@@ -186,7 +190,7 @@ describe("the reporter", () => {
   });
 
   test("a shadowed manifest is in the log, and keeps its first time", () => {
-    const owners = { "default/web": { uid: "1", isEnding: false } };
+    const owners = { "default/web": { uid: podUid("1"), isEnding: false } };
     const { manifests, lists, events, errors, report } = kit(
       [state("/m/a.yaml", [pod("web", "1")]), state("/m/b.yaml", [pod("web", "2")])],
       owners,

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { CONFIG_SEEN } from "../../../../src/main/model/api-json.js";
 import { PodMerger, rfc3339Nano, type PodChange, type PodSourceName } from "../../../../src/main/pods/sources/merge.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod as basePod } from "../../../support/pods.js";
 
 const pod = (uid: string, image = "a"): Pod => basePod({ containers: [{ name: "c", image }] }, `p-${uid}`, uid);
@@ -111,8 +112,8 @@ test("single pods of a source come, change and go without the others", () => {
   assert.deepEqual(short(merge.set("api", pod("c")).changes), ["add api c"]);
   assert.deepEqual(short(merge.set("api", pod("c")).changes), []);
   assert.deepEqual(short(merge.set("api", pod("a", "new")).changes), ["update api a"]);
-  assert.deepEqual(short(merge.drop("api", "b").changes), ["remove api b"]);
-  assert.deepEqual(short(merge.drop("api", "b").changes), []);
+  assert.deepEqual(short(merge.drop("api", podUid("b")).changes), ["remove api b"]);
+  assert.deepEqual(short(merge.drop("api", podUid("b")).changes), []);
   assert.deepEqual(short(merge.deliver("api", [pod("a", "new"), pod("c")], true).changes), []);
 });
 
@@ -123,12 +124,15 @@ test("a single pod with the UID of another source's is left out until that one g
   assert.deepEqual(short(changes), []);
   assert.deepEqual(conflicts, [{ uid: "x", source: "api", pod: "default/p-x" }]);
   assert.deepEqual(short(merge.deliver("file", [], true).changes), ["update api x"]);
-  assert.deepEqual(short(merge.drop("file", "x").changes), []);
-  assert.deepEqual(short(merge.drop("api", "x").changes), ["remove api x"]);
+  assert.deepEqual(short(merge.drop("file", podUid("x")).changes), []);
+  assert.deepEqual(short(merge.drop("api", podUid("x")).changes), ["remove api x"]);
 });
 
 test("property: single changes and whole sets come to the same", () => {
-  const change = fc.record({ uid: fc.constantFrom("a", "b", "c"), image: fc.constantFrom("", "1", "2") });
+  const change = fc.record({
+    uid: fc.constantFrom(...["a", "b", "c"].map(podUid)),
+    image: fc.constantFrom("", "1", "2"),
+  });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
       const [single, whole] = [merger("api"), merger("api")];

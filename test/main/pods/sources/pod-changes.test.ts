@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MOST_AT_ONCE, PodChanges } from "../../../../src/main/pods/sources/pod-changes.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 
@@ -44,7 +45,7 @@ test("changes of a long list are passed on over several rounds, in their order, 
   assert.equal(seen.length, MOST_AT_ONCE);
   assert.equal(changes.allSourcesSeen(), false);
   // Later changes wait behind those before them.
-  changes.drop("api", "uid-p1");
+  changes.drop("api", podUid("uid-p1"));
   changes.set("api", pod({}, "late"));
   assert.equal(seen.length, MOST_AT_ONCE);
   await until("all", () => seen.includes("seen"));

@@ -15,6 +15,7 @@ import {
   type Container,
   type PodSandbox,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { type PodUid, podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod as makePod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 
@@ -22,7 +23,7 @@ const EARLIER = "0123456789abcdef0123456789abcdef";
 const CHANGED_AT = 1000n;
 
 /** As the file source delivers it: the UID is this kubelet's. */
-function staticPod(uid: string, name = "etcd"): Pod {
+function staticPod(uid: PodUid, name = "etcd"): Pod {
   const { metadata, ...rest } = makePod({ containers: [{ name: "app", image: "etcd:1" }] });
   const annotations = { owner: "me", "kubernetes.io/config.source": "file", "kubernetes.io/config.hash": uid };
   const own = { name, namespace: "kube-system", uid, labels: { tier: "control" }, annotations };
@@ -104,7 +105,7 @@ describe("the UID under which a static pod runs", () => {
   ];
   for (const [what, running, expected] of rows) {
     test(`${expected === undefined ? "not taken over" : "taken over"}: ${what}`, () => {
-      assert.equal(earlierUid(staticPod("own"), CHANGED_AT, running), expected);
+      assert.equal(earlierUid(staticPod(podUid("own")), CHANGED_AT, running), expected);
     });
   }
 
@@ -114,7 +115,7 @@ describe("the UID under which a static pod runs", () => {
 });
 
 class Node {
-  onDisk: string[] = [EARLIER];
+  onDisk = [podUid(EARLIER)];
   running: RunningPods = { sandboxes: [sandbox()], containers: [container()] };
   changedAt: bigint | undefined = CHANGED_AT;
   asked = 0;
@@ -154,14 +155,14 @@ describe("static pods of another kubelet", () => {
   test("a pod is delivered under the UID and hash that it runs with, by the next kubelet too, for a manifest of any age", async (t) => {
     const node = await build(t);
     const uids = node.start();
-    uids.deliver([staticPod("own")], true);
+    uids.deliver([staticPod(podUid("own"))], true);
     await node.settled(1);
     await uids.stop();
     assert.deepEqual(node.delivered, [`${EARLIER}/${EARLIER} true`]);
 
     node.changedAt = 10_000n;
     const next = node.start();
-    next.deliver([staticPod("own")], true);
+    next.deliver([staticPod(podUid("own"))], true);
     await node.settled(2);
     await next.stop();
     assert.deepEqual([node.delivered[1], node.asked], [`${EARLIER}/${EARLIER} true`, 1]);
@@ -170,13 +171,13 @@ describe("static pods of another kubelet", () => {
   test("a recorded UID without a directory is forgotten", async (t) => {
     const node = await build(t);
     const uids = node.start();
-    uids.deliver([staticPod("own")], true);
+    uids.deliver([staticPod(podUid("own"))], true);
     await node.settled(1);
     await uids.stop();
-    node.onDisk = ["other"];
+    node.onDisk = [podUid("other")];
     node.running = { sandboxes: [], containers: [] };
     const next = node.start();
-    next.deliver([staticPod("own")], true);
+    next.deliver([staticPod(podUid("own"))], true);
     await node.settled(2);
     await next.stop();
     assert.equal(node.delivered[1], "own/own true");
@@ -192,9 +193,9 @@ describe("static pods of another kubelet", () => {
   ] as const) {
     test(`the runtime is not called when ${what}`, async (t) => {
       const node = await build(t);
-      node.onDisk = [...onDisk];
+      node.onDisk = onDisk.map(podUid);
       const uids = node.start();
-      uids.deliver([staticPod("own")], true);
+      uids.deliver([staticPod(podUid("own"))], true);
       await node.settled(1);
       await uids.stop();
       assert.deepEqual([node.delivered, node.asked], [["own/own true"], 0]);
@@ -206,9 +207,9 @@ describe("static pods of another kubelet", () => {
     const node = await build(t);
     node.failures = 1;
     const uids = node.start();
-    uids.deliver([staticPod("own")], false);
+    uids.deliver([staticPod(podUid("own"))], false);
     await until("the first question", () => node.asked === 1);
-    uids.deliver([staticPod("own"), staticPod("another", "apiserver")], true);
+    uids.deliver([staticPod(podUid("own")), staticPod(podUid("another"), "apiserver")], true);
     assert.deepEqual(node.delivered, []);
     await node.settled(1);
     await uids.stop();
@@ -222,7 +223,7 @@ describe("static pods of another kubelet", () => {
     uids.deliver([], true);
     assert.deepEqual(node.delivered, [" true"]);
     node.running = { sandboxes: [sandbox()], containers: [] };
-    uids.deliver([staticPod("own")], true);
+    uids.deliver([staticPod(podUid("own"))], true);
     assert.deepEqual(node.delivered, [" true", "own/own true"]);
     await uids.stop();
   });
@@ -231,7 +232,7 @@ describe("static pods of another kubelet", () => {
     const node = await build(t);
     node.changedAt = undefined;
     const uids = node.start();
-    uids.deliver([staticPod("own")], true);
+    uids.deliver([staticPod(podUid("own"))], true);
     await node.settled(1);
     await uids.stop();
     assert.deepEqual(node.delivered, ["own/own true"]);
@@ -241,7 +242,7 @@ describe("static pods of another kubelet", () => {
     const node = await build(t);
     node.failures = Infinity;
     const uids = node.start();
-    uids.deliver([staticPod("own")], true);
+    uids.deliver([staticPod(podUid("own"))], true);
     await until("the first question", () => node.asked === 1);
     await uids.stop();
     assert.deepEqual(node.delivered, []);

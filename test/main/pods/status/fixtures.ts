@@ -10,6 +10,7 @@ import {
   PodSandboxStatus,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 export const NOW = Date.parse("2026-11-21T06:30:00.700Z");
 
@@ -17,7 +18,7 @@ export function makePod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod["meta
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "web", namespace: "ns", uid: "u1", ...metadata },
+    metadata: { name: "web", namespace: "ns", uid: podUid("u1"), ...metadata },
     spec: { containers: [{ name: "a", image: "img" }], ...spec },
   };
 }
@@ -53,7 +54,7 @@ export function criSandbox(rest: DeepPartial<PodSandboxStatus> = {}): PodSandbox
 }
 
 export function observedPod(containers: ContainerStatus[], sandboxes = [criSandbox()]): ObservedPod {
-  return { uid: "u1", namespace: "ns", name: "web", sandboxes, containers, generation: 1, observedAt: NOW };
+  return { uid: podUid("u1"), namespace: "ns", name: "web", sandboxes, containers, generation: 1, observedAt: NOW };
 }
 
 export const ended = (exitCode: number, reason?: string): ContainerStateTerminated => ({

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { EventInput } from "../../../../src/main/model/event-recorder.js";
 import { HostIPs, nodeHostIPs, emitHostIPs, type HostIPsChange } from "../../../../src/main/pods/status/host-ips.js";
 import type { NodeAddress } from "../../../../src/shared/kubernetes/api/node.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { makePod } from "./fixtures.js";
 
@@ -49,7 +50,7 @@ test("the machine's addresses count until the Node has some; only changes are re
 });
 
 test("running pods are notified when the primary address is of another family", () => {
-  const pods = [makePod(), { ...makePod({}, { uid: "u2" }), status: { phase: "Failed" as const } }];
+  const pods = [makePod(), { ...makePod({}, { uid: podUid("u2") }), status: { phase: "Failed" as const } }];
   const emitted: [string, EventInput][] = [];
   const shown: HostIPsChange[] = [];
   const statuses = { all: () => pods, hostIPsChanged: (change: HostIPsChange) => void shown.push(change) };

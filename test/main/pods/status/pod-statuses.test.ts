@@ -12,6 +12,7 @@ import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../.
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus, Signal } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
@@ -83,12 +84,12 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
 }
 
 const uidsOf = (delta: PodDelta | undefined): string[] => (delta?.set ?? []).map((pod) => pod.metadata.uid).sort();
-const other = makePod({}, { name: "other", uid: "u2" });
+const other = makePod({}, { name: "other", uid: podUid("u2") });
 
 test("an accepted pod is shown as pending from its start time on", () => {
   const { clock, deltas, statuses } = build();
   statuses.accept(makePod(), START);
-  assert.deepEqual(statuses.get("u1")?.status, { phase: "Pending", startTime: START, qosClass: "BestEffort" });
+  assert.deepEqual(statuses.get(podUid("u1"))?.status, { phase: "Pending", startTime: START, qosClass: "BestEffort" });
   clock.step(2);
   assert.deepEqual(deltas, [{ set: statuses.all(), removed: [] }]);
 });
@@ -97,15 +98,15 @@ test("a pod with a sandbox becomes ready to start containers when its volumes ar
   const { statuses, update, volumes } = build();
   const pod = makePod();
   const shown = (): string | undefined =>
-    statuses.get("u1")?.status?.conditions?.find(({ type }) => type === "PodReadyToStartContainers")?.status;
+    statuses.get(podUid("u1"))?.status?.conditions?.find(({ type }) => type === "PodReadyToStartContainers")?.status;
   statuses.accept(pod, START);
   volumes.ready = false;
   update(pod, []);
   assert.equal(shown(), "False");
   volumes.ready = true;
-  statuses.onVolumesSetUp("u2");
+  statuses.onVolumesSetUp(podUid("u2"));
   assert.equal(shown(), "False", "the volumes of another pod");
-  statuses.onVolumesSetUp("u1");
+  statuses.onVolumesSetUp(podUid("u1"));
   assert.equal(shown(), "True");
 });
 
@@ -114,7 +115,7 @@ test("a container's status shows its stop signal while the gate ContainerStopSig
   const pod = makePod();
   statuses.accept(pod, START);
   end(pod, [criContainer("a", { stopSignal: Signal.SIGUSR1 })], { final: false, mayRun: true });
-  assert.equal(statuses.get("u1")?.status?.containerStatuses?.[0]?.stopSignal, "SIGUSR1");
+  assert.equal(statuses.get(podUid("u1"))?.status?.containerStatuses?.[0]?.stopSignal, "SIGUSR1");
 });
 
 test("changes within 2 ms leave together, each pod once and with its newest status", () => {
@@ -137,31 +138,31 @@ test("a probe's new verdict is shown without another inspection of the pod; a re
   const { clock, deltas, statuses, update, readiness } = build();
   const pod = makePod({ containers: [{ name: "a", readinessProbe: {} }] });
   statuses.accept(pod, START);
-  statuses.refresh("u1");
+  statuses.refresh(podUid("u1"));
   update(pod);
-  const ready = (): boolean | undefined => statuses.get("u1")?.status?.containerStatuses?.[0]?.ready;
+  const ready = (): boolean | undefined => statuses.get(podUid("u1"))?.status?.containerStatuses?.[0]?.ready;
   assert.equal(ready(), false);
   readiness.of = "Success";
   assert.equal(ready(), false);
-  statuses.refresh("u1");
+  statuses.refresh(podUid("u1"));
   assert.equal(ready(), true);
-  statuses.forget("u1");
+  statuses.forget(podUid("u1"));
   clock.step(10);
   deltas.length = 0;
-  statuses.refresh("u1");
+  statuses.refresh(podUid("u1"));
   clock.step(10);
   assert.deepEqual([statuses.all(), deltas], [[], []]);
 });
 
 test("pods show the node's addresses as they are now; on its network they keep theirs, but for those that were none", () => {
   const { statuses, update, nodeIPs } = build();
-  const pods = [makePod(), makePod({ hostNetwork: true }, { name: "host", uid: "u2" })];
+  const pods = [makePod(), makePod({ hostNetwork: true }, { name: "host", uid: podUid("u2") })];
   for (const pod of pods) {
     statuses.accept(pod, START);
     update(pod);
   }
   const shown = (uid: string): unknown[] => {
-    const { hostIP, hostIPs, podIPs } = statuses.get(uid)?.status ?? {};
+    const { hostIP, hostIPs, podIPs } = statuses.get(podUid(uid))?.status ?? {};
     return [hostIP, hostIPs?.map(({ ip }) => ip).join(), podIPs?.map(({ ip }) => ip).join()];
   };
   const change = (now: string[], guessed: boolean): void => {
@@ -208,7 +209,7 @@ test("a change that is reverted before its report is reported in its last state"
   update(pod);
   clock.step(2);
   for (const delta of deltas) assert.ok(delta.set.length > 0);
-  assert.deepEqual(deltas.at(-1)?.set[0], statuses.get("u1"));
+  assert.deepEqual(deltas.at(-1)?.set[0], statuses.get(podUid("u1")));
 });
 
 test("a forgotten pod is reported as removed once, and its status is not set again", () => {
@@ -218,12 +219,12 @@ test("a forgotten pod is reported as removed once, and its status is not set aga
   statuses.accept(other, START);
   clock.step(2);
   update(pod);
-  statuses.forget("u1");
-  statuses.forget("u1");
-  statuses.forget("never known");
+  statuses.forget(podUid("u1"));
+  statuses.forget(podUid("u1"));
+  statuses.forget(podUid("never known"));
   clock.step(2);
   assert.deepEqual(deltas.slice(1), [{ set: [], removed: ["u1"] }]);
-  assert.equal(statuses.get("u1"), undefined);
+  assert.equal(statuses.get(podUid("u1")), undefined);
   assert.deepEqual(
     statuses.all().map(({ metadata }) => metadata.uid),
     ["u2"],
@@ -234,7 +235,7 @@ test("a pod that comes back in the batch of its removal is reported as present",
   const { clock, deltas, statuses } = build();
   statuses.accept(makePod(), START);
   clock.step(2);
-  statuses.forget("u1");
+  statuses.forget(podUid("u1"));
   statuses.accept(makePod(), "2026-02-02T00:00:00Z");
   clock.step(2);
   const back = deltas[1];
@@ -290,11 +291,11 @@ test("a pod that is failed looks as before while it may run, then shows its verd
   statuses.accept(pod, START);
   update(pod);
   end(pod, [criContainer("a")], { mayRun: true, failure: evicted });
-  assert.equal(statuses.get("u1")?.status?.phase, "Running");
-  assert.equal(statuses.get("u1")?.status?.reason, undefined);
+  assert.equal(statuses.get(podUid("u1"))?.status?.phase, "Running");
+  assert.equal(statuses.get(podUid("u1"))?.status?.reason, undefined);
   assert.deepEqual(finals, []);
   end(pod, [exited(137)], { ended: true, failure: evicted });
-  const status = statuses.get("u1")?.status;
+  const status = statuses.get(podUid("u1"))?.status;
   assert.deepEqual([status?.phase, status?.reason, status?.message], ["Failed", "Evicted", "low on memory"]);
   const conditions = new Map(status?.conditions?.map((one) => [one.type, one]));
   assert.equal(conditions.get("DisruptionTarget")?.message, "evicted by the test");
@@ -310,7 +311,7 @@ test("a kubelet that continues a failure shows its containers' states until they
   const pod = makePod();
   statuses.accept(pod, START);
   end(pod, [criContainer("a")], { mayRun: true, failure: evicted });
-  assert.equal(statuses.get("u1")?.status?.phase, "Running");
+  assert.equal(statuses.get(podUid("u1"))?.status?.phase, "Running");
 });
 
 test("a container that vanished before the end is shown as lost", () => {
@@ -319,7 +320,7 @@ test("a container that vanished before the end is shown as lost", () => {
   statuses.accept(pod, START);
   update(pod);
   end(pod, [], { ended: true, failure: evicted });
-  const [container] = statuses.get("u1")?.status?.containerStatuses ?? [];
+  const [container] = statuses.get(podUid("u1"))?.status?.containerStatuses ?? [];
   assert.equal(container?.state.terminated?.reason, "ContainerStatusUnknown");
   assert.equal(container.state.terminated.exitCode, 137);
 });
@@ -329,7 +330,7 @@ test("a refused pod is shown as failed, with nothing else", () => {
   const pod = makePod();
   statuses.accept(pod, START);
   statuses.reject(pod, { reason: "OutOfcpu", message: "no room" });
-  const { startTime, ...status } = statuses.get("u1")?.status ?? {};
+  const { startTime, ...status } = statuses.get(podUid("u1"))?.status ?? {};
   assert.ok(startTime);
   assert.deepEqual(status, {
     phase: "Failed",
@@ -344,11 +345,11 @@ test("the end that an earlier kubelet began is shown unchanged; a pod that runs 
   const pod = makePod({ restartPolicy: "Never" });
   const final: PodStatus = { phase: "Succeeded", startTime: START };
   statuses.restore(pod, final);
-  assert.deepEqual(statuses.get("u1")?.status, final);
+  assert.deepEqual(statuses.get(podUid("u1"))?.status, final);
   const again = makePod({ restartPolicy: "Always" });
   statuses.acceptAgain(again, START);
   update(again);
-  assert.equal(statuses.get("u1")?.status?.phase, "Running");
+  assert.equal(statuses.get(podUid("u1"))?.status?.phase, "Running");
 });
 
 test("a removed pod's final status is published before its removal, each in its own batch", () => {
@@ -358,8 +359,8 @@ test("a removed pod's final status is published before its removal, each in its 
   update(pod);
   clock.step(2);
   end(pod, [exited(0)], { ended: true });
-  statuses.forget("u1");
-  assert.equal(statuses.get("u1"), undefined);
+  statuses.forget(podUid("u1"));
+  assert.equal(statuses.get(podUid("u1")), undefined);
   clock.step(10);
   const [, last, gone] = deltas;
   assert.equal(last?.set[0]?.status?.phase, "Succeeded");
@@ -380,11 +381,11 @@ test("a pod is not forgotten before its last words are read", () => {
   clock.step(2);
   known = false;
   end(pod, [exited(3)], { ended: true });
-  statuses.forget("u1");
+  statuses.forget(podUid("u1"));
   clock.step(10);
   assert.equal(deltas.length, 1);
   known = true;
-  statuses.onMessageRead("u1");
+  statuses.onMessageRead(podUid("u1"));
   clock.step(10);
   assert.equal(deltas[1]?.set[0]?.status?.phase, "Failed");
   assert.deepEqual(deltas[2], { set: [], removed: ["u1"] });
@@ -398,11 +399,11 @@ test("a pod that comes back before its last words were read begins a life of its
   update(pod);
   known = false;
   end(pod, [exited(3)], { ended: true });
-  statuses.forget("u1");
+  statuses.forget(podUid("u1"));
   statuses.accept(pod, "2026-02-02T00:00:00Z");
   known = true;
-  statuses.onMessageRead("u1");
-  assert.deepEqual(statuses.get("u1")?.status, {
+  statuses.onMessageRead(podUid("u1"));
+  assert.deepEqual(statuses.get(podUid("u1"))?.status, {
     phase: "Pending",
     startTime: "2026-02-02T00:00:00Z",
     qosClass: "BestEffort",
@@ -420,7 +421,7 @@ test("a pod that is in the API continues from its status there; its admission is
   const { statuses, update, sent } = build(KNOWN, api);
   statuses.accept(makePod(), START);
   assert.equal(sent.length, 0);
-  assert.equal(statuses.get("u1")?.status?.phase, "Running");
+  assert.equal(statuses.get(podUid("u1"))?.status?.phase, "Running");
   update(makePod());
   const [first] = sent;
   assert.equal(first?.startTime, T1);
@@ -439,7 +440,7 @@ test("readiness gates are read from the API, and a new verdict there counts at o
   assert.equal(ready()?.reason, "ReadinessGatesNotReady");
   for (const value of ["True", "False", "True"] as const) {
     api.status = { phase: "Running", conditions: [{ type: "example.com/gate", status: value }] };
-    statuses.refresh("u1");
+    statuses.refresh(podUid("u1"));
     assert.equal(ready()?.status, value);
   }
   assert.equal(sent.at(-1)?.conditions?.filter(({ type }) => type === "example.com/gate").length, 1);
@@ -463,7 +464,7 @@ test("an exit before a restart is not reported where the API would accept no sta
     const stopped = criContainer("a", { state: ContainerState.CONTAINER_EXITED, exitCode: 0, reason: "Completed" });
     end(pod, [stopped], { final: false, mayRun: true, restarting: new Set(["a"]) });
     assert.equal(sent.length, count, restartPolicy);
-    assert.ok(statuses.get("u1")?.status?.containerStatuses?.[0]?.state.terminated);
+    assert.ok(statuses.get(podUid("u1"))?.status?.containerStatuses?.[0]?.state.terminated);
   }
 });
 
@@ -484,7 +485,7 @@ test("an error in one pod's status keeps no other pod's from being shown, and re
   broken = true;
   const before = nodeIPs.splice(0, 1, "192.0.2.20");
   statuses.hostIPsChanged({ before, guessed: false });
-  assert.equal(statuses.get("u2")?.status?.hostIP, "192.0.2.20");
-  statuses.refresh("u1");
+  assert.equal(statuses.get(podUid("u2"))?.status?.hostIP, "192.0.2.20");
+  statuses.refresh(podUid("u1"));
   assert.equal(kept.errors().length, 2);
 });

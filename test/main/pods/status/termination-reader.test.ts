@@ -10,6 +10,7 @@ import { TerminationReader } from "../../../../src/main/pods/status/termination-
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { ContainerStatus, DeepPartial } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { startHelperProcess } from "../../../../src/shared/node/volume-calls/helper.js";
 import { VolumeCalls } from "../../../../src/shared/node/volume-calls/volume-calls.js";
 import { entriesIn } from "../../../support/entries-in.js";
@@ -272,7 +273,7 @@ test("a forgotten pod's messages are removed; a pod of the same UID is read agai
   const { messageFile, reader, ended, read } = await build(t);
   await writeFile(messageFile, "first life");
   assert.equal(await read(ended("File")), "first life");
-  reader.forget("u1");
+  reader.forget(podUid("u1"));
   await writeFile(messageFile, "second life");
   assert.equal(await read(ended("File")), "second life");
   await rm(messageFile);

@@ -11,6 +11,7 @@ import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
 import { wallTime, later, steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
 
@@ -25,7 +26,7 @@ async function started(spec: Partial<PodSpec> = {}) {
   // Room to be set back in.
   world.clock.step(10 * HOURS_MS);
   const web = pod(spec);
-  const worker = new PodWorker("uid-web", web, world.workerDeps("uid-web"));
+  const worker = new PodWorker(podUid("uid-web"), web, world.workerDeps("uid-web"));
   worker.requestPass();
   await settle();
   const step = async (ms: number): Promise<void> => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InspectPace } from "../../../../src/main/pods/sync/inspect-pace.js";
 import type { InspectHint, InspectRequest } from "../../../../src/shared/contracts/pleg.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const hint = (at: number): InspectHint => ({ kind: "container", id: `c${at}` });
@@ -18,14 +19,14 @@ function build() {
 
 test("a pod with few containers is inspected after each change", () => {
   const { sent, pace } = build();
-  for (let at = 0; at < 64; at++) pace.request("u", at + 1, [hint(at)], 0);
+  for (let at = 0; at < 64; at++) pace.request(podUid("u"), at + 1, [hint(at)], 0);
   assert.equal(sent.length, 64);
 });
 
 test("ten thousand starts of one pass cause few inspections, which have every container and the last generation", () => {
   const { clock, sent, pace, ids } = build();
   for (let at = 0; at < 10_000; at++) {
-    pace.request("u", at + 1, [hint(at)], 0);
+    pace.request(podUid("u"), at + 1, [hint(at)], 0);
     if (at % 100 === 0) clock.step(100);
   }
   assert.ok(sent.length < 90, `${sent.length} inspections`);
@@ -36,23 +37,23 @@ test("ten thousand starts of one pass cause few inspections, which have every co
 
 test("a pass that waits has what waits sent at once, and the next changes of a small pod are not held back", () => {
   const { sent, pace } = build();
-  for (let at = 0; at < 70; at++) pace.request("u", at + 1, [hint(at)], 0);
+  for (let at = 0; at < 70; at++) pace.request(podUid("u"), at + 1, [hint(at)], 0);
   const held = 70 - sent.length;
   assert.ok(held > 0);
-  pace.sendWaiting("u");
+  pace.sendWaiting(podUid("u"));
   assert.equal(sent.at(-1)?.hints.length, held);
-  pace.request("u", 71, [hint(70)], 0);
+  pace.request(podUid("u"), 71, [hint(70)], 0);
   assert.equal(sent.at(-1)?.generation, 71);
 });
 
 test("a hint that repeats is sent once; a removed pod sends nothing", () => {
   const { clock, sent, pace } = build();
-  for (let at = 0; at < 200; at++) pace.request("u", at + 1, [{ kind: "relist", id: "" }], 5000);
-  pace.sendWaiting("u");
+  for (let at = 0; at < 200; at++) pace.request(podUid("u"), at + 1, [{ kind: "relist", id: "" }], 5000);
+  pace.sendWaiting(podUid("u"));
   assert.deepEqual(sent.at(-1)?.hints, [{ kind: "relist", id: "" }]);
-  pace.request("u", 300, [hint(1)], 5000);
+  pace.request(podUid("u"), 300, [hint(1)], 5000);
   const before = sent.length;
-  pace.forget("u");
+  pace.forget(podUid("u"));
   clock.step(10_000);
   assert.equal(sent.length, before);
 });

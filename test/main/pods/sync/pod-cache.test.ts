@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { InspectionError, PodCache } from "../../../../src/main/pods/sync/pod-cache.js";
 import type { InspectRequest, PlegRecord, RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { emptyObservation, settle } from "../../../support/sync-kit.js";
 import { criContainer, criSandbox } from "../status/fixtures.js";
@@ -37,7 +38,7 @@ function full(uid: string, generation: number, containers = [criContainer("app")
 const pod = (observed: ObservedPod): PlegRecord => ({ kind: "pod", observed });
 const failed = (uid: string, generation: number, code = "CriDeadlineExceededError"): PlegRecord => ({
   kind: "inspect-failed",
-  uid,
+  uid: podUid(uid),
   generation,
   code,
   message: "it hangs",
@@ -46,13 +47,13 @@ const failed = (uid: string, generation: number, code = "CriDeadlineExceededErro
 test("a record from before the last change is dropped and counted, and no listener is called", () => {
   const { cache, pods } = build();
   cache.onRecord(pod(full("u", 0)));
-  const generation = cache.bump("u", []);
+  const generation = cache.bump(podUid("u"), []);
   cache.onRecord(pod(full("u", generation - 1, [])));
-  assert.equal(cache.get("u").containers.length, 1, "the stale picture is not believed");
+  assert.equal(cache.get(podUid("u")).containers.length, 1, "the stale picture is not believed");
   assert.equal(cache.staleRecords, 1);
   assert.deepEqual(pods, ["u"]);
   cache.onRecord(pod(full("u", generation, [])));
-  assert.equal(cache.get("u").containers.length, 0);
+  assert.equal(cache.get(podUid("u")).containers.length, 0);
   assert.equal(cache.staleRecords, 1);
   assert.deepEqual(pods, ["u", "u"]);
 });
@@ -60,9 +61,9 @@ test("a record from before the last change is dropped and counted, and no listen
 test("generations rise across pods, and each change causes a request with its hints", () => {
   const { cache, asked } = build();
   const hints = [{ kind: "container", id: "c" }] as const;
-  const first = cache.bump("a", [...hints]);
-  const second = cache.bump("b", []);
-  const third = cache.bump("a", []);
+  const first = cache.bump(podUid("a"), [...hints]);
+  const second = cache.bump(podUid("b"), []);
+  const third = cache.bump(podUid("a"), []);
   assert.ok(first < second && second < third);
   assert.deepEqual(asked, [
     { uid: "a", generation: first, hints },
@@ -73,28 +74,28 @@ test("generations rise across pods, and each change causes a request with its hi
 
 test("latest waits for the reply to the last change; without a change it resolves at once", async () => {
   const { cache } = build();
-  assert.deepEqual(await cache.latest("u", never), emptyObservation("u", 0));
-  const first = cache.bump("u", []);
-  const second = cache.bump("u", []);
+  assert.deepEqual(await cache.latest(podUid("u"), never), emptyObservation("u", 0));
+  const first = cache.bump(podUid("u"), []);
+  const second = cache.bump(podUid("u"), []);
   let seen: ObservedPod | undefined;
-  const latest = cache.latest("u", never).then((observed) => (seen = observed));
+  const latest = cache.latest(podUid("u"), never).then((observed) => (seen = observed));
   cache.onRecord(pod(full("u", first)));
   await settle();
   assert.equal(seen, undefined, "the first change's reply is not the last one's");
   cache.onRecord(pod(full("u", second)));
   assert.equal((await latest).generation, second);
-  assert.equal((await cache.latest("u", never)).generation, second, "known: nothing to wait for");
+  assert.equal((await cache.latest(podUid("u"), never)).generation, second, "known: nothing to wait for");
 });
 
 test("a change that a pass waits for goes to it alone; a change that only shows progress goes to the listener", async () => {
   const { cache, pods } = build();
-  const generation = cache.bump("u", []);
-  const pass = cache.latest("u", never);
+  const generation = cache.bump(podUid("u"), []);
+  const pass = cache.latest(podUid("u"), never);
   cache.onRecord(pod(full("u", generation)));
   assert.equal((await pass).generation, generation);
   assert.deepEqual(pods, []);
-  const next = cache.bump("u", []);
-  const progress = cache.waitFor("u", next, never);
+  const next = cache.bump(podUid("u"), []);
+  const progress = cache.waitFor(podUid("u"), next, never);
   cache.onRecord(pod(full("u", next)));
   await progress;
   assert.deepEqual(pods, ["u"]);
@@ -104,8 +105,8 @@ test("a change that a pass waits for goes to it alone; a change that only shows 
 
 test("a later generation resolves every earlier wait", async () => {
   const { cache, clock } = build();
-  const one = cache.waitFor("u", cache.bump("u", []), never);
-  const two = cache.waitFor("u", cache.bump("u", []), never);
+  const one = cache.waitFor(podUid("u"), cache.bump(podUid("u"), []), never);
+  const two = cache.waitFor(podUid("u"), cache.bump(podUid("u"), []), never);
   cache.onRecord(pod(full("u", 99)));
   assert.deepEqual([(await one).generation, (await two).generation], [99, 99]);
   assert.equal(clock.pending, 0, "no timer is left");
@@ -113,8 +114,8 @@ test("a later generation resolves every earlier wait", async () => {
 
 test("a wait without a reply repeats its request every 10 s and fails after the third", async () => {
   const { cache, clock, asked } = build();
-  const generation = cache.bump("u", []);
-  const wait = assert.rejects(cache.waitFor("u", generation, never), (error: unknown) => {
+  const generation = cache.bump(podUid("u"), []);
+  const wait = assert.rejects(cache.waitFor(podUid("u"), generation, never), (error: unknown) => {
     assert.ok(error instanceof InspectionError);
     assert.equal(error.code, "TIMEOUT");
     assert.match(error.message, /pod u .*30 s/);
@@ -132,7 +133,7 @@ test("a wait without a reply repeats its request every 10 s and fails after the 
 
 test("a reply after the second request counts", async () => {
   const { cache, clock, asked } = build();
-  const wait = cache.waitFor("u", cache.bump("u", []), never);
+  const wait = cache.waitFor(podUid("u"), cache.bump(podUid("u"), []), never);
   clock.step(10_000);
   await settle();
   assert.equal(asked.length, 2);
@@ -142,10 +143,10 @@ test("a reply after the second request counts", async () => {
 
 test("a failed inspection rejects waits up to its generation only", async () => {
   const { cache } = build();
-  const first = cache.bump("u", []);
-  const early = cache.waitFor("u", first, never);
-  const second = cache.bump("u", []);
-  const late = cache.waitFor("u", second, never);
+  const first = cache.bump(podUid("u"), []);
+  const early = cache.waitFor(podUid("u"), first, never);
+  const second = cache.bump(podUid("u"), []);
+  const late = cache.waitFor(podUid("u"), second, never);
   const rejected = assert.rejects(early, { name: "InspectionError", code: "CriDeadlineExceededError", uid: "u" });
   cache.onRecord(failed("u", first));
   await rejected;
@@ -155,12 +156,12 @@ test("a failed inspection rejects waits up to its generation only", async () => 
 
 test("after a failed inspection the next wait sends a request at once, not after the 10 s of a lost one", async () => {
   const { cache, asked, clock } = build();
-  const generation = cache.bump("u", []);
-  const rejected = assert.rejects(cache.latest("u", never), { name: "InspectionError" });
+  const generation = cache.bump(podUid("u"), []);
+  const rejected = assert.rejects(cache.latest(podUid("u"), never), { name: "InspectionError" });
   cache.onRecord(failed("u", generation));
   await rejected;
   assert.equal(asked.length, 1);
-  const second = cache.latest("u", never);
+  const second = cache.latest(podUid("u"), never);
   assert.equal(asked.length, 2, "requested at the next call");
   assert.equal(asked.at(-1)?.generation, generation);
   cache.onRecord(pod(full("u", generation)));
@@ -171,19 +172,19 @@ test("after a failed inspection the next wait sends a request at once, not after
 test("an aborted wait rejects with the signal's reason and leaves nothing behind", async () => {
   const { cache, clock } = build();
   const controller = new AbortController();
-  const wait = cache.waitFor("u", cache.bump("u", []), controller.signal);
+  const wait = cache.waitFor(podUid("u"), cache.bump(podUid("u"), []), controller.signal);
   controller.abort(new Error("the pod is being terminated"));
   await assert.rejects(wait, /being terminated/);
-  await assert.rejects(cache.waitFor("u", 1, controller.signal), /being terminated/);
+  await assert.rejects(cache.waitFor(podUid("u"), 1, controller.signal), /being terminated/);
   assert.equal(clock.pending, 0);
 });
 
 test("a new pleg thread gets a request for every pod that main changed, waited for or not", async () => {
   const { cache, asked } = build();
-  const idle = cache.bump("idle", []);
+  const idle = cache.bump(podUid("idle"), []);
   cache.onRecord(pod(full("idle", idle)));
-  const open = cache.bump("open", []);
-  const wait = cache.latest("open", never);
+  const open = cache.bump(podUid("open"), []);
+  const wait = cache.latest(podUid("open"), never);
   asked.length = 0;
   cache.resend();
   // Were "idle" not asked for, the new thread would publish its exits with generation 0: stale, dropped for ever.
@@ -203,14 +204,14 @@ test("complete: only after the first relist, when each of its pods has been look
   assert.equal(cache.complete, false);
   cache.onRecord(pod(full("early", 0)));
   assert.equal(cache.complete, false, "a pod seen alone says nothing of the others");
-  cache.onRecord({ kind: "relisted", uids: ["early", "a", "b"], durationMs: 1 });
+  cache.onRecord({ kind: "relisted", uids: [podUid("early"), podUid("a"), podUid("b")], durationMs: 1 });
   assert.equal(relists.count, 1);
   cache.onRecord(pod(full("a", 0)));
   assert.equal(cache.complete, false);
-  cache.onRecord({ kind: "relisted", uids: ["early", "a", "b", "c"], durationMs: 1 });
+  cache.onRecord({ kind: "relisted", uids: [podUid("early"), podUid("a"), podUid("b"), podUid("c")], durationMs: 1 });
   cache.onRecord(pod(full("b", 0)));
   assert.equal(cache.complete, true, "pods of later relists do not count");
-  cache.onRecord({ kind: "relisted", uids: ["d"], durationMs: 1 });
+  cache.onRecord({ kind: "relisted", uids: [podUid("d")], durationMs: 1 });
   assert.equal(cache.complete, true);
 });
 
@@ -222,11 +223,11 @@ test("complete at once when the runtime has no pods", () => {
 
 test("a pod that hangs at the first look does not hold up the others, yet is never taken for empty", async () => {
   const { cache, asked } = build();
-  cache.onRecord({ kind: "relisted", uids: ["stuck"], durationMs: 1 });
+  cache.onRecord({ kind: "relisted", uids: [podUid("stuck")], durationMs: 1 });
   cache.onRecord(failed("stuck", 0));
   assert.equal(cache.complete, true);
   let seen: ObservedPod | undefined;
-  const latest = cache.latest("stuck", never).then((observed) => (seen = observed));
+  const latest = cache.latest(podUid("stuck"), never).then((observed) => (seen = observed));
   await settle();
   assert.equal(seen, undefined, "an empty picture would start a second sandbox");
   assert.equal(asked.at(-1)?.uid, "stuck");
@@ -257,14 +258,14 @@ test("runtime states reach the loop with the one before", () => {
 
 test("forgetting: an empty pod is removed, one that the runtime still has stays until it is removed there", () => {
   const { cache } = build();
-  const generation = cache.bump("u", []);
+  const generation = cache.bump(podUid("u"), []);
   cache.onRecord(pod(full("u", generation)));
-  cache.forget("u");
+  cache.forget(podUid("u"));
   assert.deepEqual(cache.uids(), ["u"]);
   cache.onRecord(pod(emptyObservation("u", 0)));
   assert.deepEqual(cache.uids(), [], "no request: the end of the pod removes its entry");
-  cache.onRecord(pod(emptyObservation("v", cache.bump("v", []))));
+  cache.onRecord(pod(emptyObservation("v", cache.bump(podUid("v"), []))));
   assert.deepEqual(cache.uids(), ["v"]);
-  cache.forget("v");
+  cache.forget(podUid("v"));
   assert.deepEqual(cache.uids(), []);
 });

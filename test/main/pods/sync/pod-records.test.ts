@@ -11,6 +11,7 @@ import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -40,12 +41,12 @@ test("definition, start time and termination are read back by the next kubelet",
   const first = make();
   await first.load();
   first.accept(pod(), at("2026-01-02T03:04:05.678Z"));
-  await first.terminating("uid-web", { deadline: steadyTime(42), reason: "removed" });
+  await first.terminating(podUid("uid-web"), { deadline: steadyTime(42), reason: "removed" });
   const second = make();
   await second.load();
   assert.deepEqual(second.uids(), ["uid-web"]);
   const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
-  assert.deepEqual(second.get("uid-web"), {
+  assert.deepEqual(second.get(podUid("uid-web")), {
     version: 1,
     bootId,
     pod: pod(),
@@ -66,21 +67,21 @@ test("deadlines go on by the clock of the next kubelet, even if the wall clock w
   const first = by(1_000_000, 500);
   await first.load();
   first.accept(pod(), at("2026-01-01T00:00:00Z"));
-  await first.failing("uid-web", { reason: "Evicted", message: "m" }, steadyTime(1_060_500));
-  await first.terminating("uid-web", { deadline: steadyTime(1_030_500), reason: "removed" });
+  await first.failing(podUid("uid-web"), { reason: "Evicted", message: "m" }, steadyTime(1_060_500));
+  await first.terminating(podUid("uid-web"), { deadline: steadyTime(1_030_500), reason: "removed" });
   for (const lead of [1_000_000, 1_000_000 - 7_200_000, 1_000_000 + 7_200_000]) {
     const next = by(lead, 10_500);
     await next.load();
-    const { termination, failure } = next.get("uid-web") ?? {};
+    const { termination, failure } = next.get(podUid("uid-web")) ?? {};
     // 30 and 60 s after what was 500 by the monotonic clock.
     assert.deepEqual([termination?.deadline, failure?.deadline], [lead + 30_500, lead + 60_500]);
     // All its times are by its own clock.
-    await next.terminating("uid-web", { deadline: steadyTime(lead + 20_500), reason: "sooner" });
+    await next.terminating(podUid("uid-web"), { deadline: steadyTime(lead + 20_500), reason: "sooner" });
     const last = by(1_000_000, 11_000);
     await last.load();
-    assert.equal(last.get("uid-web")?.failure?.deadline, 1_060_500);
-    assert.equal(last.get("uid-web")?.termination?.deadline, 1_020_500);
-    await last.terminating("uid-web", { deadline: steadyTime(1_030_500), reason: "removed" });
+    assert.equal(last.get(podUid("uid-web"))?.failure?.deadline, 1_060_500);
+    assert.equal(last.get(podUid("uid-web"))?.termination?.deadline, 1_020_500);
+    await last.terminating(podUid("uid-web"), { deadline: steadyTime(1_030_500), reason: "removed" });
   }
 });
 
@@ -89,10 +90,10 @@ test("a pod accepted again keeps its start time and loses the old termination", 
   const records = make();
   await records.load();
   records.accept(pod(), at("2026-01-01T00:00:00Z"));
-  await records.terminating("uid-web", { deadline: steadyTime(1), reason: "removed" });
+  await records.terminating(podUid("uid-web"), { deadline: steadyTime(1), reason: "removed" });
   const changed = pod({ hostNetwork: true });
   records.accept(changed, at("2026-02-02T00:00:00Z"));
-  const { pod: kept, startTime, termination } = records.get("uid-web") ?? {};
+  const { pod: kept, startTime, termination } = records.get(podUid("uid-web")) ?? {};
   assert.deepEqual([kept, startTime, termination], [changed, "2026-01-01T00:00:00Z", undefined]);
   await records.flush();
 });
@@ -105,8 +106,8 @@ test("changes that come together are written once", async (t) => {
   const watcher = watch(folder, (_event, name) => written.push(name ?? ""));
   t.after(() => watcher.close());
   records.accept(pod(), at("2026-01-01T00:00:00Z"));
-  records.admitted("uid-web");
-  await records.terminating("uid-web", { deadline: steadyTime(1), reason: "removed" });
+  records.admitted(podUid("uid-web"));
+  await records.terminating(podUid("uid-web"), { deadline: steadyTime(1), reason: "removed" });
   await writeFile(join(folder, "last"), "");
   while (!written.includes("last")) await once(watcher, "change");
   const temporary = new Set(written.filter((name) => name.startsWith(".tmp-")));
@@ -119,7 +120,7 @@ test("a pod is written with its admission; a rejected one and an equal record ar
   const records = make();
   await records.load();
   for (const name of ["admitted", "rejected"]) records.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
-  records.admitted("uid-admitted");
+  records.admitted(podUid("uid-admitted"));
   await records.flush();
   assert.deepEqual(await readdir(folder), ["uid-admitted.json"]);
   const file = join(folder, "uid-admitted.json");
@@ -151,7 +152,7 @@ test("of records of an earlier kubelet, rejected pods are removed and terminal o
   await records.load();
   await records.flush();
   assert.deepEqual(records.uids().sort(), ["uid-running", "uid-terminal"]);
-  assert.equal(records.get("uid-terminal")?.finalStatus?.phase, "Failed");
+  assert.equal(records.get(podUid("uid-terminal"))?.finalStatus?.phase, "Failed");
   assert.deepEqual((await readdir(folder)).sort(), ["uid-running.json", "uid-terminal.json"]);
   const sizes = ["running", "terminal"].map(async (name) => (await stat(join(folder, `uid-${name}.json`))).size);
   const [running = 0, terminal = 0] = await Promise.all(sizes);
@@ -168,8 +169,8 @@ test("a record beyond the bound of all files is not written, and follows when ot
   const { size } = await stat(join(folder, "uid-a.json"));
   assert.deepEqual(records.usage, { bytes: size, unsaved: 1 });
   assert.match(kept.errors().join(), /cannot write pod records .*the records of all pods would take more than/);
-  assert.equal(records.get("uid-b")?.admitted, 2, "memory has it");
-  records.forget("uid-a");
+  assert.equal(records.get(podUid("uid-b"))?.admitted, 2, "memory has it");
+  records.forget(podUid("uid-a"));
   await records.flush();
   await records.flush();
   assert.deepEqual(await readdir(folder), ["uid-b.json"]);
@@ -184,10 +185,10 @@ test("writes of one pod keep their order, however fast they come", async (t) => 
   await records.flush();
   assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /"hostname":"h29"/);
   records.accept(pod({ hostname: "last" }), at("2026-01-01T00:00:00Z"));
-  records.forget("uid-web");
+  records.forget(podUid("uid-web"));
   await records.flush();
   assert.deepEqual(await readdir(folder), []);
-  assert.equal(records.get("uid-web"), undefined);
+  assert.equal(records.get(podUid("uid-web")), undefined);
 });
 
 test("a pod forgotten and accepted at once is on disk in the end", async (t) => {
@@ -195,9 +196,9 @@ test("a pod forgotten and accepted at once is on disk in the end", async (t) => 
   const records = make();
   await records.load();
   admit(records, pod());
-  records.forget("uid-web");
+  records.forget(podUid("uid-web"));
   records.accept(pod(), at("2026-03-03T00:00:00Z"));
-  records.admitted("uid-web");
+  records.admitted(podUid("uid-web"));
   await records.flush();
   assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /2026-03-03T00:00:00Z/);
 });
@@ -206,8 +207,8 @@ test("the termination of an unknown pod, and forgetting one, write nothing", asy
   const { folder, make } = await build(t);
   const records = make();
   await records.load();
-  void records.terminating("uid-web", { deadline: steadyTime(1), reason: "removed" });
-  records.forget("uid-web");
+  void records.terminating(podUid("uid-web"), { deadline: steadyTime(1), reason: "removed" });
+  records.forget(podUid("uid-web"));
   await records.flush();
   assert.deepEqual(await readdir(folder), []);
 });
@@ -257,12 +258,12 @@ test("unwritable records are reported once until a write works again, and cost n
   await writeFile(folder, "a file where the folder was");
   for (const name of ["a", "b", "c"]) {
     records.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
-    void records.terminating(`uid-${name}`, { deadline: steadyTime(1), reason: "removed" });
+    void records.terminating(podUid(`uid-${name}`), { deadline: steadyTime(1), reason: "removed" });
   }
   await records.flush();
   assert.equal(kept.errors().length, 1);
   assert.match(kept.errors()[0] ?? "", /cannot write pod records to .*pods: .*pods keep running/);
-  assert.equal(records.get("uid-a")?.termination?.deadline, 1, "memory still has it");
+  assert.equal(records.get(podUid("uid-a"))?.termination?.deadline, 1, "memory still has it");
   await rm(folder);
   await make().load();
   admit(records, pod({}, "d"));
@@ -286,16 +287,16 @@ test("10,000 preStop hooks leave those of containers that are still there, in me
   await records.load();
   records.accept(pod(), at("2026-01-01T00:00:00Z"));
   for (let restart = 1; restart <= 10_000; restart++) {
-    records.preStopDone("uid-web", `id-${restart}`);
+    records.preStopDone(podUid("uid-web"), `id-${restart}`);
     records.preStopsSeen(observedPod("uid-web", [`id-${restart}`]));
   }
-  assert.deepEqual(records.preStopsDone("uid-web"), ["id-10000"]);
+  assert.deepEqual(records.preStopsDone(podUid("uid-web")), ["id-10000"]);
   await records.flush();
   const next = make();
   await next.load();
-  assert.deepEqual(next.preStopsDone("uid-web"), ["id-10000"]);
+  assert.deepEqual(next.preStopsDone(podUid("uid-web")), ["id-10000"]);
   next.preStopsSeen(observedPod("uid-web", []));
-  assert.deepEqual(next.preStopsDone("uid-web"), []);
+  assert.deepEqual(next.preStopsDone(podUid("uid-web")), []);
 });
 
 test("how a pod ended, its place in the order of admission and its preStop hooks are read back", async (t) => {
@@ -303,29 +304,29 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   const first = make();
   await first.load();
   for (const name of ["b", "a", "c", "late"]) first.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
-  for (const name of ["b", "a", "c"]) first.admitted(`uid-${name}`);
-  await first.failing("uid-a", { reason: "Evicted", message: "too much" }, steadyTime(77));
-  first.ended("uid-a", { phase: "Failed", reason: "Evicted" });
-  first.preStopDone("uid-b", "id-1");
-  first.preStopDone("uid-b", "id-1");
-  await first.keepEndDeadline("uid-b", steadyTime(30_000));
-  await first.keepEndDeadline("uid-c", steadyTime(30_000));
-  await first.keepEndDeadline("uid-c", undefined);
+  for (const name of ["b", "a", "c"]) first.admitted(podUid(`uid-${name}`));
+  await first.failing(podUid("uid-a"), { reason: "Evicted", message: "too much" }, steadyTime(77));
+  first.ended(podUid("uid-a"), { phase: "Failed", reason: "Evicted" });
+  first.preStopDone(podUid("uid-b"), "id-1");
+  first.preStopDone(podUid("uid-b"), "id-1");
+  await first.keepEndDeadline(podUid("uid-b"), steadyTime(30_000));
+  await first.keepEndDeadline(podUid("uid-c"), steadyTime(30_000));
+  await first.keepEndDeadline(podUid("uid-c"), undefined);
   await first.flush();
   const second = make();
   await second.load();
-  const record = second.get("uid-a");
+  const record = second.get(podUid("uid-a"));
   assert.deepEqual(record?.failure, { reason: "Evicted", message: "too much", deadline: 77 });
   assert.deepEqual(record.finalStatus, { phase: "Failed", reason: "Evicted" });
-  assert.deepEqual(second.preStopsDone("uid-b"), ["id-1"]);
-  assert.deepEqual(second.preStopsDone("uid-c"), []);
-  assert.deepEqual([second.endDeadline("uid-b"), second.endDeadline("uid-c")], [30_000, undefined]);
+  assert.deepEqual(second.preStopsDone(podUid("uid-b")), ["id-1"]);
+  assert.deepEqual(second.preStopsDone(podUid("uid-c")), []);
+  assert.deepEqual([second.endDeadline(podUid("uid-b")), second.endDeadline(podUid("uid-c"))], [30_000, undefined]);
   const order = (): string[] => second.admittedPods().map(({ metadata }) => metadata.name);
   assert.deepEqual(order(), ["b", "c"], "neither what has ended nor what was never admitted");
   second.accept(pod({}, "c"), at("2026-02-02T00:00:00Z"));
   second.accept(pod({}, "late"), at("2026-02-02T00:00:00Z"));
-  second.admitted("uid-late");
-  second.admitted("uid-b");
+  second.admitted(podUid("uid-late"));
+  second.admitted(podUid("uid-b"));
   assert.deepEqual(order(), ["b", "c", "late"], "no caller loses its place");
   await second.flush();
 });
@@ -337,19 +338,23 @@ test("a completed pod stays terminated until its definition changes; a failed on
   const now = at("2026-01-01T00:00:00Z");
   for (const name of ["done", "failed"]) {
     records.accept(pod({}, name), now);
-    if (name === "failed") void records.failing(`uid-${name}`, { reason: "Evicted", message: "" }, steadyTime(1));
-    records.ended(`uid-${name}`, { phase: "Failed" });
+    if (name === "failed")
+      void records.failing(podUid(`uid-${name}`), { reason: "Evicted", message: "" }, steadyTime(1));
+    records.ended(podUid(`uid-${name}`), { phase: "Failed" });
     const seen = pod({}, name);
     seen.metadata.annotations = { "kubernetes.io/config.seen": "later" };
     records.accept(seen, now);
-    assert.ok(records.get(`uid-${name}`)?.finalStatus, "the same definition, reported again");
-    await records.keepEndDeadline(`uid-${name}`, steadyTime(30_000));
+    assert.ok(records.get(podUid(`uid-${name}`))?.finalStatus, "the same definition, reported again");
+    await records.keepEndDeadline(podUid(`uid-${name}`), steadyTime(30_000));
     records.accept(pod({ hostNetwork: true }, name), now);
   }
-  assert.deepEqual([records.endDeadline("uid-done"), records.endDeadline("uid-failed")], [undefined, 30_000]);
-  assert.equal(records.get("uid-done")?.finalStatus, undefined);
-  assert.ok(records.get("uid-failed")?.finalStatus);
-  assert.equal(records.get("uid-failed")?.failure?.reason, "Evicted");
+  assert.deepEqual(
+    [records.endDeadline(podUid("uid-done")), records.endDeadline(podUid("uid-failed"))],
+    [undefined, 30_000],
+  );
+  assert.equal(records.get(podUid("uid-done"))?.finalStatus, undefined);
+  assert.ok(records.get(podUid("uid-failed"))?.finalStatus);
+  assert.equal(records.get(podUid("uid-failed"))?.failure?.reason, "Evicted");
   await records.flush();
 });
 

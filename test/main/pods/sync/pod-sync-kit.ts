@@ -14,6 +14,7 @@ import type { PodChange } from "../../../../src/main/pods/sync/sync-loop.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { perform } from "../../../../src/shared/node/volume-calls/perform.js";
 import { PodInspector } from "../../../../src/workers/pleg/pod-inspector.js";
 import { defaultResizeRules, noResizeCounters } from "../../../support/resize-kit.js";
@@ -144,7 +145,7 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
     ...{ state, sync, world, received, receivedBy },
     change: (kind, pod) => sync.loop.onPodChange({ kind, pod }),
     until: (what, condition) => untilWithin(what, condition, PATIENCE_MS),
-    phase: (uid) => sync.statuses.get(uid)?.status?.phase,
+    phase: (uid) => sync.statuses.get(podUid(uid))?.status?.phase,
   };
 }
 

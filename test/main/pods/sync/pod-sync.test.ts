@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AdmissionVerdict } from "../../../../src/main/pods/admission/verdict.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { BUSYBOX } from "../../containers/runtime/runtime-kit.js";
 import { NO_HELD_PODS, syncNode } from "./pod-sync-kit.js";
@@ -70,7 +71,7 @@ test("a pod that no source wants any more: terminated first, then removed, every
     "follower.over: uid-web",
     "cluster.gone: uid-web",
   ]);
-  assert.equal(node.state.records.get("uid-web"), undefined);
+  assert.equal(node.state.records.get(podUid("uid-web")), undefined);
   assert.deepEqual([...node.state.pods.all()], []);
   assert.equal(node.world.cgroups.size, 0);
 });
@@ -81,7 +82,7 @@ test("a pod that completed: eviction forgets it, the API server keeps it until i
   await node.until("the pod to run", () => node.phase("uid-web") === "Running");
   const [id = ""] = node.world.fake.state.containers.keys();
   node.world.fake.exit(id, 0);
-  node.state.cache.bump("uid-web", [{ kind: "recheck", id: "" }]);
+  node.state.cache.bump(podUid("uid-web"), [{ kind: "recheck", id: "" }]);
   await node.until("its clean-up", () => node.received.includes("follower.over: uid-web"));
   assert.equal(node.phase("uid-web"), "Succeeded");
   assert.deepEqual(node.receivedBy("follower"), ["follower.runs: uid-web", "follower.over: uid-web"]);

@@ -8,6 +8,7 @@ import type { PodEnd } from "../../../../src/main/model/synced-pod.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
 
@@ -194,7 +195,7 @@ test("when the kubelet stops first, waits for the termination end with an error"
 
 test("a termination that an earlier kubelet began continues with its deadline", async () => {
   const { world, worker } = await started();
-  const successor = new PodWorker("uid-web", worker.desired, world.workerDeps("uid-web"));
+  const successor = new PodWorker(podUid("uid-web"), worker.desired, world.workerDeps("uid-web"));
   await worker.stop();
   successor.resumeEnd(failedBy(12_000), false);
   successor.requestPass();
@@ -209,7 +210,7 @@ test("a completed termination is not reported again, nothing runs, resources are
   const world = new SyncWorld();
   const web = pod({ restartPolicy: "Always" });
   world.admit = () => Promise.reject(new Error("nobody asks for a pod that is over"));
-  const worker = new PodWorker("uid-web", web, world.workerDeps("uid-web"));
+  const worker = new PodWorker(podUid("uid-web"), web, world.workerDeps("uid-web"));
   worker.resumeEnd(failedBy(1), true);
   worker.requestPass();
   await settle();
@@ -221,7 +222,7 @@ test("a completed termination is not reported again, nothing runs, resources are
 
 test("a pass of a pod that an earlier kubelet completed is repeated after it failed", async () => {
   const world = new SyncWorld();
-  const worker = new PodWorker("uid-web", pod({ restartPolicy: "Always" }), world.workerDeps("uid-web"));
+  const worker = new PodWorker(podUid("uid-web"), pod({ restartPolicy: "Always" }), world.workerDeps("uid-web"));
   let failures = 1;
   world.script = () => (failures-- > 0 ? Promise.reject(new Error("the runtime is away")) : undefined);
   worker.resumeEnd(failedBy(1), true);
@@ -292,7 +293,7 @@ test("a completed pod of the API server never runs again after any new definitio
     return one;
   };
   const first = fromApi({});
-  const worker = new PodWorker("uid-web", first, world.workerDeps("uid-web"));
+  const worker = new PodWorker(podUid("uid-web"), first, world.workerDeps("uid-web"));
   worker.requestPass();
   await settle();
   world.exit(first, "app", 0);

@@ -12,6 +12,7 @@ import { steadyTime, type SteadyTime } from "../../../../src/shared/base/clock/m
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 
@@ -19,7 +20,7 @@ async function started(spec: Partial<PodSpec> = {}, prepare: (world: SyncWorld) 
   const world = new SyncWorld();
   prepare(world);
   const web: Pod = pod(spec);
-  const worker = new PodWorker("uid-web", web, world.workerDeps("uid-web"));
+  const worker = new PodWorker(podUid("uid-web"), web, world.workerDeps("uid-web"));
   worker.requestPass();
   await settle();
   return { world, worker, web };
@@ -185,7 +186,7 @@ test("the next kubelet gives the sidecars of a completed pod the rest of their g
       return new Promise<void>((resolve) => (written = resolve));
     },
   };
-  const next = (): PodWorker => new PodWorker("uid-web", web, { ...world.workerDeps("uid-web"), keptEnd });
+  const next = (): PodWorker => new PodWorker(podUid("uid-web"), web, { ...world.workerDeps("uid-web"), keptEnd });
   const stops = (): unknown[] =>
     world.steps.flatMap((step) => (step.kind === "kill-container" ? [[step.graceSeconds, step.deadline]] : []));
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
@@ -287,7 +288,7 @@ test("a pod that can't be looked at has a FailedSync event, but not because the 
         code,
         message: "app hangs",
       });
-      world.cache.bump("uid-web", []);
+      world.cache.bump(podUid("uid-web"), []);
     });
     assert.deepEqual(world.recorded, events);
   }
@@ -310,11 +311,11 @@ test("a new sandbox that can't be looked at has a FailedPodSandBoxStatus event, 
   assert.deepEqual(world.recorded, [unseen]);
   hangs = false;
   world.clock.step(2000);
-  world.cache.bump("uid-web", []);
+  world.cache.bump(podUid("uid-web"), []);
   worker.requestPass();
   await settle();
   hangs = true;
-  world.cache.bump("uid-web", []);
+  world.cache.bump(podUid("uid-web"), []);
   worker.requestPass();
   await settle();
   assert.deepEqual(world.recorded, [unseen, "Warning FailedSync: error determining status: pause hangs"]);
@@ -358,7 +359,7 @@ test("a failed pass that can't be recorded is repeated all the same", async () =
     throw new Error("a defect");
   };
   world.runtimeState = noNetwork;
-  const worker = new PodWorker("uid-web", pod(), { ...deps, recorder: { ...deps.recorder, pod: pass } });
+  const worker = new PodWorker(podUid("uid-web"), pod(), { ...deps, recorder: { ...deps.recorder, pod: pass } });
   worker.requestPass();
   await settle();
   assert.match(world.kept.errors().at(-1) ?? "", /cannot record a failed sync: a defect/);
@@ -370,7 +371,7 @@ test("a failed pass that can't be recorded is repeated all the same", async () =
 
 test("a pod without changes is synced once per syncFrequency", async () => {
   const { world, web } = await started();
-  const worker = new PodWorker("uid-web", web, { ...world.workerDeps("uid-web"), syncFrequencyMs: 5000 });
+  const worker = new PodWorker(podUid("uid-web"), web, { ...world.workerDeps("uid-web"), syncFrequencyMs: 5000 });
   worker.requestPass();
   await settle();
   const before = world.passes.length;

@@ -10,6 +10,7 @@ import { StepRunner } from "../../../../src/main/pods/sync/step-runner.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError, criError } from "../../../../src/shared/kubernetes/cri/errors.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, hang, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 
@@ -372,7 +373,7 @@ test("while the runtime is away a pod retries quietly, and a request on its retu
 
 test("a pod whose inspection keeps failing is reported, and never acted on", async () => {
   const { world, worker } = build();
-  world.cache.bump("uid-web", []);
+  world.cache.bump(podUid("uid-web"), []);
   world.answer = ({ uid, generation }) => ({
     kind: "inspect-failed",
     uid,
@@ -380,7 +381,7 @@ test("a pod whose inspection keeps failing is reported, and never acted on", asy
     code: "CriDeadlineExceededError",
     message: "container app hangs",
   });
-  world.cache.bump("uid-web", []);
+  world.cache.bump(podUid("uid-web"), []);
   worker.requestPass();
   await settle();
   assert.deepEqual(world.begun, []);
@@ -589,8 +590,8 @@ test("an orphan without a definition is terminated by the runtime's state of it"
   const web = pod();
   const model = world.model(web);
   model.apply({ kind: "create-sandbox", attempt: 0, reason: "" });
-  world.cache.onRecord(world.observation({ uid: "uid-web", generation: 0 }));
-  const worker = new PodWorker("uid-web", undefined, world.workerDeps("uid-web"));
+  world.cache.onRecord(world.observation({ uid: podUid("uid-web"), generation: 0 }));
+  const worker = new PodWorker(podUid("uid-web"), undefined, world.workerDeps("uid-web"));
   worker.terminate({ deadline: steadyTime(1000), reason: "in no source" });
   await settle();
   assert.deepEqual(world.begunOf("uid-web"), ["stop-sandbox", "remove-sandbox", "clean-up"]);

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { PodWorkers } from "../../../../src/main/pods/sync/pod-workers.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
 
@@ -24,7 +25,7 @@ function build() {
     ),
     events: world.removals((uid) => gone.push(uid)),
   });
-  world.onTerminated = (uid) => workers.terminated(uid);
+  world.onTerminated = (uid) => workers.terminated(podUid(uid));
   return { world, workers, desired, redefined, gone };
 }
 
@@ -38,10 +39,10 @@ test("two UIDs of one full name never run together: the second starts when the f
   await settle();
   workers.add(two);
   await settle();
-  assert.equal(world.pods.has("uid-2"), true, "it waits");
+  assert.equal(world.pods.has(podUid("uid-2")), true, "it waits");
   assert.deepEqual(world.begunOf("uid-2"), []);
   assert.deepEqual(desired, [one]);
-  workers.remove("uid-1", "edited");
+  workers.remove(podUid("uid-1"), "edited");
   await settle();
   assert.deepEqual(gone, ["uid-1"]);
   assert.deepEqual(desired, [one, two]);
@@ -58,11 +59,11 @@ test("those that wait for one name get it in the order they came", async () => {
   workers.add(two);
   workers.add(three);
   await settle();
-  workers.remove("uid-1", "edited");
+  workers.remove(podUid("uid-1"), "edited");
   await settle();
   assert.deepEqual(world.model(two).running(), ["app"]);
   assert.deepEqual(world.begunOf("uid-3"), []);
-  workers.remove("uid-2", "edited");
+  workers.remove(podUid("uid-2"), "edited");
   await settle();
   assert.deepEqual(world.model(three).running(), ["app"]);
 });
@@ -73,7 +74,7 @@ test("pods of other names are not held up", async () => {
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   workers.add(one);
   await settle();
-  workers.remove("uid-1", "edited");
+  workers.remove(podUid("uid-1"), "edited");
   workers.add(two);
   workers.add(other);
   await settle();
@@ -117,18 +118,18 @@ test("a pod that returns while it terminates starts again after its removal, wit
           };
         })
       : undefined;
-  workers.remove("uid-1", "removed");
+  workers.remove(podUid("uid-1"), "removed");
   await settle();
   workers.add(one);
   const newest = pod({ containers: [container("renamed")] }, "web", "uid-1");
   workers.add(newest);
   await settle();
   assert.equal(world.begunOf("uid-1").filter((line) => line === "create-sandbox").length, 1);
-  assert.equal(world.pods.comesBack("uid-1"), true);
+  assert.equal(world.pods.comesBack(podUid("uid-1")), true);
   release();
   await settle();
   assert.deepEqual(gone, ["uid-1"]);
-  assert.equal(world.pods.get("uid-1")?.desired, newest);
+  assert.equal(world.pods.get(podUid("uid-1"))?.desired, newest);
   assert.equal(
     world
       .begunOf("uid-1")
@@ -143,9 +144,9 @@ test("remove drops a pod that waits: it never starts", async () => {
   workers.add(one);
   workers.add(two);
   await settle();
-  workers.remove("uid-2", "removed");
-  assert.equal(world.pods.has("uid-2"), false);
-  workers.remove("uid-1", "removed");
+  workers.remove(podUid("uid-2"), "removed");
+  assert.equal(world.pods.has(podUid("uid-2")), false);
+  workers.remove(podUid("uid-1"), "removed");
   await settle();
   assert.deepEqual(world.begunOf("uid-2"), []);
   assert.deepEqual([...world.pods.all()], []);
@@ -155,11 +156,11 @@ test("remove of a pod that came back takes the return back", async () => {
   const { world, workers } = build();
   workers.add(one);
   await settle();
-  workers.remove("uid-1", "removed");
+  workers.remove(podUid("uid-1"), "removed");
   workers.add(one);
-  workers.remove("uid-1", "removed again");
+  workers.remove(podUid("uid-1"), "removed again");
   await settle();
-  assert.equal(world.pods.has("uid-1"), false);
+  assert.equal(world.pods.has(podUid("uid-1")), false);
   assert.equal(world.begunOf("uid-1").filter((line) => line === "create-sandbox").length, 1);
 });
 
@@ -175,7 +176,7 @@ test("the grace comes from the caller, else the definition, else 30 s, and is at
     const { containers } = one.spec;
     workers.add({ ...one, spec: { containers, ...(spec !== undefined && { terminationGracePeriodSeconds: spec }) } });
     await settle();
-    workers.remove("uid-1", "removed", given);
+    workers.remove(podUid("uid-1"), "removed", given);
     assert.equal(world.terminating[0]?.deadline, expected);
     await settle();
   }
@@ -183,7 +184,7 @@ test("the grace comes from the caller, else the definition, else 30 s, and is at
 
 test("an update of a running pod reaches its worker; removing an unknown pod does nothing", async () => {
   const { world, workers, desired } = build();
-  workers.remove("uid-1", "never seen");
+  workers.remove(podUid("uid-1"), "never seen");
   workers.add(one);
   await settle();
   const changed = pod({ containers: [container("app", { image: "registry.test/app:2" })] }, "web", "uid-1");
@@ -196,9 +197,9 @@ test("an update of a running pod reaches its worker; removing an unknown pod doe
 test("an adopted orphan is terminated, and its full name is in use until its removal", async () => {
   const { world, workers, gone } = build();
   world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
-  world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
-  workers.adoptOrphan("uid-1", one, { deadline: steadyTime(1000), reason: "in no source" });
-  workers.adoptOrphan("uid-1", one, { deadline: steadyTime(1), reason: "seen twice" });
+  world.cache.onRecord(world.observation({ uid: podUid("uid-1"), generation: 0 }));
+  workers.adoptOrphan(podUid("uid-1"), one, { deadline: steadyTime(1000), reason: "in no source" });
+  workers.adoptOrphan(podUid("uid-1"), one, { deadline: steadyTime(1), reason: "seen twice" });
   workers.add(two);
   assert.equal(world.terminating.length, 1);
   assert.deepEqual(world.begunOf("uid-2"), []);
@@ -211,11 +212,11 @@ test("an adopted orphan is terminated, and its full name is in use until its rem
 test("an orphan without a definition that comes back has one worker at a time", async () => {
   const { world, workers, gone } = build();
   world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
-  world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
-  workers.adoptOrphan("uid-1", undefined, { deadline: steadyTime(1000), reason: "in no source" });
-  const terminating = world.pods.get("uid-1");
+  world.cache.onRecord(world.observation({ uid: podUid("uid-1"), generation: 0 }));
+  workers.adoptOrphan(podUid("uid-1"), undefined, { deadline: steadyTime(1000), reason: "in no source" });
+  const terminating = world.pods.get(podUid("uid-1"));
   workers.add(one);
-  assert.equal(world.pods.get("uid-1"), terminating, "the one that ends the pod is not pushed aside");
+  assert.equal(world.pods.get(podUid("uid-1")), terminating, "the one that ends the pod is not pushed aside");
   await settle();
   assert.deepEqual(gone, ["uid-1"]);
   assert.deepEqual(world.begunOf("uid-1"), [
@@ -247,7 +248,7 @@ test("stop ends the workers and leaves the pods; nothing that waits starts after
   await workers.stop();
   assert.equal(world.clock.pending, 0);
   assert.deepEqual(world.model(one).running(), ["app"]);
-  workers.terminated("uid-1");
+  workers.terminated(podUid("uid-1"));
   await settle();
   assert.deepEqual(world.begunOf("uid-2"), []);
 });
@@ -270,10 +271,10 @@ test("fail ends a pod within the smallest of the API's grace and the caller's, e
     if (api !== undefined) failing.metadata.deletionGracePeriodSeconds = api;
     workers.add(failing);
     await settle();
-    await workers.fail("uid-1", evicted, graceSeconds === undefined ? {} : { graceSeconds });
+    await workers.fail(podUid("uid-1"), evicted, graceSeconds === undefined ? {} : { graceSeconds });
     assert.deepEqual(world.endings[0]?.end, { cause: "failed", failure: evicted, deadline });
     assert.deepEqual(world.model(failing).running(), []);
-    assert.equal(world.pods.has("uid-1"), true, "it stays to be seen");
+    assert.equal(world.pods.has(podUid("uid-1")), true, "it stays to be seen");
   }
 });
 
@@ -281,11 +282,11 @@ test("a failed pod keeps its name until its source drops it", async () => {
   const { world, workers } = build();
   workers.add(one);
   await settle();
-  await workers.fail("uid-1", evicted);
+  await workers.fail(podUid("uid-1"), evicted);
   workers.add(two);
   await settle();
   assert.deepEqual(world.begunOf("uid-2"), []);
-  workers.remove("uid-1", "removed");
+  workers.remove(podUid("uid-1"), "removed");
   await settle();
   assert.deepEqual(world.model(two).running(), ["app"]);
 });
@@ -295,13 +296,13 @@ test("fail of a pod that waits for its name: it is ended when its turn comes, wi
   workers.add(one);
   workers.add(two);
   await settle();
-  await workers.fail("uid-2", evicted);
+  await workers.fail(podUid("uid-2"), evicted);
   workers.add(two);
-  workers.remove("uid-1", "removed");
+  workers.remove(podUid("uid-1"), "removed");
   await settle();
   assert.deepEqual(world.begunOf("uid-2"), ["release"]);
-  assert.equal(world.pods.get("uid-2")?.state, "finished");
-  await workers.fail("never heard of", evicted);
+  assert.equal(world.pods.get(podUid("uid-2"))?.state, "finished");
+  await workers.fail(podUid("never heard of"), evicted);
 });
 
 test("a pod that comes back with a shorter grace while it is being ended ends sooner", async () => {
@@ -309,7 +310,7 @@ test("a pod that comes back with a shorter grace while it is being ended ends so
   workers.add(pod({ terminationGracePeriodSeconds: 600 }, "web", "uid-1"));
   await settle();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
-  workers.remove("uid-1", "removed");
+  workers.remove(podUid("uid-1"), "removed");
   await settle();
   workers.add(pod({ terminationGracePeriodSeconds: 900 }, "web", "uid-1"));
   await settle();
@@ -321,7 +322,7 @@ test("a pod that comes back with a shorter grace while it is being ended ends so
     world.terminating.map(({ deadline }) => deadline),
     [600_000, 2000],
   );
-  assert.equal(world.pods.get("uid-1")?.state, "syncing", "and starts again");
+  assert.equal(world.pods.get(podUid("uid-1"))?.state, "syncing", "and starts again");
 });
 
 test("a termination under way is shortened by the name of a static pod, and never lengthened", async () => {
@@ -335,8 +336,8 @@ test("a termination under way is shortened by the name of a static pod, and neve
   await settle();
   assert.equal(workers.shortenStatic("default/web", 2), false, "it does not terminate");
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
-  workers.remove("uid-1", "removed");
-  workers.remove("uid-2", "removed");
+  workers.remove(podUid("uid-1"), "removed");
+  workers.remove(podUid("uid-2"), "removed");
   await settle();
   assert.equal(workers.shortenStatic("default/of-api", 2), false);
   assert.equal(workers.shortenStatic("default/no-such", 2), false);
@@ -362,7 +363,7 @@ test("pods are admitted in the order of their arrival, and a waiting pod does no
   workers.add(one);
   workers.add(pod({}, "cache", "uid-cache"));
   world.exit(other, "app", 1);
-  world.pods.get("uid-db")?.requestPass();
+  world.pods.get(podUid("uid-db"))?.requestPass();
   await settle();
   assert.deepEqual(asked, ["uid-1", "uid-cache"]);
   assert.equal(world.begunOf("uid-db").at(-1), "start-container app");
@@ -403,12 +404,12 @@ test("an error of one pod does not keep the pods that wait for its name from sta
         if (broken === "the pod that is gone") throw new Error("a defect");
       }),
     });
-    world.onTerminated = (uid) => workers.terminated(uid);
+    world.onTerminated = (uid) => workers.terminated(podUid(uid));
     workers.add(one);
     if (broken === "a pod that waits") workers.add(two);
     workers.add(three);
     await settle();
-    workers.remove("uid-1", "edited");
+    workers.remove(podUid("uid-1"), "edited");
     await settle();
     assert.deepEqual(world.model(three).running(), ["app"], broken);
     assert.equal(world.kept.errors().length, 1, broken);

@@ -13,6 +13,7 @@ import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
 import { ContainerState, ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { entriesIn } from "../../../support/entries-in.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -50,7 +51,7 @@ test("the data of removed containers is forgotten: Killing events and preStop ho
 });
 
 function seenRunning(world: SyncWorld, uid: string, before: string | undefined): boolean {
-  const newest = world.cache.get(uid).containers[0];
+  const newest = world.cache.get(podUid(uid)).containers[0];
   return newest?.state === ContainerState.CONTAINER_RUNNING && newest.id !== before;
 }
 

@@ -11,6 +11,7 @@ import {
   terminationMark,
   withTerminationMark,
 } from "../../../../src/shared/kubernetes/api/termination-mark.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 
 const clock = { now: () => wallTime(Date.parse("2026-01-02T03:04:00Z")), steady: () => steadyTime(1_000) };
@@ -55,9 +56,9 @@ test("a removed pod that is held stays in the list, others leave it", () => {
   const held = withTerminationMark(pod({}, "fin"), "ended");
   const { pods } = shownPods("syncing", undefined, [held]);
   const web = pod();
-  assert.deepEqual(pods.delta({ set: [web], removed: ["uid-fin", "uid-old"] }), {
+  assert.deepEqual(pods.delta({ set: [web], removed: [podUid("uid-fin"), podUid("uid-old")] }), {
     set: [web, held],
     removed: ["uid-old"],
   });
-  assert.deepEqual(pods.delta({ set: [], removed: ["uid-old"] }), { set: [], removed: ["uid-old"] });
+  assert.deepEqual(pods.delta({ set: [], removed: [podUid("uid-old")] }), { set: [], removed: ["uid-old"] });
 });

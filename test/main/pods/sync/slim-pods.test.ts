@@ -13,6 +13,7 @@ import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import { ApiError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pod } from "../../../support/pods.js";
 import { syncNode } from "./pod-sync-kit.js";
@@ -74,8 +75,11 @@ async function joined(
   const records = (): Promise<string[]> => readdir(join(world.runtime.settings.rootDir, "nodelet", "pods"));
   /** Characters of what the sync path keeps of the pod. */
   const kept = (uid: string): number =>
-    JSON.stringify([state.pods.get(uid)?.desired, sync.statuses.get(uid), state.records.get(uid)]).length +
-    JSON.stringify([sync.resizes.shown(uid), changes.pods()]).length;
+    JSON.stringify([
+      state.pods.get(podUid(uid))?.desired,
+      sync.statuses.get(podUid(uid)),
+      state.records.get(podUid(uid)),
+    ]).length + JSON.stringify([sync.resizes.shown(podUid(uid)), changes.pods()]).length;
   return { ...node, list, records, kept, reads };
 }
 
@@ -95,7 +99,7 @@ test("a rejected pod loses its definition everywhere, and its record", async (t)
   const { kept, until, phase, list, records, state } = await joined(t, () => refused, [object]);
   await until(
     "its definition to be dropped",
-    () => state.pods.get("uid-a")?.state === "finished" && kept("uid-a") < 10_000,
+    () => state.pods.get(podUid("uid-a"))?.state === "finished" && kept("uid-a") < 10_000,
   );
   assert.equal(phase("uid-a"), "Failed");
   await until("its status to be in the API", () => object.status?.phase === "Failed");
@@ -104,14 +108,14 @@ test("a rejected pod loses its definition everywhere, and its record", async (t)
   // The whole text arrives again.
   list();
   assert.ok(kept("uid-a") < 10_000);
-  assert.equal(state.pods.get("uid-a")?.state, "finished");
+  assert.equal(state.pods.get(podUid("uid-a"))?.state, "finished");
 });
 
 test("a pod that was Failed before the kubelet started is never taken in whole, and gets no record", async (t) => {
   const object = large("a");
   object.status = { phase: "Failed", reason: "OutOfcpu" };
   const { kept, until, phase, records, state } = await joined(t, () => refused, [object]);
-  await until("its worker", () => state.pods.get("uid-a")?.state === "finished");
+  await until("its worker", () => state.pods.get(podUid("uid-a"))?.state === "finished");
   assert.ok(kept("uid-a") < 10_000);
   assert.equal(phase("uid-a"), "Failed");
   await state.records.flush();
@@ -120,7 +124,7 @@ test("a pod that was Failed before the kubelet started is never taken in whole, 
 
 test("an admitted pod keeps its definition and its record", async (t) => {
   const { kept, until, records, state, list } = await joined(t, () => ({ admit: true }), [large("a")]);
-  await until("it to be admitted", () => state.pods.get("uid-a")?.state === "syncing");
+  await until("it to be admitted", () => state.pods.get(podUid("uid-a"))?.state === "syncing");
   list();
   assert.ok(kept("uid-a") > 3_000_000);
   await state.records.flush();
@@ -156,13 +160,13 @@ test("pods that ended before this kubelet look for remains a few at a time, and 
       });
     },
   );
-  await until("the new pod to be taken on", () => state.pods.get("uid-new")?.state === "syncing");
+  await until("the new pod to be taken on", () => state.pods.get(podUid("uid-new"))?.state === "syncing");
   await until("some to look for remains", () => looking === 8);
   for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(looking, 8);
   // A pod that is deleted meanwhile waits no longer.
-  state.pods.get("uid-a50")?.terminate({ deadline: steadyTime(0), reason: "deleted" });
-  await until("the deleted pod to be gone", () => state.pods.get("uid-a50") === undefined);
+  state.pods.get(podUid("uid-a50"))?.terminate({ deadline: steadyTime(0), reason: "deleted" });
+  await until("the deleted pod to be gone", () => state.pods.get(podUid("uid-a50")) === undefined);
   assert.equal(looking, 8);
   end();
   await until("all to be finished", () =>

@@ -17,6 +17,7 @@ import { SyncLoop } from "../../../../src/main/pods/sync/sync-loop.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -35,18 +36,18 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
       const deps = world.workerDeps(uid);
       const onTerminating = (id: string, deadline: number, reason: string): Promise<void> => {
         // Virtual time does not wait for the disk.
-        void records.terminating(id, { deadline: steadyTime(deadline), reason });
-        return deps.reports.onTerminating(id, steadyTime(deadline), reason);
+        void records.terminating(podUid(id), { deadline: steadyTime(deadline), reason });
+        return deps.reports.onTerminating(podUid(id), steadyTime(deadline), reason);
       };
       return { ...deps, reports: { ...deps.reports, onTerminating } };
     },
     intake: world.intake((desired) => records.accept(desired, new Date(world.clock.now()))),
     events: world.removals((uid) => {
-      world.cache.forget(uid);
-      records.forget(uid);
+      world.cache.forget(podUid(uid));
+      records.forget(podUid(uid));
     }),
   });
-  world.onTerminated = (uid) => workers.terminated(uid);
+  world.onTerminated = (uid) => workers.terminated(podUid(uid));
   let stamps = 0;
   let firsts = 0;
   let statics = 0;
@@ -67,7 +68,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     clock,
     log,
     onFirst,
-    leftovers,
+    leftovers: async () => (await leftovers()).map(podUid),
     onStatics: () => (statics += 1),
     onSwept: () => swept.push([...world.pods.all()].map(({ uid }) => uid).sort()),
     onOrphan: () => undefined,
@@ -77,8 +78,9 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     setOp: () => undefined,
   });
   world.onRecord = (record) => loop.onPlegRecord(record);
-  const relisted = (...uids: string[]): void => loop.onPlegRecord({ kind: "relisted", uids, durationMs: 1 });
-  const seen = (uid: string): void => loop.onPlegRecord(world.observation({ uid, generation: 0 }));
+  const relisted = (...uids: string[]): void =>
+    loop.onPlegRecord({ kind: "relisted", uids: uids.map(podUid), durationMs: 1 });
+  const seen = (uid: string): void => loop.onPlegRecord(world.observation({ uid: podUid(uid), generation: 0 }));
   return {
     awaited,
     world,
@@ -127,14 +129,14 @@ test("nothing starts before the runtime has been seen whole; then changes apply 
   relisted("uid-b");
   await settle();
   assert.deepEqual(world.begun, []);
-  assert.equal(world.pods.has("uid-b"), false);
+  assert.equal(world.pods.has(podUid("uid-b")), false);
   assert.equal(firsts(), 0);
   seen("uid-b");
   assert.equal(firsts(), 1);
   await settle();
   assert.deepEqual(world.begunOf("uid-b"), [], "a running pod is adopted, not restarted");
-  assert.equal(world.pods.has("uid-b"), true);
-  assert.equal(world.pods.get("uid-a")?.state, undefined, "added, removed and over");
+  assert.equal(world.pods.has(podUid("uid-b")), true);
+  assert.equal(world.pods.get(podUid("uid-a"))?.state, undefined, "added, removed and over");
   assert.deepEqual(world.begunOf("uid-a"), ["clean-up"]);
 });
 
@@ -162,7 +164,7 @@ test("a running pod that no source wants terminates, but not before every source
   seen("uid-orphan");
   relisted("uid-orphan");
   await settle();
-  assert.equal(world.pods.has("uid-orphan"), false, "a source may still want it");
+  assert.equal(world.pods.has(podUid("uid-orphan")), false, "a source may still want it");
   loop.onSourcesSeen();
   await settle();
   assert.deepEqual(world.model(orphan).observed.containers, []);
@@ -178,7 +180,7 @@ test("a running pod that its source delivers later is no orphan", async (t) => {
   seen("uid-late");
   loop.onSourcesSeen();
   await settle();
-  assert.equal(world.pods.has("uid-late"), false);
+  assert.equal(world.pods.has(podUid("uid-late")), false);
   assert.deepEqual(world.terminated, []);
   awaited.clear();
   loop.onPodChange(add(late));
@@ -229,7 +231,7 @@ test("a pod that is wanted is never swept, however early the runtime shows it", 
   await settle();
   assert.deepEqual(world.terminating, []);
   assert.deepEqual(world.model(web).running(), ["app"]);
-  assert.equal(world.pods.get("uid-web")?.state, "syncing");
+  assert.equal(world.pods.get(podUid("uid-web"))?.state, "syncing");
 });
 
 test("an orphan that appears later is found by the next relist", async (t) => {
@@ -283,9 +285,9 @@ test("containers of a removed pod that appear later are terminated, but not thos
   await settle();
   list = ["uid-lost", "uid-going", "uid-back"];
   const sweeping = loop.sweepLeftovers();
-  workers.remove("uid-going", "test");
+  workers.remove(podUid("uid-going"), "test");
   await settle();
-  assert.equal(world.pods.has("uid-going"), false, "removed during the list");
+  assert.equal(world.pods.has(podUid("uid-going")), false, "removed during the list");
   loop.onPodChange(add(pod({}, "back")));
   listed();
   await sweeping;
@@ -309,7 +311,7 @@ test("a termination that an earlier kubelet began is completed, then the pod sta
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
-  await records.terminating("uid-web", { deadline: steadyTime(12_345), reason: "removed by the agent before" });
+  await records.terminating(podUid("uid-web"), { deadline: steadyTime(12_345), reason: "removed by the agent before" });
   runs(world, web);
   loop.onPodChange(add(web));
   loop.onSourcesSeen();
@@ -319,14 +321,18 @@ test("a termination that an earlier kubelet began is completed, then the pod sta
   await settle();
   assert.deepEqual(world.begunOf("uid-web").slice(0, 2), ["kill-container app", "stop-sandbox"]);
   assert.deepEqual(world.begunOf("uid-web").slice(-2), ["create-sandbox", "start-container app"]);
-  assert.equal(records.get("uid-web")?.termination, undefined, "the new life starts without the old one's deadline");
+  assert.equal(
+    records.get(podUid("uid-web"))?.termination,
+    undefined,
+    "the new life starts without the old one's deadline",
+  );
 });
 
 test("a termination under way whose pod is in no source keeps its deadline", async (t) => {
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
-  await records.terminating("uid-web", { deadline: steadyTime(4000), reason: "removed" });
+  await records.terminating(podUid("uid-web"), { deadline: steadyTime(4000), reason: "removed" });
   runs(world, web);
   relisted("uid-web");
   seen("uid-web");
@@ -337,7 +343,7 @@ test("a termination under way whose pod is in no source keeps its deadline", asy
   );
   await settle();
   assert.deepEqual(world.terminated, ["uid-web"]);
-  assert.equal(records.get("uid-web"), undefined);
+  assert.equal(records.get(podUid("uid-web")), undefined);
 });
 
 test("a pod edited while the kubelet was down: the old one ends before the new one starts", async (t) => {
@@ -454,7 +460,7 @@ test("a stopped loop routes nothing", async (t) => {
   loop.onPodChange(add(pod()));
   loop.onSourcesSeen();
   await settle();
-  assert.equal(world.pods.has("uid-web"), false);
+  assert.equal(world.pods.has(podUid("uid-web")), false);
   assert.deepEqual(world.begun, []);
   assert.ok(stamps() >= 2, "it still says that it is alive");
 });
@@ -485,12 +491,12 @@ test("a pod that the API server deletes ends within its grace, once, however oft
   assert.deepEqual(world.terminated, ["uid-a"]);
   loop.onPodChange(update(apiPod("a", "uid-a", 0)));
   await settle();
-  assert.equal(world.pods.has("uid-a"), false, "its object is still there, nothing of it runs again");
+  assert.equal(world.pods.has(podUid("uid-a")), false, "its object is still there, nothing of it runs again");
   assert.deepEqual(world.terminated, ["uid-a"]);
   loop.onPodChange({ kind: "remove", pod: apiPod("a") });
   loop.onPodChange(add(apiPod("a")));
   await settle();
-  assert.equal(world.pods.get("uid-a")?.state, "syncing", "a storage that was put back");
+  assert.equal(world.pods.get(podUid("uid-a"))?.state, "syncing", "a storage that was put back");
 });
 
 test("a shorter grace is heard, a longer one is not; nothing is below a second", async (t) => {
@@ -540,7 +546,7 @@ test("the same name with another UID waits for the end of the first", async (t) 
   loop.onPodChange({ kind: "remove", pod: apiPod("a") });
   loop.onPodChange(add(apiPod("a", "second")));
   await settle();
-  assert.equal(world.pods.get("second"), undefined);
+  assert.equal(world.pods.get(podUid("second")), undefined);
   loop.onPodChange(update(apiPod("a", "second", 30)));
   await settle();
   assert.deepEqual(world.terminated, ["second"], "what waits and is deleted does not wait on");
@@ -553,7 +559,7 @@ test("a deletion begun by an earlier kubelet keeps its deadline; one that it com
   const web = apiPod("web");
   runs(world, web);
   records.accept(web, new Date(0));
-  void records.terminating("uid-web", { deadline: steadyTime(3000), reason: "before" });
+  void records.terminating(podUid("uid-web"), { deadline: steadyTime(3000), reason: "before" });
   loop.onPodChange(add(apiPod("web", "uid-web", 30)));
   loop.onPodChange(add(apiPod("over", "uid-over", 30)));
   relisted("uid-web");
@@ -586,8 +592,8 @@ test("with the API server away a static pod's successor does not wait, and pods 
   await settle();
   assert.equal(statics(), 1);
   assert.deepEqual(world.terminated, ["old"]);
-  assert.equal(world.pods.get("next")?.state, "syncing");
-  assert.equal(world.pods.has("uid-db"), false);
+  assert.equal(world.pods.get(podUid("next"))?.state, "syncing");
+  assert.equal(world.pods.has(podUid("uid-db")), false);
   assert.deepEqual(world.model(api).running(), ["app"]);
 });
 

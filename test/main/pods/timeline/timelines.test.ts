@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { startSli, type StartSliInput } from "../../../../src/main/model/pod-start-sli.js";
 import { traced } from "../../../../src/main/model/pod-trace.js";
 import { Timelines } from "../../../../src/main/pods/timeline/timelines.js";
+import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
@@ -46,24 +47,24 @@ test("stages, phases and the end of a pod are shown in their order", async () =>
   const { clock, timelines } = build();
   const subject = pod({ initContainers: [container("fetch")] }, "web", "u1");
   timelines.accept(subject, 0);
-  const endSandbox = timelines.startStage("u1", "create-sandbox");
+  const endSandbox = timelines.startStage(podUid("u1"), "create-sandbox");
   clock.step(100);
   endSandbox();
   endSandbox(new Error("told twice"));
   await assert.rejects(
-    traced(timelines, { uid: "u1", stage: "pull", container: "app" }, () => {
+    traced(timelines, { uid: podUid("u1"), stage: "pull", container: "app" }, () => {
       clock.step(50);
       return Promise.reject(new Error("no such image"));
     }),
   );
-  timelines.initRunning("u1", new Set(["fetch"]));
+  timelines.initRunning(podUid("u1"), new Set(["fetch"]));
   clock.step(50);
-  timelines.initRunning("u1", new Set());
-  timelines.phase("u1", "Running");
-  timelines.phase("u1", "Running");
-  assert.equal(timelines.running("u1"), 100);
-  assert.equal(timelines.running("u1"), undefined);
-  timelines.ended("u1");
+  timelines.initRunning(podUid("u1"), new Set());
+  timelines.phase(podUid("u1"), "Running");
+  timelines.phase(podUid("u1"), "Running");
+  assert.equal(timelines.running(podUid("u1")), 100);
+  assert.equal(timelines.running(podUid("u1")), undefined);
+  timelines.ended(podUid("u1"));
   assert.deepEqual(timelines.show("default", "web"), {
     namespace: "default",
     name: "web",
@@ -86,7 +87,7 @@ test("stages, phases and the end of a pod are shown in their order", async () =>
 test("of two pods of one name the newer one is shown", () => {
   const { timelines } = build();
   timelines.accept(pod({}, "web", "old"), 10);
-  timelines.ended("old");
+  timelines.ended(podUid("old"));
   timelines.accept(pod({}, "web", "new"), 20);
   assert.equal(timelines.show("default", "web")?.uid, "new");
 });
@@ -94,8 +95,8 @@ test("of two pods of one name the newer one is shown", () => {
 test("a pod that comes back under its UID starts a new life", () => {
   const { timelines } = build();
   timelines.accept(pod({}, "web", "u1"), 10);
-  timelines.startStage("u1", "create-sandbox");
-  timelines.ended("u1");
+  timelines.startStage(podUid("u1"), "create-sandbox");
+  timelines.ended(podUid("u1"));
   timelines.accept(pod({}, "web", "u1"), 20);
   const shown = timelines.show("default", "web");
   assert.deepEqual([shown?.seenAt, shown?.stages, shown?.goneAt], [20, [], undefined]);
@@ -104,13 +105,13 @@ test("a pod that comes back under its UID starts a new life", () => {
 test("the stored data is bounded: stages of one pod, and terminated pods", () => {
   const { timelines } = build();
   timelines.accept(pod({}, "web", "u0"), 0);
-  for (let i = 0; i < 500; i++) timelines.startStage("u0", `stage ${i}`)();
+  for (let i = 0; i < 500; i++) timelines.startStage(podUid("u0"), `stage ${i}`)();
   const shown = timelines.show("default", "web");
   assert.deepEqual([shown?.stages.length, shown?.stagesDropped], [200, 300]);
   assert.equal(shown?.stages[0]?.stage, "stage 300");
   for (let i = 0; i < 150; i++) {
     timelines.accept(pod({}, `p${i}`, `p${i}`), i);
-    timelines.ended(`p${i}`);
+    timelines.ended(podUid(`p${i}`));
   }
   assert.equal(timelines.show("default", "p49"), undefined);
   assert.equal(timelines.show("default", "p50")?.uid, "p50");
@@ -119,8 +120,8 @@ test("the stored data is bounded: stages of one pod, and terminated pods", () =>
 
 test("stages of an unwanted pod are not kept", () => {
   const { timelines } = build();
-  timelines.startStage("nobody", "create-sandbox")();
-  timelines.initRunning("nobody", new Set(["fetch"]));
-  timelines.ended("nobody");
+  timelines.startStage(podUid("nobody"), "create-sandbox")();
+  timelines.initRunning(podUid("nobody"), new Set(["fetch"]));
+  timelines.ended(podUid("nobody"));
   assert.equal(timelines.show("default", "nobody"), undefined);
 });

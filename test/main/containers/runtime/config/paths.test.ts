@@ -10,6 +10,7 @@ import { seccompProfileRoot } from "../../../../../src/main/model/root-directory
 import { criSignal, signalName } from "../../../../../src/main/model/stop-signals.js";
 import * as dirs from "../../../../../src/shared/kubernetes/api/pod-paths.js";
 import { Signal } from "../../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../../src/shared/kubernetes/identifiers.js";
 import { criContainer, makePod } from "../../../pods/status/fixtures.js";
 
 test("log paths have namespace, name and restart count", () => {
@@ -33,25 +34,25 @@ test("restart count of the next container", () => {
 test("data directories stand where upstream has them", () => {
   const root = "/r";
   assert.equal(
-    dirs.volumeDirectory(root, "u", "kubernetes.io/empty-dir", "v"),
+    dirs.volumeDirectory(root, podUid("u"), "kubernetes.io/empty-dir", "v"),
     "/r/pods/u/volumes/kubernetes.io~empty-dir/v",
   );
-  assert.equal(dirs.subPathsDirectory(root, "u"), "/r/pods/u/volume-subpaths");
-  assert.equal(dirs.terminationLogPath(root, "u", "a", 0xbeef), "/r/pods/u/containers/a/0000beef");
-  assert.equal(dirs.etcHostsPath(root, "u"), "/r/pods/u/etc-hosts");
-  assert.equal(dirs.devicesDirectory(root, "u"), "/r/pods/u/volumeDevices");
-  assert.equal(dirs.metaDirectory(root, "u", "a/b", "v"), "/r/pods/u/plugins/a~b/v");
-  assert.equal(dirs.usernsPath(root, "u"), "/r/pods/u/userns");
+  assert.equal(dirs.subPathsDirectory(root, podUid("u")), "/r/pods/u/volume-subpaths");
+  assert.equal(dirs.terminationLogPath(root, podUid("u"), "a", 0xbeef), "/r/pods/u/containers/a/0000beef");
+  assert.equal(dirs.etcHostsPath(root, podUid("u")), "/r/pods/u/etc-hosts");
+  assert.equal(dirs.devicesDirectory(root, podUid("u")), "/r/pods/u/volumeDevices");
+  assert.equal(dirs.metaDirectory(root, podUid("u"), "a/b", "v"), "/r/pods/u/plugins/a~b/v");
+  assert.equal(dirs.usernsPath(root, podUid("u")), "/r/pods/u/userns");
   assert.equal(seccompProfileRoot(root), "/r/seccomp");
-  assert.deepEqual(dirs.firstDirectories(root, "u"), ["/r/pods/u", "/r/pods/u/volumes", "/r/pods/u/plugins"]);
+  assert.deepEqual(dirs.firstDirectories(root, podUid("u")), ["/r/pods/u", "/r/pods/u/volumes", "/r/pods/u/plugins"]);
 });
 
 test("no path is made of a UID that is unsafe as a path element", () => {
   for (const uid of ["..", "", "a/b", "../../etc"]) {
-    assert.throws(() => dirs.etcHostsPath("/r", uid), { name: "OperatorError" });
-    assert.throws(() => dirs.firstDirectories("/r", uid), { name: "OperatorError" });
-    assert.throws(() => dirs.usernsPath("/r", uid), { name: "OperatorError" });
-    assert.equal(dirs.volumePath("/r", uid, { name: "v", emptyDir: {} }), undefined);
+    assert.throws(() => dirs.etcHostsPath("/r", podUid(uid)), { name: "OperatorError" });
+    assert.throws(() => dirs.firstDirectories("/r", podUid(uid)), { name: "OperatorError" });
+    assert.throws(() => dirs.usernsPath("/r", podUid(uid)), { name: "OperatorError" });
+    assert.equal(dirs.volumePath("/r", podUid(uid), { name: "v", emptyDir: {} }), undefined);
   }
 });
 

@@ -12,6 +12,7 @@ import type { KillContainerStep } from "../../../../../src/main/model/step.js";
 import { later, steadyTime } from "../../../../../src/shared/base/clock/moments.js";
 import type { InspectHint } from "../../../../../src/shared/contracts/pleg.js";
 import type { Lifecycle, LifecycleHandler, Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../../src/shared/kubernetes/identifiers.js";
 import type { FakeCriOptions } from "../../../../fake-cri/fake-cri.js";
 import { until } from "../../../../support/sources-kit.js";
 import { settle } from "../../../../support/sync-kit.js";
@@ -28,7 +29,8 @@ async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<
     add: (id: string) => void done.add(id),
     onObserved: () => undefined,
   };
-  const doerOf = (kept: PreStopMemory = memory): Doer => new Doer(world.runtime, "uid-web", () => undefined, kept);
+  const doerOf = (kept: PreStopMemory = memory): Doer =>
+    new Doer(world.runtime, podUid("uid-web"), () => undefined, kept);
   const doer = doerOf();
   const container = app({ lifecycle });
   const pod = podOf(container);

@@ -11,6 +11,7 @@ import { StatusManager } from "../../../../../src/main/pods/status/manager/statu
 import { ApiError } from "../../../../../src/shared/kubernetes/api/client/errors.js";
 import type { PodCondition, PodStatus } from "../../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
+import { podUid } from "../../../../../src/shared/kubernetes/identifiers.js";
 import { away, MemoryApi } from "../../../../support/memory-api.js";
 import { pod } from "../../../../support/pods.js";
 import { keptLog } from "../../../../support/sources-kit.js";
@@ -162,7 +163,7 @@ test("another pod of the same name is left alone", async (context) => {
   api.put(bare(old));
   watch(true);
   api.take("web");
-  api.put({ ...bare(old), metadata: { ...old.metadata, uid: "new" } });
+  api.put({ ...bare(old), metadata: { ...old.metadata, uid: podUid("new") } });
   manager.set(old, status("Failed"));
   await pass(1000);
   assert.equal(api.pod("web")?.status?.phase, "Pending");
@@ -305,13 +306,13 @@ test("a static pod's status goes to its mirror, and again to the next one", asyn
   assert.deepEqual(api.calls, []);
   const mirror = {
     ...pod({}, "web", "m1"),
-    metadata: { ...web.metadata, uid: "m1", annotations: { "kubernetes.io/config.mirror": "h1" } },
+    metadata: { ...web.metadata, uid: podUid("m1"), annotations: { "kubernetes.io/config.mirror": "h1" } },
   };
   api.put({ ...mirror, status: { phase: "Pending" } });
   await turn();
   assert.equal(api.pod("web")?.status?.phase, "Running");
   api.take("web");
-  api.put({ ...mirror, metadata: { ...mirror.metadata, uid: "m2" }, status: { phase: "Pending" } });
+  api.put({ ...mirror, metadata: { ...mirror.metadata, uid: podUid("m2") }, status: { phase: "Pending" } });
   await turn();
   assert.equal(api.pod("web")?.status?.phase, "Running");
   manager.gone(web.metadata.uid);
@@ -326,7 +327,7 @@ for (const outcome of ["a response", "404 Not Found"]) {
     web.metadata.annotations = { "kubernetes.io/config.source": "file", "kubernetes.io/config.hash": "h1" };
     const mirror = (uid: string): Pod => ({
       ...pod({}, "web", uid),
-      metadata: { ...web.metadata, uid, annotations: { "kubernetes.io/config.mirror": "h1" } },
+      metadata: { ...web.metadata, uid: podUid(uid), annotations: { "kubernetes.io/config.mirror": "h1" } },
       status: { phase: "Pending" },
     });
     let end = (): void => undefined;
@@ -568,7 +569,7 @@ test("an error in the comparison of one pod's status keeps no other pod's from b
   const get = view.get.bind(view);
   context.mock.method(view, "get", (uid: string) => {
     if (uid === "uid-bad") throw new Error("a defect");
-    return get(uid);
+    return get(podUid(uid));
   });
   await pass(10_000);
   await pass(200);
