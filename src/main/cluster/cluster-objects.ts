@@ -7,6 +7,7 @@ import type { ApiClient, ResourceKind } from "../../shared/kubernetes/api/client
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/kubernetes/api/objects.js";
 import { isStaticPod, type Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterObjects } from "../model/cluster-access.js";
 import type { PodClaims } from "../model/pod-claims.js";
@@ -52,8 +53,8 @@ export class NodeClusterObjects implements ClusterObjects {
   readonly podCertificates: PodCertificatesOnDemand;
   private readonly serviceList: Collection<Service>;
   private readonly classes: Collection<RuntimeClass>;
-  private readonly listeners = new Set<(uid: string) => void>();
-  private readonly trusting = new Set<string>();
+  private readonly listeners = new Set<(uid: PodUid) => void>();
+  private readonly trusting = new Set<PodUid>();
   private ownNode: Node | undefined;
 
   constructor(private readonly options: ClusterObjectsOptions) {
@@ -124,7 +125,7 @@ export class NodeClusterObjects implements ClusterObjects {
     if ((pod.spec.runtimeClassName ?? "") !== "") this.classes.start();
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     this.configMaps.podRemoved(uid);
     this.secrets.podRemoved(uid);
     this.tokens.podRemoved(uid);
@@ -132,7 +133,7 @@ export class NodeClusterObjects implements ClusterObjects {
     this.podCertificates.podRemoved(uid);
   }
 
-  onChange(listener: (uid: string) => void): () => void {
+  onChange(listener: (uid: PodUid) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
@@ -150,7 +151,7 @@ export class NodeClusterObjects implements ClusterObjects {
 
   private manager<T extends KeptObject>(kind: ResourceKind<T>): ObjectManager<T> {
     const { client, follow, clock, strategy, syncFrequencyMs } = this.options;
-    const onChange = (uids: readonly string[]): void => this.changed(uids);
+    const onChange = (uids: readonly PodUid[]): void => this.changed(uids);
     if (strategy === "Get") return new DirectObjects({ client, kind });
     if (strategy === "Cache") return new CachedObjects({ client, kind, clock, ttlMs: () => this.ttlMs() });
     const idleMs = Math.max(syncFrequencyMs, LEAST_IDLE_MS);
@@ -176,7 +177,7 @@ export class NodeClusterObjects implements ClusterObjects {
     return /^\d+$/.test(text) ? Number(text) * 1000 : DEFAULT_TTL_MS;
   }
 
-  private changed(uids: readonly string[]): void {
+  private changed(uids: readonly PodUid[]): void {
     for (const uid of uids) for (const listener of this.listeners) listener(uid);
   }
 }

@@ -6,20 +6,21 @@
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { withTerminationMark } from "../../shared/kubernetes/api/termination-mark.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { isMirrorPod, type ApiView } from "../pods/status/manager/api-view.js";
 
 export class HeldPods {
-  /** UIDs of pods of which nothing is left on the node, while their object is there. */
-  private readonly ended = new Set<string>();
-  private readonly held = new Map<string, { object: Pod; shown: Pod }>();
+  /** Pods of which nothing is left on the node, while their object is there. */
+  private readonly ended = new Set<PodUid>();
+  private readonly held = new Map<PodUid, { object: Pod; shown: Pod }>();
 
   constructor(
     private readonly view: Pick<ApiView, "get">,
     /** The pod is shown in another form, or no longer. */
-    private readonly changed: (uid: string) => void,
+    private readonly changed: (uid: PodUid) => void,
   ) {}
 
-  get(uid: string): Pod | undefined {
+  get(uid: PodUid): Pod | undefined {
     return this.held.get(uid)?.shown;
   }
 
@@ -28,24 +29,24 @@ export class HeldPods {
   }
 
   /** Nothing of the pod is left on this node. */
-  removed(uid: string): void {
+  removed(uid: PodUid): void {
     if (this.view.get(uid) === undefined) return;
     this.ended.add(uid);
     this.check(uid);
   }
 
   /** The view has another version of the object. */
-  seen(uid: string): void {
+  seen(uid: PodUid): void {
     if (this.ended.has(uid)) this.check(uid);
   }
 
   /** The object is gone. */
-  dropped(uid: string): void {
+  dropped(uid: PodUid): void {
     this.ended.delete(uid);
     this.check(uid);
   }
 
-  private check(uid: string): void {
+  private check(uid: PodUid): void {
     const object = this.ended.has(uid) ? this.view.get(uid) : undefined;
     const known = this.held.get(uid);
     if (object === undefined || !isHeld(object)) {

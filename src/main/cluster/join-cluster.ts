@@ -16,6 +16,7 @@ import { Reflector } from "../../shared/kubernetes/api/client/reflector.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import { restClientMetrics } from "../../shared/telemetry/metrics/rest-client.js";
@@ -121,7 +122,7 @@ class Joining implements JoinedCluster {
     this.nodeStatus?.setShuttingDown(shuttingDown);
   }
 
-  mirrorUid(namespace: string, name: string): string | undefined {
+  mirrorUid(namespace: string, name: string): PodUid | undefined {
     return this.pods?.mirrorUid(namespace, name);
   }
 
@@ -328,12 +329,12 @@ function reflectPods(feed: PodFeed, { client, presence, nodeName, clock, log }: 
     transform: (pod) => feed.trim(pod),
     onReplace: (pods) => feed.onReplace(pods),
     onEvent: (event) => feed.onEvent(event),
-    isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),
+    isKnown: (uid, resourceVersion) => feed.isKnown(podUid(uid), resourceVersion),
   });
 }
 
 /** Pods whose claims may be in use. */
-function activeUids({ pods }: PodState): ReadonlySet<string> {
+function activeUids({ pods }: PodState): ReadonlySet<PodUid> {
   const over = ["finished", "terminated"];
   return new Set([...pods.all()].filter(({ state }) => !over.includes(state)).map(({ uid }) => uid));
 }

@@ -6,6 +6,7 @@ import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";
@@ -19,8 +20,8 @@ export interface JoinedCluster {
   /** undefined: there are no credentials yet. */
   apiAccess(): ApiAccessFacts | undefined;
   setShuttingDown(shuttingDown: boolean): void;
-  /** UID of the mirror pod of the static pod with this name; undefined: it has none. */
-  mirrorUid(namespace: string, name: string): string | undefined;
+  /** The mirror pod of the static pod with this name; undefined: it has none. */
+  mirrorUid(namespace: string, name: string): PodUid | undefined;
   stop(): Promise<void>;
 }
 
@@ -86,8 +87,8 @@ export class Membership {
     this.joined?.setShuttingDown(shuttingDown);
   }
 
-  /** UID of the mirror pod of the static pod of that name; undefined: there is none. */
-  mirrorUid(namespace: string, name: string): string | undefined {
+  /** The mirror pod of the static pod of that name; undefined: there is none. */
+  mirrorUid(namespace: string, name: string): PodUid | undefined {
     return this.joined?.mirrorUid(namespace, name);
   }
 

@@ -9,6 +9,7 @@ import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { isFinalPhase } from "../model/phase.js";
@@ -60,8 +61,8 @@ interface Reflecting {
 }
 
 export interface ApiPods {
-  /** UID of the mirror pod of the static pod with this name; undefined: it has none. */
-  mirrorUid(namespace: string, name: string): string | undefined;
+  /** The mirror pod of the static pod with this name; undefined: it has none. */
+  mirrorUid(namespace: string, name: string): PodUid | undefined;
   /** Pods keep running. The next kubelet process sends the statuses that the server has not received. */
   stop(): Promise<void>;
 }
@@ -111,7 +112,7 @@ export function startPodSync(deps: ApiPodsDeps): ApiPods {
   );
   const reflector = deps.reflect(source);
   const unfinished = deps.readUnfinished(source);
-  const cleanedUp = (uid: string): void => {
+  const cleanedUp = (uid: PodUid): void => {
     sync.settleRecord(uid, view.get(uid)?.status);
     source.slim(uid);
   };
@@ -172,11 +173,11 @@ interface ClusterPodParts {
   mirrors: MirrorManager;
   held: HeldPods;
   budget: DefinitionBudget;
-  cleanedUp: (uid: string) => void;
+  cleanedUp: (uid: PodUid) => void;
 }
 
 function clusterPods({ view, statuses, mirrors, held, budget, cleanedUp }: ClusterPodParts): ClusterPods {
-  const statics = new Map<string, Pod>();
+  const statics = new Map<PodUid, Pod>();
   return {
     statusOf: (uid) => view.get(uid)?.status,
     heldPods: held,

@@ -6,6 +6,7 @@ import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import { printQuantity } from "../../shared/kubernetes/api/quantity.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import type { Membership } from "../cluster/membership.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
@@ -68,8 +69,8 @@ export function podFacts(deps: FactDeps, namespace: string, name: string): PodFa
   return pod === undefined ? undefined : factsOf(deps, pod);
 }
 
-/** Every pod that has a worker or waits for one, by UID. */
-export function allPodFacts(deps: FactDeps): Record<string, PodFacts> {
+/** Every pod that has a worker or waits for one. */
+export function allPodFacts(deps: FactDeps): Record<PodUid, PodFacts> {
   const { statuses, state } = deps;
   return Object.fromEntries(
     [...state.pods.wanted(), ...statuses.all()].map((pod) => [pod.metadata.uid, factsOf(deps, pod)]),
@@ -114,13 +115,13 @@ function factsOf({ state, volumes, kills, clock }: FactDeps, pod: Pod): PodFacts
   });
 }
 
-function sandboxTime({ cache }: PodState, uid: string): { sandboxAt?: number } {
+function sandboxTime({ cache }: PodState, uid: PodUid): { sandboxAt?: number } {
   const [sandbox] = cache.get(uid).sandboxes;
   return sandbox === undefined ? {} : { sandboxAt: nanosToMs(sandbox.createdAt) };
 }
 
 /**
- * Since when each pod is on this node, by UID. The record outlives the kubelet's process; a pod that another kubelet
+ * Since when each pod is on this node. The record outlives the kubelet's process; a pod that another kubelet
  * started has none, but a sandbox.
  */
 export function podStarts({ state, statuses }: FactDeps): Record<string, number> {

@@ -8,6 +8,7 @@ import type { DirectoryUsageJob } from "../../shared/contracts/tasks.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
@@ -77,7 +78,7 @@ export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
     },
   });
   const uses = ({ pod }: { pod: Pod }): void => eviction.runs(pod);
-  const left = ({ uid }: { uid: string }): void => {
+  const left = ({ uid }: { uid: PodUid }): void => {
     eviction.podTerminated(uid);
     diskUsage.podRemoved(uid);
   };
@@ -94,7 +95,7 @@ async function imageFileSystems(cri: Pick<CriClient, "imageFsInfo">): Promise<Im
   });
 }
 
-function runningContainers({ pods, cache }: PodState, uid: string): { name: string; id: string }[] {
+function runningContainers({ pods, cache }: PodState, uid: PodUid): { name: string; id: string }[] {
   if (!pods.has(uid)) return [];
   return cache
     .get(uid)

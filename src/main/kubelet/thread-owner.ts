@@ -10,6 +10,7 @@ import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { Event } from "../../shared/kubernetes/api/event.js";
 import { isStaticPod, podDescription, type Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { EventStore } from "../pods/events/node-recorder.js";
 import type { ProbeManager } from "../pods/probes/probe-manager.js";
@@ -71,7 +72,7 @@ export class MainThreadOwner implements ThreadOwner {
     return (await this.deps.eviction.get()).eviction;
   }
 
-  async podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]> {
+  async podDisks(uids: readonly PodUid[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]> {
     return (await this.deps.eviction.get()).diskUsage.of(uids, maxAgeMs, patienceMs);
   }
 
@@ -83,7 +84,7 @@ export class MainThreadOwner implements ThreadOwner {
     return this.deps.timelines.show(namespace, name);
   }
 
-  mirrorUid(namespace: string, name: string): string | undefined {
+  mirrorUid(namespace: string, name: string): PodUid | undefined {
     return this.deps.membership?.mirrorUid(namespace, name);
   }
 

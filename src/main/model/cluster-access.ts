@@ -7,6 +7,7 @@ import type { LabelSelector } from "../../shared/kubernetes/api/gen/meta.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { PodClaims } from "./pod-claims.js";
 
 /** Config maps or secrets that pods refer to, by the strategy of configMapAndSecretChangeDetectionStrategy. */
@@ -81,9 +82,9 @@ export interface ClusterObjects {
   node(): Node | undefined;
   /** Watches the objects that the pod refers to; idempotent, called again when the pod's definition changes. */
   podWanted(pod: Pod): void;
-  podRemoved(uid: string): void;
+  podRemoved(uid: PodUid): void;
   /** Something that the pod's volumes are made of may have changed. @returns removes the listener */
-  onChange(listener: (uid: string) => void): () => void;
+  onChange(listener: (uid: PodUid) => void): () => void;
 }
 
 /** The cluster as parts see it that are there before it: undefined until the kubelet has joined. */

@@ -4,6 +4,7 @@
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 import type { EventType, ObjectReference } from "../../shared/kubernetes/api/event.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 export interface EventInput {
   type: EventType;
@@ -20,7 +21,7 @@ export interface EventRecorder {
   pod(pod: Pod, event: EventInput): void;
   node(event: Omit<EventInput, "container">): void;
   /** The pod with this UID is removed: drops the data for counting repeated events of the pod. */
-  forget?(uid: string): void;
+  forget?(uid: PodUid): void;
 }
 
 /** Events of other objects than pods and the node: claims. */

@@ -7,6 +7,7 @@ import {
   type PodSandboxStatus,
 } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 export function nanosToMs(nanos: bigint): number {
   return Number(nanos / 1_000_000n);
@@ -57,8 +58,8 @@ export function isAlive(status: ContainerStatus): boolean {
   return status.state === ContainerState.CONTAINER_RUNNING || status.state === ContainerState.CONTAINER_UNKNOWN;
 }
 
-/** UIDs of pods of which a sandbox or a container runs. */
-export function runningPods(observed: Iterable<ObservedPod>): string[] {
+/** Pods of which a sandbox or a container runs. */
+export function runningPods(observed: Iterable<ObservedPod>): PodUid[] {
   return [...observed]
     .filter(({ sandboxes, containers }) => readySandboxes(sandboxes).length > 0 || containers.some(isAlive))
     .map(({ uid }) => uid);

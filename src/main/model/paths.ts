@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/kubernetes/api/meta.js";
 import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { annotationKeys } from "./labels.js";
 
 type PodName = { metadata: Pick<ObjectMeta, "name" | "namespace" | "uid"> };
@@ -19,7 +20,7 @@ export function podLogDirectory(podLogsDir: string, pod: PodName): string {
 const LOG_DIRECTORY = /^([a-z0-9-]+)_([a-z0-9.-]+)_(.+)$/;
 
 /** The pod of a name that podLogDirectory has made; undefined for other names. Only a UID may hold "_". */
-export function podOfLogDirectory(name: string): { namespace: string; name: string; uid: string } | undefined {
+export function podOfLogDirectory(name: string): { namespace: string; name: string; uid: PodUid } | undefined {
   const [, namespace = "", podName = "", uid = ""] = LOG_DIRECTORY.exec(name) ?? [];
   return isSafePodUid(uid) ? { namespace, name: podName, uid } : undefined;
 }

@@ -3,6 +3,7 @@
 
 import type { ResourceStatus } from "../../shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 /** Claims are not prepared or not unprepared. The message completes upstream's event FailedPrepareDynamicResources. */
 export class DynamicResourcesError extends Error {
@@ -33,7 +34,7 @@ export interface PodClaims {
    */
   prepare(pod: Pod, anew: boolean, signal: AbortSignal): Promise<void>;
   /** No container of the pod runs. Idempotent. @throws DynamicResourcesError, or the signal's reason */
-  unprepare(podUid: string, signal: AbortSignal): Promise<void>;
+  unprepare(podUid: PodUid, signal: AbortSignal): Promise<void>;
   /** Fully qualified names of the container's CDI devices. @throws DynamicResourcesError */
   cdiDevices(pod: Pod, container: Container): string[];
   /**

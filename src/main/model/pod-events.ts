@@ -6,6 +6,7 @@
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { PodFailure } from "./refusal.js";
 import type { SyncedPod, WorkerOperation } from "./synced-pod.js";
@@ -25,7 +26,7 @@ export interface PodEvents {
   /** A running pod was allocated other resources. */
   resized: { pod: Pod };
   /** The resize conditions of the pod's status changed. */
-  resizeChanged: { uid: string };
+  resizeChanged: { uid: PodUid };
   /** A pass of the pod worker has observed the pod. */
   synced: SyncedPod;
   /** A pass of a pod worker ended. */
@@ -39,24 +40,24 @@ export interface PodEvents {
   /** All containers run for the first time in this process. */
   started: { pod: Pod };
   /** The kubelet begins to stop the pod's containers, or their deadline has moved. */
-  stopping: { uid: string };
+  stopping: { uid: PodUid };
   /** No container of the pod runs or will start again; its volumes and cgroup may still exist. */
-  terminated: { uid: string };
+  terminated: { uid: PodUid };
   /**
    * Volumes and cgroup of a terminated pod are released, too; its object and logs stay. Also for pods that were never
    * admitted.
    */
-  cleanedUp: { uid: string };
+  cleanedUp: { uid: PodUid };
   /** The worker of a pod that no source wants has removed everything of the pod. */
-  workerDone: { uid: string };
+  workerDone: { uid: PodUid };
   /** A pod came back under its UID while it was terminating; it starts again. */
   restarted: { pod: Pod };
   /** The pod is removed from the node. */
-  removed: { uid: string };
+  removed: { uid: PodUid };
   /** A part that was made before the pod workers cannot let the pod run: the pod ends as Failed. */
-  failRequested: { uid: string; failure: PodFailure };
+  failRequested: { uid: PodUid; failure: PodFailure };
   /** The health of devices of these pods changed. */
-  healthChanged: { uids: Iterable<string> };
+  healthChanged: { uids: Iterable<PodUid> };
   /** The runtime had a pod that no source desires. */
   orphanFound: undefined;
   /** Every source has delivered, and all wanted pods have a worker. Once. */

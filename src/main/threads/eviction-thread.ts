@@ -10,6 +10,7 @@ import type {
   EvictionRecord,
   EvictionUpcalls,
 } from "../../shared/contracts/eviction.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
@@ -74,7 +75,7 @@ export class EvictionThread implements EvictionThreadPort {
     this.deltas.change([[pod.uid, pod]], []);
   }
 
-  podTerminated(uid: string): void {
+  podTerminated(uid: PodUid): void {
     this.deltas.change([], [uid]);
   }
 

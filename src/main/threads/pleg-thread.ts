@@ -6,6 +6,7 @@ import type { QueueReader } from "../../shared/base/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/base/queue/queue-writer.js";
 import { RingProducer } from "../../shared/base/queue/ring.js";
 import type { InspectRequest, PlegControl, PlegInit, PlegWireRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import { readRecords } from "./read-records.js";
@@ -56,7 +57,7 @@ export class PlegThread {
     this.control("watch", (thread) => thread.call.watch(pod));
   }
 
-  unwatch(uid: string): void {
+  unwatch(uid: PodUid): void {
     this.control("unwatch", (thread) => thread.call.unwatch(uid));
   }
 

@@ -5,6 +5,7 @@
 // no value is held while the thread is away.
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 
@@ -25,16 +26,16 @@ export interface PodDeltasOptions<Value, Item> {
   /** Name of the thread, for messages. */
   thread: string;
   encode(value: Value): Encoded<Item>;
-  send(set: Item[], gone: string[]): Promise<void>;
+  send(set: Item[], gone: PodUid[]): Promise<void>;
   /** It is not known whether the thread has the value of the pod with this UID. */
-  unsure?(uid: string): void;
+  unsure?(uid: PodUid): void;
   clock: Pick<Clock, "after">;
   log: Pick<Logger, "info" | "warn">;
 }
 
 export class PodDeltas<Value, Item = Value> {
-  private set = new Map<string, Value>();
-  private gone = new Set<string>();
+  private set = new Map<PodUid, Value>();
+  private gone = new Set<PodUid>();
   private state: "away" | "joining" | "open" = "away";
   private sending = false;
   private failing = false;
@@ -54,8 +55,7 @@ export class PodDeltas<Value, Item = Value> {
     return this.set.size + this.gone.size;
   }
 
-  /** Both by pod UID. */
-  change(set: Iterable<readonly [string, Value]>, gone: Iterable<string>): void {
+  change(set: Iterable<readonly [PodUid, Value]>, gone: Iterable<PodUid>): void {
     // A thread that is away receives everything at its next start.
     if (this.state === "away") return;
     for (const [uid, value] of set) {
@@ -74,7 +74,7 @@ export class PodDeltas<Value, Item = Value> {
    * Resolves when they are sent, or after PATIENCE_MS: the thread runs without the rest then, and a warning says so.
    * Rejects when `begin` does.
    */
-  async join(begin: () => Promise<void>, all: () => Iterable<readonly [string, Value]> = () => []): Promise<void> {
+  async join(begin: () => Promise<void>, all: () => Iterable<readonly [PodUid, Value]> = () => []): Promise<void> {
     this.clear();
     this.state = "joining";
     await begin();
@@ -138,7 +138,7 @@ export class PodDeltas<Value, Item = Value> {
   /** @returns false when it did not arrive */
   private async sendPiece(): Promise<boolean> {
     const { options, gone } = this;
-    const taken: [string, Value][] = [];
+    const taken: [PodUid, Value][] = [];
     const items: Item[] = [];
     this.gone = new Set();
     try {
@@ -167,7 +167,7 @@ export class PodDeltas<Value, Item = Value> {
     log.info({ thread }, `the ${thread} thread accepts changes of pods again`);
   }
 
-  private putBack(taken: readonly [string, Value][], gone: ReadonlySet<string>, error: unknown): void {
+  private putBack(taken: readonly [PodUid, Value][], gone: ReadonlySet<PodUid>, error: unknown): void {
     const { options } = this;
     const { thread, clock, log } = options;
     for (const [uid, value] of taken) {

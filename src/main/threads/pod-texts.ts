@@ -5,6 +5,7 @@
 import type { PodText } from "../../shared/contracts/server.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { textWithDigits } from "../../shared/kubernetes/api/wide-integers.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { statusText } from "../model/status-text.js";
 import type { SharedTexts } from "./shared-texts.js";
 
@@ -14,8 +15,8 @@ const LARGE = 64 * 1024;
 const encoder = new TextEncoder();
 
 export class PodTexts {
-  /** The definitions that the thread has, by UID. */
-  private readonly sent = new Map<string, Pick<Pod, "metadata" | "spec">>();
+  /** The definitions that the thread has. */
+  private readonly sent = new Map<PodUid, Pick<Pod, "metadata" | "spec">>();
 
   constructor(private readonly texts: Pick<SharedTexts, "textOf">) {}
 
@@ -25,7 +26,7 @@ export class PodTexts {
   }
 
   /** The thread may not have this pod. */
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.sent.delete(uid);
   }
 

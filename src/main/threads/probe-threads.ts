@@ -1,6 +1,7 @@
 // The probes of pods on both threads that run them. Each thread takes its own part of a pod.
 
 import type { ProbedPod } from "../../shared/contracts/prober.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { ProberPort } from "../model/prober-port.js";
 
 export class ProbeThreads implements ProberPort {
@@ -14,7 +15,7 @@ export class ProbeThreads implements ProberPort {
     for (const thread of this.threads) thread.setPod(pod);
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     for (const thread of this.threads) thread.podRemoved(uid);
   }
 }

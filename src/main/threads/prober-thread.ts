@@ -11,6 +11,7 @@ import {
   type ProberInit,
   type ProbeRecord,
 } from "../../shared/contracts/prober.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
@@ -73,7 +74,7 @@ export class ProbeThread<Name extends ProbeThreadName, Control extends ProberCon
     this.deltas.change([[own.uid, own]], []);
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     if (!this.started) return;
     this.deltas.change([], [uid]);
   }

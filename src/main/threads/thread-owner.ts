@@ -10,6 +10,7 @@ import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { Event } from "../../shared/kubernetes/api/event.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Eviction } from "../resources/eviction/eviction.js";
 
 export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;
@@ -29,8 +30,8 @@ export interface ThreadOwner {
   pods(): Pod[];
   /** The timeline of the newest pod of that name. */
   timeline(namespace: string, name: string): PodTimeline | undefined;
-  /** UID of the mirror pod of the static pod of that name. */
-  mirrorUid(namespace: string, name: string): string | undefined;
+  /** The mirror pod of the static pod of that name. */
+  mirrorUid(namespace: string, name: string): PodUid | undefined;
   onProbeRecord(record: ProbeRecord): void;
   /** All probes, for a prober thread that has just started. */
   probedPods(): ProbedPod[];
@@ -39,16 +40,16 @@ export interface ThreadOwner {
   /** The eviction thread's callbacks; created at their first use. */
   eviction(): Promise<EvictionOwner>;
   /** Disk usage of pods: figures no older than `maxAgeMs` where they can be had within `patienceMs`. */
-  podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]>;
+  podDisks(uids: readonly PodUid[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]>;
   /** For the nodelet command. */
   nodeFacts(): Promise<NodeFacts>;
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
-  /** State of each pod that its status does not show, by UID. */
-  allPodFacts(): Promise<Record<string, PodFacts>>;
+  /** State of each pod that its status does not show. */
+  allPodFacts(): Promise<Record<PodUid, PodFacts>>;
   /** Terminates a static pod and starts it again; undefined: there is none of that name. */
   restartPod(namespace: string, name: string): RestartReply | undefined;
-  /** Since when each pod is on this node, by UID. */
-  podStarts(): Promise<Record<string, number>>;
+  /** Since when each pod is on this node. */
+  podStarts(): Promise<Record<PodUid, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */
   events(about?: string): Event[];
   /** In the order in which collection removes them. */

@@ -6,6 +6,7 @@
 import type { PlegRecord, PlegWireRecord, PodHead, PodPart } from "../../shared/contracts/pleg.js";
 import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestFirst } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 /** A difference was lost. */
 class MissingPartError extends Error {
@@ -21,7 +22,7 @@ interface Copy {
 }
 
 export class WholePods {
-  private readonly copies = new Map<string, Copy>();
+  private readonly copies = new Map<PodUid, Copy>();
 
   /** @returns undefined for a part: its pod follows */
   onRecord(record: PlegWireRecord): PlegRecord | undefined {
@@ -55,7 +56,7 @@ export class WholePods {
     return { kind: "pod", observed: { ...observed, containers } };
   }
 
-  private copyOf(uid: string, fresh: boolean): Copy {
+  private copyOf(uid: PodUid, fresh: boolean): Copy {
     let copy = fresh ? undefined : this.copies.get(uid);
     if (copy === undefined) {
       copy = { sorted: [], changed: new Map(), removed: new Set() };

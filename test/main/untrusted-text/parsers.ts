@@ -594,7 +594,6 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "local: LocalVolumes.grow",
     "loader: Loader.load",
     "paths: podOfLogDirectory",
-    "merge: PodMerger.drop",
     "mounts: unmount",
     "own-mount: OwnMounts.remove",
   ],

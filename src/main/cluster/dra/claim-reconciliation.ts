@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { Claims } from "../../resources/dra/claims.js";
@@ -14,7 +15,7 @@ export interface ClaimReconciliationDeps {
   /** The state of the previous kubelet process is read. */
   loaded: Promise<void>;
   /** Pods that may use claims; undefined until every source has delivered. */
-  activePods: () => ReadonlySet<string> | undefined;
+  activePods: () => ReadonlySet<PodUid> | undefined;
   clock: Clock;
   log: Logger;
 }

@@ -8,6 +8,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ClaimState } from "../../resources/dra/claim-state.js";
@@ -22,7 +23,7 @@ export interface HealthDeps {
   rootDir: string;
   claims: () => readonly ClaimState[];
   /** The health of devices of these pods changed. */
-  onPods: (podUids: ReadonlySet<string>) => void;
+  onPods: (podUids: ReadonlySet<PodUid>) => void;
   clock: Clock;
   log: Logger;
 }
@@ -83,7 +84,7 @@ export function followHealth({ rootDir, claims, onPods, clock, log }: HealthDeps
   };
 }
 
-function podsOf(claims: readonly ClaimState[], driver: string, devices: readonly DeviceRef[]): Set<string> {
+function podsOf(claims: readonly ClaimState[], driver: string, devices: readonly DeviceRef[]): Set<PodUid> {
   const changed = new Set(devices.map(({ pool, device }) => `${pool}/${device}`));
   const affected = claims.filter(({ drivers }) =>
     (drivers.get(driver) ?? []).some(({ pool, device }) => changed.has(`${pool}/${device}`)),

@@ -9,6 +9,7 @@ import { RESOURCE_CLAIMS } from "../../../shared/kubernetes/api/client/kinds.js"
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
@@ -28,12 +29,12 @@ export interface DraDeps {
   nodeName: string;
   client: ApiClient;
   /** The pod's status in the API. */
-  apiStatus(podUid: string): PodStatus | undefined;
+  apiStatus(podUid: PodUid): PodStatus | undefined;
   /** Pods that may use claims: all but those that have terminated. Undefined until every source has delivered. */
-  activePods(): ReadonlySet<string> | undefined;
+  activePods(): ReadonlySet<PodUid> | undefined;
   gates: DraGates;
   /** The health of devices of these pods changed. */
-  onHealth(podUids: ReadonlySet<string>): void;
+  onHealth(podUids: ReadonlySet<PodUid>): void;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -98,7 +99,7 @@ export function startDra(deps: DraDeps): RunningDra {
     log.error({ err: error }, `cannot read the state of ResourceClaims: ${errorText(error)}`);
   });
   wipes.start(undefined, ended.signal);
-  const activePods = (): ReadonlySet<string> | undefined => deps.activePods();
+  const activePods = (): ReadonlySet<PodUid> | undefined => deps.activePods();
   const reconciliation = startClaimReconciliation({ claims, loaded, activePods, clock, log }, ended.signal);
 
   return {

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { KeptObject, ObjectManager, ObjectManagerDeps } from "./object-manager.js";
 import { ReferenceIndex, keyOf } from "./reference-index.js";
 import { type Reference } from "./references.js";
@@ -47,12 +48,12 @@ export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
     }
   }
 
-  setReferences(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
+  setReferences(uid: PodUid, namespace: string, names: ReadonlyMap<string, Reference>): void {
     const { added, unused } = this.references.set(uid, namespace, names);
     for (const key of [...added, ...unused]) this.items.delete(key);
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     this.setReferences(uid, "", new Map());
   }
 

@@ -2,14 +2,15 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ApiClient, ApiObject, ResourceKind } from "../../../shared/kubernetes/api/client/port.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { ReferencedObjects } from "../../model/cluster-access.js";
 import type { Follow } from "../watching.js";
 import type { Reference } from "./references.js";
 
 export interface ObjectManager<T> extends ReferencedObjects<T> {
   /** These are all the objects of this kind that the pod refers to; idempotent. */
-  setReferences(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void;
-  podRemoved(uid: string): void;
+  setReferences(uid: PodUid, namespace: string, names: ReadonlyMap<string, Reference>): void;
+  podRemoved(uid: PodUid): void;
   stop(): void;
 }
 
@@ -24,7 +25,7 @@ export interface ObjectManagerDeps<T extends KeptObject> {
   clock: Clock;
   follow: Follow;
   /** An object that pods refer to has changed. */
-  onChange(uids: readonly string[]): void;
+  onChange(uids: readonly PodUid[]): void;
 }
 
 /** Upstream's name of the kind in messages: "configmap". */

@@ -7,6 +7,7 @@ import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Timer } from "../../../shared/base/clock/clock.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import { ApiError, isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
 import { keyOf, ReferenceIndex } from "./reference-index.js";
 import { type Reference } from "./references.js";
@@ -69,7 +70,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     throw new ApiError(404, "NotFound", `${wordOf(kind)} ${quote(name)} not found`, { name, kind: kind.resource });
   }
 
-  setReferences(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
+  setReferences(uid: PodUid, namespace: string, names: ReadonlyMap<string, Reference>): void {
     if (this.stopped) return;
     const { added, unused } = this.references.set(uid, namespace, names);
     const now = this.deps.clock.monotonic();
@@ -91,7 +92,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     this.sweepWhileNeeded();
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     this.setReferences(uid, "", new Map());
   }
 

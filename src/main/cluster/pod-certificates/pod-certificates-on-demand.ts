@@ -4,6 +4,7 @@
 
 import { Deferred } from "../../../shared/base/turns/deferred.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
@@ -12,7 +13,7 @@ import type { NodePodCertificates, PodCertificatesDeps } from "./pod-certificate
 export class PodCertificatesOnDemand implements PodCertificates {
   private readonly manager: Deferred<NodePodCertificates>;
   /** Pods that came before it was loaded. */
-  private readonly early = new Map<string, Pod>();
+  private readonly early = new Map<PodUid, Pod>();
   private stopped = false;
 
   /** @param deps undefined: gate PodCertificateRequest is off */
@@ -40,7 +41,7 @@ export class PodCertificatesOnDemand implements PodCertificates {
     });
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     this.early.delete(uid);
     this.manager.current?.podRemoved(uid);
   }

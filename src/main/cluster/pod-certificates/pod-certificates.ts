@@ -11,6 +11,7 @@ import type { Node } from "../../../shared/kubernetes/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/kubernetes/api/objects.js";
 import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/kubernetes/api/volume.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
@@ -29,7 +30,7 @@ export interface PodCertificatesDeps {
   /** Not on this thread. */
   makeKey(keyType: string): Promise<MakePodKeyResult>;
   /** The pod's volumes must be refreshed. */
-  onChange(uid: string): void;
+  onChange(uid: PodUid): void;
   events: Pick<EventRecorder, "pod">;
   registry: ThreadRegistry;
   clock: Clock;
@@ -40,7 +41,7 @@ export interface PodCertificatesDeps {
 
 export class NodePodCertificates implements PodCertificates {
   /** By pod, then "volume/index". */
-  private readonly pods = new Map<string, Map<string, SourceCredential>>();
+  private readonly pods = new Map<PodUid, Map<string, SourceCredential>>();
   private readonly kinds = new RequestKinds();
   private followed: { version: string; stop: () => void } | undefined;
   /** RSA keys take seconds, and are made one after the other: the pool has other work. */
@@ -77,7 +78,7 @@ export class NodePodCertificates implements PodCertificates {
     }
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     for (const credential of this.pods.get(uid)?.values() ?? []) credential.stop();
     this.pods.delete(uid);
     if (this.pods.size > 0) return;
@@ -119,13 +120,13 @@ export class NodePodCertificates implements PodCertificates {
 
   private onRequest(request: PodCertificateRequest, deleted: boolean): void {
     const { namespace = "", name = "" } = request.metadata;
-    for (const credential of this.pods.get(request.spec.podUID)?.values() ?? []) {
+    for (const credential of this.pods.get(podUid(request.spec.podUID))?.values() ?? []) {
       credential.onRequest(`${namespace}/${name}`, request, deleted);
     }
   }
 
   /** Reports a pod whose sources have no pending first certificate, or one of whose sources was refused. */
-  private changed(uid: string): void {
+  private changed(uid: PodUid): void {
     const states = [...(this.pods.get(uid)?.values() ?? [])].map((credential) => credential.stateName());
     const isRefused = states.includes("denied") || states.includes("failed");
     if (isRefused || !states.includes("not_yet_issued")) this.deps.onChange(uid);

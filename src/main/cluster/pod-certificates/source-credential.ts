@@ -13,6 +13,7 @@ import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.j
 import type { PodCertificateRequest } from "../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodCredential } from "../../model/cluster-access.js";
@@ -241,7 +242,7 @@ export class SourceCredential {
     for (const done of [...this.waiting]) done();
   }
 
-  private get about(): { uid: string; source: string; signerName: string } {
+  private get about(): { uid: PodUid; source: string; signerName: string } {
     return { uid: this.pod.metadata.uid, source: this.what, signerName: this.source.signerName };
   }
 }

@@ -9,6 +9,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient, ApiObject } from "../../../shared/kubernetes/api/client/port.js";
 import type { TokenRequestSpec } from "../../../shared/kubernetes/api/gen/authentication.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { type IssuedToken, type TokenRequest } from "../../model/cluster-access.js";
 import { serviceAccountOf } from "../../model/service-account.js";
@@ -28,7 +29,7 @@ interface TokenAnswer extends ApiObject {
 }
 
 interface Kept {
-  uid: string;
+  uid: PodUid;
   token: IssuedToken;
   /** Milliseconds since the epoch. */
   refreshAt: number;
@@ -72,7 +73,7 @@ export class TokenCache {
     }
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     for (const [key, kept] of this.kept) if (kept.uid === uid) this.kept.delete(key);
   }
 

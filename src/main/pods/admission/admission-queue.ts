@@ -6,6 +6,7 @@
 import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { AdmissionTurns, type AdmissionTurn } from "./admission-turns.js";
 import type { Admission } from "./node-admission.js";
 import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
@@ -18,9 +19,9 @@ interface Running {
 export class AdmissionQueue {
   private readonly turns = new AdmissionTurns();
   /** Admissions that were requested before their pods' workers needed them. */
-  private readonly ahead = new Map<string, Promise<AdmissionVerdict>>();
-  /** Admissions without a verdict, by UID. */
-  private readonly running = new Map<string, Running>();
+  private readonly ahead = new Map<PodUid, Promise<AdmissionVerdict>>();
+  /** Admissions without a verdict. */
+  private readonly running = new Map<PodUid, Running>();
   private readonly stopping = new AbortController();
 
   constructor(private readonly admission: Admission) {}
@@ -61,7 +62,7 @@ export class AdmissionQueue {
   }
 
   /** The pod's resources are released; if it comes back, it is admitted again. */
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.ahead.delete(uid);
     this.running.get(uid)?.own.abort(new Error("the pod is no longer on this node"));
     this.admission.release?.(uid);

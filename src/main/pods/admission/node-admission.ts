@@ -6,6 +6,7 @@
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -37,11 +38,11 @@ export interface NodeAdmissionDeps {
    */
   freshNode?: ((pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>) | undefined;
   /** The pod's status in the API; undefined: the API server does not have the pod. */
-  apiStatus: (uid: string) => PodStatus | undefined;
+  apiStatus: (uid: PodUid) => PodStatus | undefined;
   events: EventRecorder;
   log: Logger;
   /** Fails a pod for good; resolves when no container of it runs. */
-  fail: (uid: string, failure: PodFailure) => Promise<void>;
+  fail: (uid: PodUid, failure: PodFailure) => Promise<void>;
   /** Absent: a node without resource managers. */
   managers?: Pick<ResourceManagers, "admit" | "awaitsPlugin" | "finish" | "refused" | "release">;
   counters: { rejected(reason: string): void; preempted(resource: string): void };
@@ -69,12 +70,12 @@ const ADMITTED: Outcome = { refusal: undefined, mayChange: false };
 const final = (refusal: Refusal): Outcome => ({ refusal, mayChange: false });
 
 export class NodeAdmission {
-  /** Pods that were let in and have not ended, by UID. */
-  private readonly admitted = new Map<string, Pod>();
+  /** Pods that were let in and have not ended. */
+  private readonly admitted = new Map<PodUid, Pod>();
   /** Pods whose admission waits for somebody else, in the order in which they began to. They are in the account. */
-  private readonly waiting = new Map<string, Waiting>();
+  private readonly waiting = new Map<PodUid, Waiting>();
   /** Pods that end because a critical pod needs their room. */
-  private readonly preempted = new Map<string, Promise<void>>();
+  private readonly preempted = new Map<PodUid, Promise<void>>();
 
   constructor(private readonly deps: NodeAdmissionDeps) {}
 
@@ -147,7 +148,7 @@ export class NodeAdmission {
   }
 
   /** The pod is terminated or removed: its resources are free. */
-  release(uid: string): void {
+  release(uid: PodUid): void {
     this.admitted.delete(uid);
     this.deps.managers?.release(uid);
   }
@@ -203,7 +204,7 @@ export class NodeAdmission {
     return await turn.leave(() => unlessAborted(wait(), signal));
   }
 
-  private unreserve(uid: string): void {
+  private unreserve(uid: PodUid): void {
     this.waiting.get(uid)?.onVerdict();
     this.waiting.delete(uid);
   }
@@ -216,7 +217,7 @@ export class NodeAdmission {
   }
 
   /** Those that began to wait after the pod fitted beside it: they take nothing from it. */
-  private waitingBefore(uid: string): Pod[] {
+  private waitingBefore(uid: PodUid): Pod[] {
     const all = [...this.waiting.values()].map(({ pod }) => pod);
     const own = all.findIndex(({ metadata }) => metadata.uid === uid);
     return own === -1 ? all : all.slice(0, own);

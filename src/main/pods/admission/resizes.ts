@@ -16,6 +16,7 @@ import { type SteadyTime, later } from "../../../shared/base/clock/moments.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { featuresMissing } from "../../model/declared-features.js";
@@ -89,14 +90,14 @@ export interface ResizeCondition {
 }
 
 export class Resizes {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<PodUid, Entry>();
   /**
-   * UIDs of the entries with `pending` or `progress`. A node has few of them beside thousands of others, which need no
+   * Pods of the entries with `pending` or `progress`. A node has few of them beside thousands of others, which need no
    * visit.
    */
-  private readonly unsettled = new Set<string>();
+  private readonly unsettled = new Set<PodUid>();
   /** Pods with an allocation of an earlier kubelet that are not admitted yet: no resize may take their room. */
-  private readonly returning = new Set<string>();
+  private readonly returning = new Set<PodUid>();
   private turn: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
   private stopped = false;
@@ -139,7 +140,7 @@ export class Resizes {
   }
 
   /** The pod as it may run; undefined for one that is not known. */
-  effective(uid: string): Pod | undefined {
+  effective(uid: PodUid): Pod | undefined {
     return this.entries.get(uid)?.effective;
   }
 
@@ -162,7 +163,7 @@ export class Resizes {
   }
 
   /** No container of the pod runs any more: its resources are free. If it runs again, it is admitted again. */
-  onOver(uid: string): void {
+  onOver(uid: PodUid): void {
     this.returned(uid);
     const entry = this.entries.get(uid);
     if (entry === undefined || !entry.admitted) return;
@@ -172,7 +173,7 @@ export class Resizes {
     this.retry("pod_terminated");
   }
 
-  onRemoved(uid: string): void {
+  onRemoved(uid: PodUid): void {
     this.returned(uid);
     this.deps.allocations.forget(uid);
     if (!this.entries.delete(uid)) return;
@@ -180,7 +181,7 @@ export class Resizes {
     this.retry("pods_removed");
   }
 
-  view(uid: string): ResizeView {
+  view(uid: PodUid): ResizeView {
     const retryAt = this.entries.get(uid)?.progress?.retryAt;
     return omitUndefined({ actuated: this.deps.allocations.actuated(uid), retryAt });
   }
@@ -253,7 +254,7 @@ export class Resizes {
   }
 
   /** The state of a pod's resize, for the pod's status. */
-  shown(uid: string): {
+  shown(uid: PodUid): {
     desired?: Pod | undefined;
     actuated?: PodResources | undefined;
     conditions: ResizeCondition[];
@@ -284,7 +285,7 @@ export class Resizes {
   }
 
   /** Pods of an earlier kubelet have their room, or need none. After the last one, resizes are decided. */
-  private returned(...uids: string[]): void {
+  private returned(...uids: PodUid[]): void {
     const gone = uids.filter((uid) => this.returning.delete(uid));
     if (gone.length === 0 || this.returning.size > 0) return;
     for (const uid of this.entries.keys()) this.consider(uid, "pods_added");
@@ -302,7 +303,7 @@ export class Resizes {
       .unref();
   }
 
-  private consider(uid: string, trigger: RetryTrigger): void {
+  private consider(uid: PodUid, trigger: RetryTrigger): void {
     this.turn = this.turn
       .then(() => this.decide(uid, trigger))
       .catch((error: unknown) => {
@@ -310,7 +311,7 @@ export class Resizes {
       });
   }
 
-  private async decide(uid: string, trigger: RetryTrigger): Promise<void> {
+  private async decide(uid: PodUid, trigger: RetryTrigger): Promise<void> {
     const entry = this.entries.get(uid);
     if (this.stopped || entry === undefined || !entry.admitted || this.returning.size > 0) return;
     const { desired, effective } = entry;
@@ -333,7 +334,7 @@ export class Resizes {
     else if (now.desired === desired) this.refuse(uid, now, refusal);
   }
 
-  private grant(uid: string, entry: Entry, granted: Pod, trigger: RetryTrigger): void {
+  private grant(uid: PodUid, entry: Entry, granted: Pod, trigger: RetryTrigger): void {
     const { allocations, clock, counters, log } = this.deps;
     const before = entry.effective;
     allocations.allocate(uid, resourcesOf(granted));
@@ -348,7 +349,7 @@ export class Resizes {
     if (!raisesRequests(granted, before)) this.retry("pod_resized", uid);
   }
 
-  private refuse(uid: string, entry: Entry, { reason, message, infeasible: detail }: ResizeRefusal): void {
+  private refuse(uid: PodUid, entry: Entry, { reason, message, infeasible: detail }: ResizeRefusal): void {
     const { clock, counters, log } = this.deps;
     const verdict = detail === undefined ? "Deferred" : "Infeasible";
     const { pending, desired } = entry;
@@ -365,13 +366,13 @@ export class Resizes {
     this.changed(uid);
   }
 
-  private changed(uid: string): void {
+  private changed(uid: PodUid): void {
     this.count(uid);
     this.deps.podEvents.emit("resizeChanged", { uid });
   }
 
   /** Counts again after a change of the pod with this UID. */
-  private count(uid: string): void {
+  private count(uid: PodUid): void {
     const own = this.entries.get(uid);
     if (own?.pending === undefined && own?.progress === undefined) this.unsettled.delete(uid);
     else this.unsettled.add(uid);

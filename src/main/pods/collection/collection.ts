@@ -6,6 +6,7 @@ import type { ImageGcUpcalls, ImageNames } from "../../../shared/contracts/image
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { ContainerCollector, type ContainerCollectorDeps } from "./container-collector.js";
 import type { ImageLeases } from "./image-leases.js";
@@ -15,7 +16,7 @@ import { linkLoop } from "./log-links.js";
 /** The part of the sync path that collection uses. */
 export interface CollectionSource {
   /** The pod has come to its end, though its source still wants it. */
-  isTerminated(uid: string): boolean;
+  isTerminated(uid: PodUid): boolean;
   /** Every source has delivered, the runtime was listed, and the termination of unwanted pods has begun. */
   settled(): boolean;
   observed(): Iterable<ObservedPod>;

@@ -10,6 +10,7 @@ import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { traced } from "../../../shared/telemetry/tracing/tracing.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -27,9 +28,9 @@ export interface ContainerCollectorDeps {
   /** Observed pods that the sources still have, running or terminated; undefined while that is not known. */
   livingPods(): ObservedPod[] | undefined;
   /** Whether the pod, one of `livingPods`, is terminated. */
-  isTerminated: (uid: string) => boolean;
+  isTerminated: (uid: PodUid) => boolean;
   /** The pod was changed. */
-  changed(uid: string, hints: InspectHint[]): void;
+  changed(uid: PodUid, hints: InspectHint[]): void;
   /** Terminates pods that the runtime still has and that no source wants. */
   sweepLeftovers(): Promise<void>;
   events: Pick<EventRecorder, "node">;
@@ -158,7 +159,7 @@ export class ContainerCollector {
 }
 
 interface Removal {
-  uid: string;
+  uid: PodUid;
   run: () => Promise<unknown>;
   hints: InspectHint[];
 }

@@ -9,6 +9,7 @@ import {
   type ContainerStatus,
 } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { failedStartsBesideRuns } from "../../model/failed-starts.js";
 
 /** By the flags of that name; negative: no limit. */
@@ -19,7 +20,7 @@ export interface DeadContainerPolicy {
 }
 
 interface ChosenObject {
-  uid: string;
+  uid: PodUid;
   id: string;
   /** The container's name; empty for a sandbox. */
   name: string;
@@ -32,7 +33,7 @@ export interface Chosen {
 
 /** The ended containers of one name in one pod, newest first. */
 interface Unit {
-  uid: string;
+  uid: PodUid;
   name: string;
   dead: ContainerStatus[];
   /** 1 when the newest of them stays in any case. */

@@ -6,6 +6,7 @@
 import { keysOfImage, keysOfReference, type NamedImage } from "../../../shared/kubernetes/api/image-keys.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 
 export interface ImageUsersSource {
   /** All pods as last observed in the runtime. */
@@ -15,13 +16,13 @@ export interface ImageUsersSource {
 }
 
 export class ImageUsers {
-  /** By pod UID and by the container or volume that uses the image. */
-  private readonly ready = new Map<string, Map<string, string>>();
+  /** By pod and by the container or volume that uses the image. */
+  private readonly ready = new Map<PodUid, Map<string, string>>();
 
   constructor(private readonly source: ImageUsersSource) {}
 
   /** The image is there for a container or volume that is about to be made. */
-  madeReady(uid: string, user: string, image: string): void {
+  madeReady(uid: PodUid, user: string, image: string): void {
     const ofPod = this.ready.get(uid) ?? new Map<string, string>();
     ofPod.set(user, image);
     this.ready.set(uid, ofPod);
@@ -35,7 +36,7 @@ export class ImageUsers {
         for (const reference of [image?.image ?? "", imageRef, imageId]) references.add(reference);
       }
     }
-    const wanted = new Set<string>();
+    const wanted = new Set<PodUid>();
     for (const pod of this.source.wanted()) {
       wanted.add(pod.metadata.uid);
       for (const reference of referencesOf(pod)) references.add(reference);

@@ -3,10 +3,11 @@
 
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { MOST_NAMES, entriesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { podOfLogDirectory } from "../../model/paths.js";
 
-export async function podsWithLogs(podLogsDir: string, most = MOST_NAMES): Promise<string[]> {
-  const uids: string[] = [];
+export async function podsWithLogs(podLogsDir: string, most = MOST_NAMES): Promise<PodUid[]> {
+  const uids: PodUid[] = [];
   try {
     for await (const entry of entriesOf(podLogsDir)) {
       const uid = podOfLogDirectory(entry.name)?.uid;

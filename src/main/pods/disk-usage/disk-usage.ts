@@ -7,6 +7,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { PodWalk, WorkBudget, type WalkDeps } from "./measure-pod.js";
@@ -16,7 +17,7 @@ const PATIENCE_MS = 2000;
 
 export interface DiskUsageDeps extends WalkDeps {
   /** undefined: no such pod here. */
-  pod(uid: string): Pod | undefined;
+  pod(uid: PodUid): Pod | undefined;
   clock: Pick<Clock, "now" | "monotonic" | "after" | "sleep">;
   log: Pick<Logger, "warn">;
 }
@@ -35,10 +36,10 @@ interface Waiting {
 }
 
 export class DiskUsage {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<PodUid, Kept>();
   /** Pods to be walked: the first one has the next job. */
-  private readonly queue = new Map<string, Waiting>();
-  private walking: { uid: string; abort: AbortController } | undefined;
+  private readonly queue = new Map<PodUid, Waiting>();
+  private walking: { uid: PodUid; abort: AbortController } | undefined;
   private running: Promise<void> | undefined;
   private readonly budget: WorkBudget;
   private stopped = false;
@@ -51,7 +52,7 @@ export class DiskUsage {
    * The newest figures there are of these pods; pods without any are left out. Those older than `maxAgeMs` are measured
    * anew, and waited for up to `patienceMs` (0: not at all). Never rejects.
    */
-  async of(uids: readonly string[], maxAgeMs: number, patienceMs = PATIENCE_MS): Promise<PodDiskUsage[]> {
+  async of(uids: readonly PodUid[], maxAgeMs: number, patienceMs = PATIENCE_MS): Promise<PodDiskUsage[]> {
     const due = uids.filter((uid) => this.isOlder(uid, maxAgeMs) && this.deps.pod(uid) !== undefined);
     if (!this.stopped && due.length > 0) {
       const walks = due.map((uid) => this.enqueue(uid));
@@ -61,7 +62,7 @@ export class DiskUsage {
     return uids.flatMap((uid) => this.kept.get(uid)?.usage ?? []);
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     this.kept.delete(uid);
     this.queue.get(uid)?.finish();
     this.queue.delete(uid);
@@ -76,13 +77,13 @@ export class DiskUsage {
     await this.running;
   }
 
-  private isOlder(uid: string, maxAgeMs: number): boolean {
+  private isOlder(uid: PodUid, maxAgeMs: number): boolean {
     const known = this.kept.get(uid);
     return known === undefined || this.deps.clock.monotonic() - known.measuredAt > maxAgeMs;
   }
 
   /** Settles when the pod was measured, or will not be. */
-  private enqueue(uid: string): Promise<void> {
+  private enqueue(uid: PodUid): Promise<void> {
     const known = this.queue.get(uid);
     if (known !== undefined) return known.done;
     let finish = (): void => undefined;
@@ -114,13 +115,13 @@ export class DiskUsage {
     this.running = undefined;
   }
 
-  private next(): [string, Waiting] | undefined {
+  private next(): [PodUid, Waiting] | undefined {
     const [first] = this.queue;
     return first;
   }
 
   /** One job of the pod's walk; returns whether it was the last one. */
-  private async step(uid: string, waiting: Waiting): Promise<boolean> {
+  private async step(uid: PodUid, waiting: Waiting): Promise<boolean> {
     const { deps } = this;
     const pod = deps.pod(uid);
     if (pod === undefined) return true;

@@ -7,6 +7,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../../shared/contracts/tasks.js";
 import { type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { type DiskPlaces, type PodTree, podTrees } from "./pod-trees.js";
 
 /** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */
@@ -16,7 +17,7 @@ const MS_PER_JOB = 100;
 export interface WalkDeps {
   places: DiskPlaces;
   /** Runs in a pool thread. */
-  walk: (job: DirectoryUsageJob, uid: string, signal: AbortSignal) => Promise<DirectoryUsageResult>;
+  walk: (job: DirectoryUsageJob, uid: PodUid, signal: AbortSignal) => Promise<DirectoryUsageResult>;
   /** A directory's usage as its file system counts it; undefined: walk it. */
   quota: (directory: string) => Promise<{ bytes: number; inodes: number } | undefined>;
   clock: Pick<Clock, "now" | "sleep">;

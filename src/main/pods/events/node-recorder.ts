@@ -7,6 +7,7 @@ import type { Event, ObjectReference } from "../../../shared/kubernetes/api/even
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { verbose, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { EventCorrelator } from "./correlator.js";
@@ -59,7 +60,7 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     this.record(about, namespace, input, `${kind} ${namespace}/${name}`);
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.correlator.forget(uid);
   }
 

@@ -2,12 +2,13 @@
 // and again only after a plan without it.
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PlannedEvent } from "../../model/step.js";
 
 export class PlanEvents {
   /** UID to the keys of its newest plan. */
-  private readonly emitted = new Map<string, ReadonlySet<string>>();
+  private readonly emitted = new Map<PodUid, ReadonlySet<string>>();
 
   constructor(private readonly recorder: Pick<EventRecorder, "pod">) {}
 
@@ -19,7 +20,7 @@ export class PlanEvents {
     else this.emitted.set(uid, new Set(events.map(({ key }) => key)));
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.emitted.delete(uid);
   }
 }

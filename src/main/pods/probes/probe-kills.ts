@@ -7,6 +7,7 @@
 import type { ProbeAnswer, ProbeFailingFacts, ProbeKillFacts } from "../../../shared/contracts/nodelet.js";
 import type { ProbeRecord } from "../../../shared/contracts/prober.js";
 import { CRASH_RESET_MS } from "../../../shared/kubernetes/api/crash-reset.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 
 const MAX_ANSWERS = 3;
 const MAX_TEXT = 512;
@@ -21,7 +22,7 @@ interface OfPod {
 export type KillsOnDisk = Record<string, ProbeKillFacts[]>;
 
 export class ProbeKills {
-  private readonly pods = new Map<string, OfPod>();
+  private readonly pods = new Map<PodUid, OfPod>();
 
   /** @returns whether the container is stopped for it */
   onRecord(record: ProbeRecord, container: string): boolean {
@@ -49,19 +50,19 @@ export class ProbeKills {
     return true;
   }
 
-  of(uid: string): { probeKills: ProbeKillFacts[]; probesFailing: ProbeFailingFacts[] } {
+  of(uid: PodUid): { probeKills: ProbeKillFacts[]; probesFailing: ProbeFailingFacts[] } {
     const { kills, failing } = this.pods.get(uid) ?? {};
     return { probeKills: [...(kills?.values() ?? [])], probesFailing: [...(failing?.values() ?? [])] };
   }
 
   /** Returns whether there was a stop to forget. */
-  forget(uid: string): boolean {
+  forget(uid: PodUid): boolean {
     const had = (this.pods.get(uid)?.kills.size ?? 0) > 0;
     this.pods.delete(uid);
     return had;
   }
 
-  uids(): string[] {
+  uids(): PodUid[] {
     return [...this.pods.keys()];
   }
 
@@ -72,7 +73,7 @@ export class ProbeKills {
 
   fromDisk(pods: KillsOnDisk): void {
     for (const [uid, kills] of Object.entries(pods)) {
-      this.pods.set(uid, { failing: new Map(), kills: new Map(kills.map((kill) => [kill.container, kill])) });
+      this.pods.set(podUid(uid), { failing: new Map(), kills: new Map(kills.map((kill) => [kill.container, kill])) });
     }
   }
 }

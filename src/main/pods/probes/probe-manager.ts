@@ -7,6 +7,7 @@ import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../../shar
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { EventRecorder, EventInput } from "../../model/event-recorder.js";
 import type { ProbedPodState } from "../../model/probe-port.js";
 import type { ProberPort } from "../../model/prober-port.js";
@@ -41,7 +42,7 @@ interface Watched {
 const UNCLAIMED_MS = 10 * 60_000;
 
 export class ProbeManager {
-  private readonly pods = new Map<string, Watched>();
+  private readonly pods = new Map<PodUid, Watched>();
   private generation = 0;
   private unclaimed: Timer | undefined;
 
@@ -81,7 +82,7 @@ export class ProbeManager {
     this.update(watched);
   }
 
-  podRemoved(uid: string): void {
+  podRemoved(uid: PodUid): void {
     const { prober } = this.deps;
     this.forget(uid);
     if (this.pods.delete(uid)) prober.podRemoved(uid);
@@ -92,8 +93,8 @@ export class ProbeManager {
     return [...this.pods.values()].map((watched) => this.setOf(watched)).filter(({ probes }) => probes.length > 0);
   }
 
-  /** Takes a record of the prober thread. @returns UID of the pod of which a result changed; undefined: none did */
-  onRecord(record: ProbeRecord): string | undefined {
+  /** Takes a record of the prober thread. @returns the pod of which a result changed; undefined: none did */
+  onRecord(record: ProbeRecord): PodUid | undefined {
     const { results, kills, checkpoint, events } = this.deps;
     const { uid, containerId, kind, verdict } = record;
     const watched = this.pods.get(uid);
@@ -147,7 +148,7 @@ export class ProbeManager {
     for (const uid of uids) if (!this.pods.has(uid)) this.forget(uid);
   }
 
-  private forget(uid: string): void {
+  private forget(uid: PodUid): void {
     const { results, kills, checkpoint } = this.deps;
     const [hadResults, hadKills] = [results.keepOnly(uid, new Set()), kills.forget(uid)];
     if (hadResults || hadKills) checkpoint.save();

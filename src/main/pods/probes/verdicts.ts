@@ -1,6 +1,7 @@
 // The latest probe results by container id: the state behind ProbeResults and its checkpoint.
 
 import type { ProbeKind, ProbeVerdict } from "../../../shared/contracts/prober.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { ProbeResults } from "../../model/probe-results.js";
 
 export type ContainerVerdicts = Partial<Record<ProbeKind, ProbeVerdict>>;
@@ -8,7 +9,7 @@ export type ContainerVerdicts = Partial<Record<ProbeKind, ProbeVerdict>>;
 export type PodVerdicts = Map<string, ContainerVerdicts>;
 
 export class Verdicts implements ProbeResults {
-  private readonly pods = new Map<string, PodVerdicts>();
+  private readonly pods = new Map<PodUid, PodVerdicts>();
   private readonly containers = new Map<string, ContainerVerdicts>();
 
   startup(containerId: string): ProbeVerdict | undefined {
@@ -24,7 +25,7 @@ export class Verdicts implements ProbeResults {
     return this.containers.get(containerId)?.[kind];
   }
 
-  set(uid: string, containerId: string, kind: ProbeKind, verdict: ProbeVerdict): void {
+  set(uid: PodUid, containerId: string, kind: ProbeKind, verdict: ProbeVerdict): void {
     const pod = this.pods.get(uid) ?? new Map<string, ContainerVerdicts>();
     const verdicts = { ...pod.get(containerId), [kind]: verdict };
     this.pods.set(uid, pod.set(containerId, verdicts));
@@ -32,7 +33,7 @@ export class Verdicts implements ProbeResults {
   }
 
   /** Forgets containers of the pod that are not among `ids`; returns whether there were any. */
-  keepOnly(uid: string, ids: ReadonlySet<string>): boolean {
+  keepOnly(uid: PodUid, ids: ReadonlySet<string>): boolean {
     const pod = this.pods.get(uid);
     if (pod === undefined) return false;
     const lost = [...pod.keys()].filter((id) => !ids.has(id));
@@ -44,7 +45,7 @@ export class Verdicts implements ProbeResults {
     return lost.length > 0;
   }
 
-  uids(): string[] {
+  uids(): PodUid[] {
     return [...this.pods.keys()];
   }
 

@@ -12,6 +12,7 @@ import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
 import { digitsOf } from "../../../shared/kubernetes/api/wide-integers.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { slimPod } from "../../model/slim-pod.js";
 import type { ApiView } from "../status/manager/api-view.js";
@@ -26,7 +27,7 @@ export interface PodFeed {
   /** Pods that have not ended, perhaps before the whole set is here. */
   onUnfinished(pods: readonly Pod[]): void;
   onReplace(pods: readonly Pod[]): void;
-  isKnown(uid: string, resourceVersion: string): boolean;
+  isKnown(uid: PodUid, resourceVersion: string): boolean;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void;
 }
 
@@ -41,8 +42,8 @@ export interface ApiPodsWatcher {
 const CONFIG_SOURCE = "kubernetes.io/config.source";
 
 export class ApiSource implements PodFeed {
-  /** Definitions as they were delivered, by UID. */
-  private readonly definitions = new Map<string, Pod>();
+  /** Definitions as they were delivered. */
+  private readonly definitions = new Map<PodUid, Pod>();
   /** Objects whose definition was dropped for the budget. */
   private readonly bare = new WeakSet<Pod>();
   private open = false;
@@ -57,7 +58,7 @@ export class ApiSource implements PodFeed {
     private readonly endedStatus: (pod: Pod) => PodStatus | undefined,
     private readonly budget: Pick<DefinitionBudget, "takes" | "decided">,
     /** Something of the pod may be on this node: its definition is needed at once. */
-    private readonly isTakenOn: (uid: string) => boolean,
+    private readonly isTakenOn: (uid: PodUid) => boolean,
   ) {}
 
   /**
@@ -81,7 +82,7 @@ export class ApiSource implements PodFeed {
   }
 
   /** The pod is over: the sync path gets it without its definition. */
-  slim(uid: string): void {
+  slim(uid: PodUid): void {
     this.budget.decided(uid);
     const known = this.definitions.get(uid);
     if (known === undefined) return;
@@ -127,7 +128,7 @@ export class ApiSource implements PodFeed {
   }
 
   /** The response to our own patch came before its watch event: the event brings nothing new. */
-  isKnown(uid: string, resourceVersion: string): boolean {
+  isKnown(uid: PodUid, resourceVersion: string): boolean {
     return this.definitions.has(uid) && this.view.has(uid, resourceVersion);
   }
 
@@ -145,7 +146,7 @@ export class ApiSource implements PodFeed {
     });
   }
 
-  private onFailed(error: unknown, uid: string): void {
+  private onFailed(error: unknown, uid: PodUid): void {
     this.log.error({ uid, err: error }, `cannot handle pod ${uid} of the API server: ${messageOf(error)}`);
   }
 
@@ -175,7 +176,7 @@ export class ApiSource implements PodFeed {
     this.watcher.seen(this.view.get(uid) ?? object);
   }
 
-  private forget(uid: string): void {
+  private forget(uid: PodUid): void {
     this.definitions.delete(uid);
     this.budget.decided(uid);
     const object = this.view.drop(uid);

@@ -8,6 +8,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
@@ -31,15 +32,15 @@ export interface DefinitionBudgetDeps {
 interface Class {
   /** Bytes of the definitions that are kept and not decided on. */
   bytes: number;
-  /** By UID, in the order of arrival. */
-  readonly dropped: Map<string, PodName>;
+  /** In the order of arrival. */
+  readonly dropped: Map<PodUid, PodName>;
 }
 
 export class DefinitionBudget {
   private readonly small: Class = { bytes: 0, dropped: new Map() };
   private readonly large: Class = { bytes: 0, dropped: new Map() };
-  /** By UID: definitions that are kept, with their size. */
-  private readonly kept = new Map<string, number>();
+  /** Definitions that are kept, with their size. */
+  private readonly kept = new Map<PodUid, number>();
   private readonly ending = new AbortController();
   private reading: Promise<void> | undefined;
 
@@ -64,12 +65,12 @@ export class DefinitionBudget {
   }
 
   /** The pod waits for its definition. */
-  waits(uid: string): boolean {
+  waits(uid: PodUid): boolean {
     return this.small.dropped.has(uid) || this.large.dropped.has(uid);
   }
 
   /** The pod was admitted, or is over, or its object is gone: its definition is not waiting any more. */
-  decided(uid: string): void {
+  decided(uid: PodUid): void {
     this.small.dropped.delete(uid);
     this.large.dropped.delete(uid);
     const bytes = this.kept.get(uid);
@@ -84,7 +85,7 @@ export class DefinitionBudget {
     await this.reading;
   }
 
-  private release(uid: string, bytes: number | undefined): void {
+  private release(uid: PodUid, bytes: number | undefined): void {
     if (bytes === undefined) return;
     this.kept.delete(uid);
     (bytes > LARGE_BYTES ? this.large : this.small).bytes -= bytes;
@@ -99,7 +100,7 @@ export class DefinitionBudget {
    * The pod to read next; undefined: none waits, or the budget is used up. Half of it is free, so that a large one
    * fits.
    */
-  private next(): [uid: string, name: PodName] | undefined {
+  private next(): [uid: PodUid, name: PodName] | undefined {
     for (const { bytes, dropped } of [this.small, this.large]) {
       const [first] = dropped;
       if (first !== undefined && bytes <= BUDGET_BYTES / 2) return first;

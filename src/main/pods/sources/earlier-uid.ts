@@ -8,6 +8,7 @@ import { isSafePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import type { Container as ContainerSpec, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Container, PodSandbox } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { containerHash } from "../../model/container-hash.js";
 import { annotationKeys, labelKeys } from "../../model/labels.js";
 
@@ -26,7 +27,7 @@ export interface RunningPods {
  * `changedAt`: of the manifest, ns since the epoch. Undefined: no pod runs from this definition, or it is not certain
  * which.
  */
-export function earlierUid(pod: Pod, changedAt: bigint, { sandboxes, containers }: RunningPods): string | undefined {
+export function earlierUid(pod: Pod, changedAt: bigint, { sandboxes, containers }: RunningPods): PodUid | undefined {
   const uids = new Set(
     sandboxes.filter((sandbox) => runs(sandbox, pod, changedAt)).map(({ labels }) => labels[labelKeys.podUid] ?? ""),
   );

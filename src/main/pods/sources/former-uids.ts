@@ -3,19 +3,20 @@
 // name belongs to this very definition.
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { withUid } from "./static-pod-uids.js";
 
 export class FormerUids {
   constructor(
-    /** UIDs of the pods that have a directory on this node. */
-    private readonly uidsOnDisk: () => Promise<readonly string[]>,
+    /** Pods that have a directory on this node. */
+    private readonly uidsOnDisk: () => Promise<readonly PodUid[]>,
     private readonly log: Logger,
   ) {}
 
   /** `former`: the UID of an earlier release by the present one, where they differ. Never rejects. */
-  async keep(pods: readonly Pod[], former: Readonly<Record<string, string>> = {}): Promise<Pod[]> {
+  async keep(pods: readonly Pod[], former: Readonly<Record<PodUid, PodUid>> = {}): Promise<Pod[]> {
     if (pods.every(({ metadata }) => former[metadata.uid] === undefined)) return [...pods];
     const onDisk = await this.read();
     return pods.map((pod) => {
@@ -25,7 +26,7 @@ export class FormerUids {
     });
   }
 
-  private async read(): Promise<ReadonlySet<string>> {
+  private async read(): Promise<ReadonlySet<PodUid>> {
     try {
       return new Set(await this.uidsOnDisk());
     } catch (error) {

@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { withoutTrailing } from "../../../shared/base/text/without-trailing.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { CONFIG_SEEN } from "../../model/api-json.js";
 
 /** `submitted`: the manifest API. */
@@ -20,7 +21,7 @@ export interface PodChange {
 
 /** Two sources have a pod with one UID: only the first pod counts. */
 interface UidConflict {
-  uid: string;
+  uid: PodUid;
   source: PodSourceName;
   /** Full name of the pod that is left out. */
   pod: string;
@@ -41,8 +42,8 @@ interface Entry {
 }
 
 export class PodMerger {
-  private readonly entries = new Map<string, Entry>();
-  private readonly sets = new Map<PodSourceName, Map<string, Pod>>();
+  private readonly entries = new Map<PodUid, Entry>();
+  private readonly sets = new Map<PodSourceName, Map<PodUid, Pod>>();
   private readonly unseen: Set<PodSourceName>;
   private lastSeen = 0n;
 
@@ -70,8 +71,8 @@ export class PodMerger {
    */
   deliver(source: PodSourceName, pods: readonly Pod[], complete: boolean): Delivery {
     const conflicts: UidConflict[] = [];
-    const before = this.sets.get(source) ?? new Map<string, Pod>();
-    const after = new Map<string, Pod>();
+    const before = this.sets.get(source) ?? new Map<PodUid, Pod>();
+    const after = new Map<PodUid, Pod>();
     const conflict = (pod: Pod): void => {
       const { uid, namespace, name } = pod.metadata;
       conflicts.push({ uid, source, pod: `${namespace}/${name}` });
@@ -118,7 +119,7 @@ export class PodMerger {
   }
 
   /** One pod of a source was removed; the rest of its set is unchanged. */
-  drop(source: PodSourceName, uid: string): Delivery {
+  drop(source: PodSourceName, uid: PodUid): Delivery {
     const entry = this.entries.get(uid);
     if (!this.setOf(source).delete(uid) || entry?.source !== source) return { changes: [], conflicts: [] };
     const heir = this.heirOf(uid);
@@ -132,7 +133,7 @@ export class PodMerger {
   }
 
   /** The source whose pod of this UID counts. */
-  sourceOf(uid: string): PodSourceName | undefined {
+  sourceOf(uid: PodUid): PodSourceName | undefined {
     return this.entries.get(uid)?.source;
   }
 
@@ -141,15 +142,15 @@ export class PodMerger {
     return [...this.entries.values()].sort((a, b) => (a.seen < b.seen ? -1 : 1)).map((entry) => entry.pod);
   }
 
-  private setOf(source: PodSourceName): Map<string, Pod> {
+  private setOf(source: PodSourceName): Map<PodUid, Pod> {
     const known = this.sets.get(source);
     if (known !== undefined) return known;
-    const set = new Map<string, Pod>();
+    const set = new Map<PodUid, Pod>();
     this.sets.set(source, set);
     return set;
   }
 
-  private heirOf(uid: string): { source: PodSourceName; pod: Pod } | undefined {
+  private heirOf(uid: PodUid): { source: PodSourceName; pod: Pod } | undefined {
     for (const source of this.sources) {
       const pod = this.sets.get(source)?.get(uid);
       if (pod !== undefined) return { source, pod };

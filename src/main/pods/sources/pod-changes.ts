@@ -6,6 +6,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { LoopYield } from "../../../shared/base/queue/loop-yield.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { PodMerger, type Delivery, type PodChange, type PodSourceName } from "./merge.js";
 
@@ -56,7 +57,7 @@ export class PodChanges {
   }
 
   /** The source whose pod of this UID counts. */
-  sourceOf(uid: string): PodSourceName | undefined {
+  sourceOf(uid: PodUid): PodSourceName | undefined {
     return this.merger.sourceOf(uid);
   }
 
@@ -71,7 +72,7 @@ export class PodChanges {
   }
 
   /** One pod of a source was removed. */
-  drop(source: PodSourceName, uid: string): void {
+  drop(source: PodSourceName, uid: PodUid): void {
     if (!this.stopped) this.pass(this.merger.drop(source, uid));
   }
 

@@ -3,12 +3,13 @@
 
 import type { ManifestProblem, ManifestSource } from "../../../shared/contracts/manifest-facts.js";
 import { podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { ManifestState } from "./manifest-state.js";
 import type { PodSourceName } from "./merge.js";
 
 /** The pod that runs under a full name. */
 export interface NameOwner {
-  uid: string;
+  uid: PodUid;
   /** It is terminating: the next pod of that name starts after it. */
   isEnding: boolean;
 }
@@ -16,7 +17,7 @@ export interface NameOwner {
 export interface ShadowInputs {
   ownerOf: (fullName: string) => NameOwner | undefined;
   /** The source whose pod of this UID counts. */
-  sourceOf: (uid: string) => PodSourceName | undefined;
+  sourceOf: (uid: PodUid) => PodSourceName | undefined;
 }
 
 export type Shadowed = Pick<ManifestProblem, "message" | "pod" | "runs">;
@@ -38,7 +39,7 @@ export function shadowedPods(
   const found = new Map<ManifestState, Shadowed[]>();
   for (const manifest of manifests) {
     const shadowed: Shadowed[] = [];
-    const seen = new Set<string>();
+    const seen = new Set<PodUid>();
     for (const pod of manifest.pods) {
       const one = shadowOf(pod, manifest, seen, origins, inputs);
       if (one !== undefined) shadowed.push(one);
@@ -50,8 +51,8 @@ export function shadowedPods(
 }
 
 /** The manifest whose pod of that UID counts: of several in one source the first. */
-function originsByUid(manifests: readonly ManifestState[], { sourceOf }: ShadowInputs): Map<string, string> {
-  const origins = new Map<string, string>();
+function originsByUid(manifests: readonly ManifestState[], { sourceOf }: ShadowInputs): Map<PodUid, string> {
+  const origins = new Map<PodUid, string>();
   for (const { origin, source, pods } of manifests) {
     for (const { metadata } of pods) {
       const counts = sourceOf(metadata.uid);
@@ -66,8 +67,8 @@ function originsByUid(manifests: readonly ManifestState[], { sourceOf }: ShadowI
 function shadowOf(
   pod: Pod,
   manifest: ManifestState,
-  seen: ReadonlySet<string>,
-  origins: ReadonlyMap<string, string>,
+  seen: ReadonlySet<PodUid>,
+  origins: ReadonlyMap<PodUid, string>,
   { ownerOf }: ShadowInputs,
 ): Shadowed | undefined {
   const { uid, namespace, name } = pod.metadata;

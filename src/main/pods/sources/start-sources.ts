@@ -4,6 +4,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Deferred } from "../../../shared/base/turns/deferred.js";
 import type { ManifestCall, ManifestReply } from "../../../shared/contracts/manifests.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { TasksPool } from "../../threads/tasks-pool.js";
 import type { DecodeOptions } from "./decode-job.js";
@@ -54,7 +55,7 @@ export interface Sources {
   /** All manifests that were read or refused. */
   manifests(): Iterable<ManifestState>;
   /** The source whose pod of this UID counts. */
-  sourceOf(uid: string): PodSourceName | undefined;
+  sourceOf(uid: PodUid): PodSourceName | undefined;
   /**
    * A call of the manifest API. Rejects while it is off, its code cannot be loaded, or the sources have not started.
    */

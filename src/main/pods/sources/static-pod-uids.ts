@@ -7,6 +7,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { readState, writeState } from "../../../shared/io/fs/state-file.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { CONFIG_HASH, earlierUid, type RunningPods } from "./earlier-uid.js";
@@ -18,8 +19,8 @@ const VERSION = 1;
 export interface StaticPodUidsOptions {
   /** State file with the decided UIDs. */
   path: string;
-  /** UIDs of the pods that have a directory on this node. */
-  uidsOnDisk: () => Promise<readonly string[]>;
+  /** Pods that have a directory on this node. */
+  uidsOnDisk: () => Promise<readonly PodUid[]>;
   runningPods: (signal: AbortSignal) => Promise<RunningPods>;
   /** Time of the last change to the pod's manifest, ns since the epoch; undefined if it was removed. */
   changedAt(pod: Pod): Promise<bigint | undefined>;
@@ -35,9 +36,9 @@ interface Delivery {
 
 export class StaticPodUids {
   /** By computed UID; pods that keep theirs have it as value. */
-  private readonly decided = new Map<string, string>();
-  private recorded = new Map<string, string>();
-  private onDisk: ReadonlySet<string> = new Set();
+  private readonly decided = new Map<PodUid, PodUid>();
+  private recorded = new Map<PodUid, PodUid>();
+  private onDisk: ReadonlySet<PodUid> = new Set();
   private running: RunningPods | undefined;
   private newest: Delivery | undefined;
   private deciding: Promise<void> | undefined;
@@ -107,7 +108,7 @@ export class StaticPodUids {
     await this.record();
   }
 
-  private async uidOf(pod: Pod): Promise<string> {
+  private async uidOf(pod: Pod): Promise<PodUid> {
     const { uid, name, namespace } = pod.metadata;
     const recorded = this.recorded.get(uid);
     if (recorded !== undefined && this.onDisk.has(recorded)) return recorded;
@@ -149,7 +150,7 @@ export class StaticPodUids {
     try {
       const [onDisk, recorded] = await Promise.all([uidsOnDisk(), readState(path, decode, { clock, log })]);
       this.onDisk = new Set(onDisk);
-      this.recorded = recorded ?? new Map<string, string>();
+      this.recorded = recorded ?? new Map<PodUid, PodUid>();
     } catch (error) {
       log.error({ err: error, path }, `cannot read the UIDs of static pods: ${errorText(error)}`);
     }
@@ -179,16 +180,16 @@ interface StateFile {
 }
 
 /** @throws Error for another shape */
-function decode(file: unknown): Map<string, string> {
+function decode(file: unknown): Map<PodUid, PodUid> {
   const { version, uids } = (typeof file === "object" && file !== null ? file : {}) as Partial<StateFile>;
   if (version !== VERSION || typeof uids !== "object") throw new Error(`not a list of UIDs of version ${VERSION}`);
   const entries = Object.entries(uids);
   if (!entries.every(([, uid]) => typeof uid === "string")) throw new Error("a UID is not a text");
-  return new Map(entries);
+  return new Map(entries.map(([computed, uid]) => [podUid(computed), podUid(uid)]));
 }
 
 /** The pod under another UID; undefined: under its own. */
-export function withUid(pod: Pod, uid: string | undefined): Pod {
+export function withUid(pod: Pod, uid: PodUid | undefined): Pod {
   if (uid === undefined || uid === pod.metadata.uid) return pod;
   const annotations = { ...pod.metadata.annotations, [CONFIG_HASH]: uid };
   return { ...pod, metadata: { ...pod.metadata, uid, annotations } };

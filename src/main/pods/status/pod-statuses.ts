@@ -10,6 +10,7 @@ import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js
 import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { PodEventStream } from "../../model/pod-events.js";
@@ -36,7 +37,7 @@ export interface PodStatusesDeps {
   runtimeName: () => string;
   qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
   probes: ProbeResults;
-  resize: (uid: string) => ShownResize;
+  resize: (uid: PodUid) => ShownResize;
   gates: RestartGates;
   /** Gate InPlacePodLevelResourcesVerticalScaling: statuses show resources of the pod as a whole. */
   podLevelResources: boolean;
@@ -54,7 +55,7 @@ export interface PodStatusesDeps {
   resourceHealth?: ((pod: Pod, container: string) => ResourceStatus[]) | undefined;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   /** The status of the pod in the API server; absent: there is no server. */
-  apiStatus?: (uid: string) => PodStatus | undefined;
+  apiStatus?: (uid: PodUid) => PodStatus | undefined;
   publish: (delta: PodDelta) => void;
   events: Pick<PodEventStream, "emit">;
 }
@@ -98,23 +99,23 @@ interface Entry {
 }
 
 export class PodStatuses {
-  private readonly entries = new Map<string, Entry>();
-  private readonly changed = new Set<string>();
-  private readonly removed = new Set<string>();
+  private readonly entries = new Map<PodUid, Entry>();
+  private readonly changed = new Set<PodUid>();
+  private readonly removed = new Set<PodUid>();
   /** The newest update of a pod that waits for messages being read. */
-  private readonly held = new Map<string, StatusUpdate>();
+  private readonly held = new Map<PodUid, StatusUpdate>();
   /** The newest update of each pod. */
-  private readonly newest = new Map<string, StatusUpdate>();
+  private readonly newest = new Map<PodUid, StatusUpdate>();
   /** Pods to be forgotten once their termination messages are read. */
-  private readonly leaving = new Set<string>();
+  private readonly leaving = new Set<PodUid>();
   /** The last status of removed pods: reported in one batch, deleted in the next. */
-  private readonly last = new Map<string, Pod>();
+  private readonly last = new Map<PodUid, Pod>();
   private timer: Timer | undefined;
 
   constructor(private readonly deps: PodStatusesDeps) {}
 
   /** The pod with its last computed status. */
-  get(uid: string): Pod | undefined {
+  get(uid: PodUid): Pod | undefined {
     const entry = this.entries.get(uid);
     return entry === undefined ? undefined : withStatus(entry);
   }
@@ -213,13 +214,13 @@ export class PodStatuses {
   }
 
   /** The pod's volumes are set up: it may be ready to start containers. */
-  onVolumesSetUp(uid: string): void {
+  onVolumesSetUp(uid: PodUid): void {
     const hasSandbox = (this.newest.get(uid)?.observed.sandboxes.length ?? 0) > 0;
     if (hasSandbox && !isConditionTrue(this.get(uid)?.status, "PodReadyToStartContainers")) this.refresh(uid);
   }
 
   /** A probe result of the pod changed: computes the status again from the same state. Never throws. */
-  refresh(uid: string): void {
+  refresh(uid: PodUid): void {
     const input = this.newest.get(uid);
     if (input !== undefined) this.updateIsolated(input);
   }
@@ -245,21 +246,21 @@ export class PodStatuses {
   }
 
   /** The pod is shown in another form, although its status is the same. */
-  republish(uid: string): void {
+  republish(uid: PodUid): void {
     if (!this.entries.has(uid)) return;
     this.changed.add(uid);
     this.schedule();
   }
 
   /** The termination message of one of the pod's containers was read. */
-  onMessageRead(uid: string): void {
+  onMessageRead(uid: PodUid): void {
     const input = this.held.get(uid);
     if (input !== undefined) this.updateIsolated(input);
     if (this.leaving.has(uid) && !this.held.has(uid)) this.drop(uid);
   }
 
   /** The pod was removed: it is no longer shown after its last status was shown. */
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     if (this.held.get(uid)?.ended === true) this.leaving.add(uid);
     else this.drop(uid);
   }
@@ -279,7 +280,7 @@ export class PodStatuses {
     forEachIsolated([input], (one) => this.update(one), failed);
   }
 
-  private drop(uid: string): void {
+  private drop(uid: PodUid): void {
     this.leaving.delete(uid);
     this.held.delete(uid);
     this.newest.delete(uid);

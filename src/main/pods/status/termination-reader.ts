@@ -8,6 +8,7 @@ import { containersDirectory } from "../../../shared/kubernetes/api/pod-paths.js
 import type { Pod, TerminationMessagePolicy } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { annotationKeys } from "../../model/labels.js";
@@ -16,7 +17,7 @@ import { outputTail } from "./output-tail.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 
 export class TerminationReader {
-  private readonly messages = new Map<string, Map<string, string>>();
+  private readonly messages = new Map<PodUid, Map<string, string>>();
   private readonly reading = new Set<string>();
 
   constructor(
@@ -25,7 +26,7 @@ export class TerminationReader {
     private readonly calls: Pick<VolumeCalls, "call">,
     private readonly log: Logger,
     /** One more container's termination message is known, even if it is empty. */
-    private readonly onRead: (uid: string) => void,
+    private readonly onRead: (uid: PodUid) => void,
   ) {}
 
   /**
@@ -53,7 +54,7 @@ export class TerminationReader {
     return missing ? undefined : known;
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.messages.delete(uid);
   }
 

@@ -3,14 +3,15 @@
 
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
 
 export interface ClusterPods {
   /** The status that the API server has of a pod; undefined: none, or the pod is static. */
-  statusOf(uid: string): PodStatus | undefined;
+  statusOf(uid: PodUid): PodStatus | undefined;
   /** Pods that have ended on this node, and whose objects the API server holds back. */
-  readonly heldPods: { get(uid: string): Pod | undefined; all(): Iterable<Pod> };
+  readonly heldPods: { get(uid: PodUid): Pod | undefined; all(): Iterable<Pod> };
   /** The pod is wanted, and its definition is read when there is room for it. */
-  waits(uid: string): boolean;
+  waits(uid: PodUid): boolean;
   readonly subscriber: PodSubscriber;
 }

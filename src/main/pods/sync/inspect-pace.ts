@@ -5,6 +5,7 @@
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { InspectHint, InspectRequest } from "../../../shared/contracts/pleg.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 
 /** Up to so many containers a pod is inspected after each change. */
 const FEW = 64;
@@ -23,7 +24,7 @@ interface Paced {
 }
 
 export class InspectPace {
-  private readonly pods = new Map<string, Paced>();
+  private readonly pods = new Map<PodUid, Paced>();
 
   constructor(
     private readonly clock: Clock,
@@ -31,7 +32,7 @@ export class InspectPace {
   ) {}
 
   /** `known`: containers of the pod's last observation. */
-  request(uid: string, generation: number, hints: readonly InspectHint[], known: number): void {
+  request(uid: PodUid, generation: number, hints: readonly InspectHint[], known: number): void {
     const paced = this.of(uid);
     paced.generation = generation;
     paced.changes += hints.length;
@@ -44,19 +45,19 @@ export class InspectPace {
   }
 
   /** A pass waits for the pod: what waits is sent. */
-  sendWaiting(uid: string): void {
+  sendWaiting(uid: PodUid): void {
     const paced = this.pods.get(uid);
     if (paced === undefined) return;
     if (paced.timer !== undefined) this.sendNow(uid, paced);
     paced.changes = 0;
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.pods.get(uid)?.timer?.cancel();
     this.pods.delete(uid);
   }
 
-  private of(uid: string): Paced {
+  private of(uid: PodUid): Paced {
     let paced = this.pods.get(uid);
     if (paced === undefined) {
       paced = { generation: 0, hints: new Map(), changes: 0, sentAt: -Infinity, timer: undefined };
@@ -65,7 +66,7 @@ export class InspectPace {
     return paced;
   }
 
-  private sendNow(uid: string, paced: Paced): void {
+  private sendNow(uid: PodUid, paced: Paced): void {
     paced.timer?.cancel();
     paced.timer = undefined;
     paced.sentAt = this.clock.monotonic();

@@ -4,6 +4,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { qosClass } from "../../../shared/kubernetes/api/qos.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
@@ -33,7 +34,7 @@ export interface StatusesDeps {
 export function makeStatuses(deps: StatusesDeps): PodStatuses {
   const { state, runtime, resourceHealth, clock, log } = deps;
   const { rootDir, podLogsDir } = runtime.settings;
-  const onRead = (uid: string): void => statuses.onMessageRead(uid);
+  const onRead = (uid: PodUid): void => statuses.onMessageRead(uid);
   const statuses: PodStatuses = new PodStatuses({
     clock,
     log: moduleLogger(log, "pod-statuses"),

@@ -3,6 +3,7 @@
 
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodEnd, SyncedPod, WorkerOperation } from "../../model/synced-pod.js";
 import type { Resizes } from "../admission/resizes.js";
@@ -53,14 +54,14 @@ export class PassReports {
    * The pod is being ended, though its source still wants it. Settles as onTerminating does. Called again when the
    * deadline moves.
    */
-  async onEnding(uid: string, { cause, failure, deadline }: PodEnd): Promise<void> {
+  async onEnding(uid: PodUid, { cause, failure, deadline }: PodEnd): Promise<void> {
     this.deps.cgroupWatches.set(uid, []);
     if (cause === "failed") this.deps.events.emit("stopping", { uid });
     if (cause === "failed" && failure !== undefined) await this.deps.records.failing(uid, failure, deadline);
   }
 
   /** Settles when the deadline is persisted, or cannot be: no stop is sent before. */
-  onTerminating(uid: string, deadline: SteadyTime, reason: string): Promise<void> {
+  onTerminating(uid: PodUid, deadline: SteadyTime, reason: string): Promise<void> {
     // From here on every exit is the kubelet's own request, and main inspects the pod itself.
     this.deps.cgroupWatches.set(uid, []);
     this.deps.events.emit("stopping", { uid });
@@ -68,7 +69,7 @@ export class PassReports {
   }
 
   /** No source wants the pod, and nothing of it is left on the node. */
-  onTerminated(uid: string): void {
+  onTerminated(uid: PodUid): void {
     this.deps.events.emit("workerDone", { uid });
   }
 
@@ -76,7 +77,7 @@ export class PassReports {
    * The pod is terminated, though its source still wants it: no container runs, and its volumes and cgroup are
    * released.
    */
-  onFinished(uid: string): void {
+  onFinished(uid: PodUid): void {
     this.deps.events.emit("cleanedUp", { uid });
   }
 }

@@ -7,6 +7,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { recordPassFailure } from "./failure-events.js";
@@ -22,7 +23,7 @@ export interface PassRetryDeps {
 
 /** The pod of the failed pass, as log lines name it. */
 export interface FailedPass {
-  uid: string;
+  uid: PodUid;
   name: string;
   pod: Pod | undefined;
   /** A sandbox was created, and the pod was not observed since. */

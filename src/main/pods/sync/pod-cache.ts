@@ -5,6 +5,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { abortReason } from "../../../shared/base/errors/thrown.js";
 import type { InspectHint, PlegRecord, RuntimeState } from "../../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PlegThread } from "../../threads/pleg-thread.js";
 import { InspectPace } from "./inspect-pace.js";
 
@@ -12,7 +13,7 @@ import { InspectPace } from "./inspect-pace.js";
 export class InspectionError extends Error {
   override readonly name = "InspectionError";
   constructor(
-    readonly uid: string,
+    readonly uid: PodUid,
     readonly code: string,
     message: string,
   ) {
@@ -23,7 +24,7 @@ export class InspectionError extends Error {
 /** A change of the cache on which the syncLoop acts. */
 export type CacheChange =
   /** A pod's state changed, and no pass waits for it. */
-  | { kind: "pod"; uid: string }
+  | { kind: "pod"; uid: PodUid }
   /** The runtime connection changed. */
   | { kind: "runtime"; state: RuntimeState; before: RuntimeState | undefined }
   | { kind: "relisted" };
@@ -41,14 +42,14 @@ const ASK_AGAIN_MS = 10_000;
 const ASK_LIMIT = 3;
 
 export class PodCache {
-  private readonly pods = new Map<string, ObservedPod>();
-  private readonly wanted = new Map<string, number>();
-  private readonly waits = new Map<string, Set<Wait>>();
+  private readonly pods = new Map<PodUid, ObservedPod>();
+  private readonly wanted = new Map<PodUid, number>();
+  private readonly waits = new Map<PodUid, Set<Wait>>();
   /** Pods whose newest inspection failed: reads of their state fail until the next inspection. */
-  private readonly failed = new Set<string>();
+  private readonly failed = new Set<PodUid>();
   private generation = 0;
-  /** UIDs of the first relist that have not been inspected yet; undefined before the first relist. */
-  private unseen: Set<string> | undefined;
+  /** Pods of the first relist that have not been inspected yet; undefined before the first relist. */
+  private unseen: Set<PodUid> | undefined;
   private state: RuntimeState | undefined;
   private stateSince: number | undefined;
   /** Records dropped because the pod had changed since. */
@@ -78,7 +79,7 @@ export class PodCache {
   }
 
   /** The last observation of a pod in the runtime; without containers if the runtime has none. */
-  get(uid: string): ObservedPod {
+  get(uid: PodUid): ObservedPod {
     return (
       this.pods.get(uid) ?? {
         uid,
@@ -93,7 +94,7 @@ export class PodCache {
   }
 
   /** All pods with an object in the runtime. */
-  uids(): string[] {
+  uids(): PodUid[] {
     return [...this.pods.keys()];
   }
 
@@ -129,7 +130,7 @@ export class PodCache {
    * Records that a pod was changed and requests an inspection, which begins when a pass waits for it or at the pod's
    * pace. Returns the generation to wait for.
    */
-  bump(uid: string, hints: InspectHint[]): number {
+  bump(uid: PodUid, hints: InspectHint[]): number {
     this.generation++;
     this.wanted.set(uid, this.generation);
     this.failed.delete(uid);
@@ -138,7 +139,7 @@ export class PodCache {
   }
 
   /** The pod's state after all changes by main; waits for a pending inspection. */
-  async latest(uid: string, signal: AbortSignal): Promise<ObservedPod> {
+  async latest(uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
     const wanted = this.wanted.get(uid) ?? 0;
     this.pace.sendWaiting(uid);
     // A pod that could not be inspected is unknown, not empty: its running containers must not be started twice.
@@ -146,12 +147,12 @@ export class PodCache {
   }
 
   /** The pod as it was at `generation` or later. Rejects with InspectionError, or the signal's reason. */
-  waitFor(uid: string, generation: number, signal: AbortSignal): Promise<ObservedPod> {
+  waitFor(uid: PodUid, generation: number, signal: AbortSignal): Promise<ObservedPod> {
     return this.waitForGeneration(uid, generation, signal, false);
   }
 
   private async waitForGeneration(
-    uid: string,
+    uid: PodUid,
     generation: number,
     signal: AbortSignal,
     acts: boolean,
@@ -170,7 +171,7 @@ export class PodCache {
   }
 
   /** The objects that main made come first: an observation of this generation must have them. */
-  private inspectNow(uid: string, generation: number): void {
+  private inspectNow(uid: PodUid, generation: number): void {
     this.pace.sendWaiting(uid);
     this.pleg.inspect({ uid, generation, hints: [] });
   }
@@ -186,7 +187,7 @@ export class PodCache {
   }
 
   /** Forgets a removed pod. */
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.wanted.delete(uid);
     this.failed.delete(uid);
     this.pace.forget(uid);
@@ -210,7 +211,7 @@ export class PodCache {
   }
 
   /** @returns true if one of the waiters acts on it */
-  private answerWaits(uid: string, generation: number, answer: (wait: Wait) => void): boolean {
+  private answerWaits(uid: PodUid, generation: number, answer: (wait: Wait) => void): boolean {
     let acted = false;
     for (const wait of this.waits.get(uid) ?? []) {
       if (wait.generation > generation) continue;
@@ -222,7 +223,7 @@ export class PodCache {
 
   /** One wait with a limit: undefined means that no record came. */
   private waitOnce(
-    uid: string,
+    uid: PodUid,
     generation: number,
     signal: AbortSignal,
     acts: boolean,

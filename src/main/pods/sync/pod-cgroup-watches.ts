@@ -3,18 +3,19 @@
 
 import type { WatchedPod } from "../../../shared/contracts/pleg.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { CgroupManager } from "../../resources/cgroups/cgroup-manager.js";
 import type { PlegThread } from "../../threads/pleg-thread.js";
 
 export interface PodCgroupWatchesDeps {
   pleg: Pick<PlegThread, "watch" | "unwatch">;
   cgroups: Pick<CgroupManager, "isLost" | "ensurePod">;
-  isTerminating: (uid: string) => boolean;
+  isTerminating: (uid: PodUid) => boolean;
 }
 
 export class PodCgroupWatches {
-  /** By pod UID; the pleg thread gets them again when it is restarted. */
-  private readonly watched = new Map<string, string[]>();
+  /** The pleg thread gets them again when it is restarted. */
+  private readonly watched = new Map<PodUid, string[]>();
 
   constructor(private readonly deps: PodCgroupWatchesDeps) {}
 
@@ -24,13 +25,13 @@ export class PodCgroupWatches {
   }
 
   /** `watchDirs`: the pod's cgroup first; empty: nothing is watched. */
-  set(uid: string, watchDirs: readonly string[]): void {
+  set(uid: PodUid, watchDirs: readonly string[]): void {
     const first = watchDirs.slice(0, 1);
     this.watched.set(uid, first);
     this.deps.pleg.watch({ uid, watchDirs: first });
   }
 
-  removed(uid: string): void {
+  removed(uid: PodUid): void {
     this.watched.delete(uid);
     this.deps.pleg.unwatch(uid);
   }

@@ -6,6 +6,7 @@ import { type SteadyTime, earliest } from "../../../shared/base/clock/moments.js
 import { invariant } from "../../../shared/base/errors/invariant.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { isAlive } from "../../model/observed-containers.js";
 import type { ProbedPodState } from "../../model/probe-port.js";
 import type { Plan } from "../../model/step.js";
@@ -21,7 +22,7 @@ import { Waiters } from "./waiters.js";
 
 /** The part of a pod worker that the termination uses. */
 export interface EndingWorker {
-  readonly uid: string;
+  readonly uid: PodUid;
   readonly desired: Pod | undefined;
   readonly state: PodWorkerState;
   readonly passes: PassSchedule;

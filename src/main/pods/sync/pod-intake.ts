@@ -5,6 +5,7 @@ import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import { PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
 import { outgrown } from "../../containers/runtime/update-container.js";
@@ -63,7 +64,7 @@ export class PodIntake {
   }
 
   /** The pod's termination by an earlier kubelet process, if any; `terminated`: that process completed it. */
-  earlierEnd(uid: string): { end: PodEnd; terminated: boolean } | undefined {
+  earlierEnd(uid: PodUid): { end: PodEnd; terminated: boolean } | undefined {
     const { state, clock } = this.deps;
     return earlierEnd(state.records.get(uid), this.deps.state.cluster?.statusOf(uid)?.phase, clock.steady());
   }

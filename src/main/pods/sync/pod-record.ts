@@ -6,6 +6,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { safePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import { type Pod, isStaticPod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodFailure } from "../../model/refusal.js";
 import { slimPod } from "../../model/slim-pod.js";
 import type { TerminationRequest } from "../../model/synced-pod.js";
@@ -54,7 +55,7 @@ export function onClock(record: PodRecord, clockOffset: number): PodRecord {
 }
 
 /** Throws if the value is not a record of the pod with this UID. */
-export function decodeRecord(value: unknown, uid: string): PodRecord {
+export function decodeRecord(value: unknown, uid: PodUid): PodRecord {
   const record = value as { [Key in keyof PodRecord]?: unknown } | null;
   if (record?.version !== 1) throw new Error("not a pod record of version 1");
   const pod = record.pod as { metadata?: Partial<Pod["metadata"]>; spec?: Partial<Pod["spec"]> } | undefined;

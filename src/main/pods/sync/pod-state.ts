@@ -6,6 +6,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "../../model/pod-events.js";
 import { Allocations } from "../../resources/allocation/allocations.js";
@@ -64,7 +65,7 @@ export class PodState {
   }
 
   /** The pod has a worker or waits for one, or an earlier kubelet admitted it. */
-  isTakenOn(uid: string): boolean {
+  isTakenOn(uid: PodUid): boolean {
     return this.pods.has(uid) || this.records.get(uid) !== undefined;
   }
 }

@@ -7,6 +7,7 @@ import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { WatchedPod } from "../../../shared/contracts/pleg.js";
 import type { PodStatus, ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeRuntime } from "../../containers/runtime/node-runtime.js";
@@ -166,13 +167,13 @@ export class PodSync {
   }
 
   /** A pod that the API holds back is shown in another form, or no longer. */
-  onHeldPod(uid: string): void {
+  onHeldPod(uid: PodUid): void {
     if (this.statuses.get(uid) !== undefined) return;
     this.deps.publish(this.shown.delta({ set: [], removed: [uid] }));
   }
 
   /** Another client changed the pod's status in the API: a readiness gate, or its phase. */
-  onApiStatus(uid: string, status: PodStatus): void {
+  onApiStatus(uid: PodUid, status: PodStatus): void {
     const pod = this.statuses.get(uid);
     if (pod === undefined) return;
     if (!isFinalPhase(status.phase)) this.statuses.refresh(uid);
@@ -181,11 +182,11 @@ export class PodSync {
   }
 
   /** A terminal pod needs no record once the API server has its phase. */
-  settleRecord(uid: string, api: PodStatus | undefined): void {
+  settleRecord(uid: PodUid, api: PodStatus | undefined): void {
     if (isFinalPhase(api?.phase) && this.endedStatus(uid, api) !== undefined) this.deps.state.records.markReleased(uid);
   }
 
-  private endByVerdict(uid: string, { phase, reason = "", message = "" }: PodStatus): void {
+  private endByVerdict(uid: PodUid, { phase, reason = "", message = "" }: PodStatus): void {
     this.deps.log.info({ uid, phase, reason }, `pod ${uid} was marked ${phase} in the API; stopping its containers`);
     this.workers.fail(uid, { reason, message }).catch((error: unknown) => {
       this.deps.log.debug({ uid, err: error }, "the kubelet stops before the pod has terminated");
@@ -197,7 +198,7 @@ export class PodSync {
    * definition is still needed. `api`: its status in the API. A final phase there counts only for a pod that this
    * kubelet does not know, because another client may have written it while the pod runs.
    */
-  endedStatus(uid: string, api: PodStatus | undefined): PodStatus | undefined {
+  endedStatus(uid: PodUid, api: PodStatus | undefined): PodStatus | undefined {
     const { pods, records } = this.deps.state;
     const worker = pods.get(uid);
     if (worker !== undefined) return worker.state === "finished" ? this.statuses.get(uid)?.status : undefined;
@@ -207,7 +208,7 @@ export class PodSync {
   }
 
   /** A probe result of the pod changed. */
-  onProbeResult(uid: string): void {
+  onProbeResult(uid: PodUid): void {
     // Shown at once: the worker may be busy for long, with a pull or a stop.
     this.statuses.refresh(uid);
     this.deps.state.pods.get(uid)?.requestPass();
@@ -288,7 +289,7 @@ export class PodSync {
   }
 
   /** UIDs with a directory or logs on this machine. Those that have a cgroup alone lose it. */
-  private async leftovers(): Promise<string[]> {
+  private async leftovers(): Promise<PodUid[]> {
     const { runtime } = this.deps;
     const [volumes, logs, cgroups] = await Promise.all([
       runtime.volumes.listPods(),
@@ -300,7 +301,7 @@ export class PodSync {
     return [...found];
   }
 
-  private isInRuntime(uid: string): boolean {
+  private isInRuntime(uid: PodUid): boolean {
     const { sandboxes, containers } = this.deps.state.cache.get(uid);
     return sandboxes.length + containers.length > 0;
   }

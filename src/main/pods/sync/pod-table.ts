@@ -2,21 +2,22 @@
 // Invariant: a UID has at most one worker, and a full name at most one owner.
 
 import { podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodWorker } from "./pod-worker.js";
 
 export class PodTable {
-  private readonly workers = new Map<string, PodWorker>();
-  /** UID of the running pod, by its full name. */
-  private readonly owners = new Map<string, string>();
+  private readonly workers = new Map<PodUid, PodWorker>();
+  /** The running pod, by its full name. */
+  private readonly owners = new Map<string, PodUid>();
   /** Pods that wait for their full name, in order of arrival; and pods that come back under the same UID. */
   private readonly queue: Pod[] = [];
 
   /** The pod has a worker or waits for one. */
-  has(uid: string): boolean {
+  has(uid: PodUid): boolean {
     return this.workers.has(uid) || this.queue.some((pod) => pod.metadata.uid === uid);
   }
 
-  get(uid: string): PodWorker | undefined {
+  get(uid: PodUid): PodWorker | undefined {
     return this.workers.get(uid);
   }
 
@@ -24,8 +25,8 @@ export class PodTable {
     return this.workers.values();
   }
 
-  /** UID of the pod that runs under this name. */
-  ownerOf(fullName: string): string | undefined {
+  /** The pod that runs under this name. */
+  ownerOf(fullName: string): PodUid | undefined {
     return this.owners.get(fullName);
   }
 
@@ -34,7 +35,7 @@ export class PodTable {
   }
 
   /** The pod is terminating, and starts again after that. */
-  comesBack(uid: string): boolean {
+  comesBack(uid: PodUid): boolean {
     return this.workers.has(uid) && this.queue.some((pod) => pod.metadata.uid === uid);
   }
 
@@ -60,7 +61,7 @@ export class PodTable {
   }
 
   /** The worker has removed everything of its pod. */
-  remove(uid: string): void {
+  remove(uid: PodUid): void {
     const pod = this.workers.get(uid)?.desired;
     this.workers.delete(uid);
     const fullName = pod === undefined ? undefined : podFullName(pod);
@@ -74,7 +75,7 @@ export class PodTable {
     this.queue.push(pod);
   }
 
-  stopWaiting(uid: string): void {
+  stopWaiting(uid: PodUid): void {
     const index = this.queue.findIndex((pod) => pod.metadata.uid === uid);
     if (index >= 0) this.queue.splice(index, 1);
   }

@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
 import { Doer } from "../../containers/runtime/doer.js";
@@ -37,7 +38,7 @@ interface WorkerParts {
   log: Logger;
 }
 
-export function podWorkerDeps(parts: WorkerParts): (uid: string) => PodWorkerDeps {
+export function podWorkerDeps(parts: WorkerParts): (uid: PodUid) => PodWorkerDeps {
   const { state, runtime, clock } = parts;
   const { cache, records } = state;
   const shared: Omit<PodWorkerDeps, "doer"> = {
@@ -63,7 +64,7 @@ export function podWorkerDeps(parts: WorkerParts): (uid: string) => PodWorkerDep
   return (uid) => ({ ...shared, doer: doerOf(parts, uid) });
 }
 
-function doerOf({ runtime, cgroupWatches, state }: WorkerParts, uid: string): DoerOnDemand {
+function doerOf({ runtime, cgroupWatches, state }: WorkerParts, uid: PodUid): DoerOnDemand {
   const { records, allocations, pods } = state;
   const logFiles = new PodLogFiles();
   const make = (): Doer =>

@@ -4,6 +4,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { RuntimeState } from "../../../shared/contracts/pleg.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { DoerOnDemand } from "../../containers/runtime/doer-on-demand.js";
 import type { BackoffOptions } from "../../model/crash-backoff.js";
@@ -34,7 +35,7 @@ export interface PodWorkerDeps {
   /** Containers of the pod run outside the pod's cgroup. */
   isCgroupLost(pod: Pod): Promise<boolean>;
   /** RFC 3339, when this node accepted the pod. */
-  startTime(uid: string): string | undefined;
+  startTime(uid: PodUid): string | undefined;
   resizes: Pick<Resizes, "view" | "onStarted" | "onResized" | "onFailed">;
   /** The last status of the runtime. */
   runtime(): RuntimeState | undefined;

@@ -17,6 +17,7 @@ import { invariant } from "../../../shared/base/errors/invariant.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { verbose } from "../../../shared/telemetry/log/logger.js";
 import type { PodEnd, PodWorkerState, TerminationRequest } from "../../model/synced-pod.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
@@ -55,7 +56,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
   private admittedAs: UpdateType | undefined;
 
   constructor(
-    readonly uid: string,
+    readonly uid: PodUid,
     private pod: Pod | undefined,
     private readonly deps: PodWorkerDeps,
   ) {

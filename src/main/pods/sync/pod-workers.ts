@@ -7,6 +7,7 @@ import { type SteadyTime, earliest, later } from "../../../shared/base/clock/mom
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import { isStaticPod, type Pod, podFullName } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodFailure } from "../../model/refusal.js";
@@ -22,14 +23,14 @@ export interface PodWorkersDeps {
   clock: Clock;
   log: Pick<Logger, "error">;
   /** Creates the collaborators of one worker. */
-  workerDeps(uid: string): PodWorkerDeps;
+  workerDeps(uid: PodUid): PodWorkerDeps;
   intake: Pick<PodIntake, "accept" | "allocated" | "earlierEnd" | "redefine">;
   events: Pick<PodEventStream, "emit">;
 }
 
 export class PodWorkers {
   /** Waiting pods with a failure: they are failed when their turn comes. */
-  private readonly failures = new Map<string, PodFailure>();
+  private readonly failures = new Map<PodUid, PodFailure>();
   private stopped = false;
 
   constructor(private readonly deps: PodWorkersDeps) {}
@@ -52,7 +53,7 @@ export class PodWorkers {
   }
 
   /** Terminates a pod that its source dropped. Without `graceSeconds` its definition decides. */
-  remove(uid: string, reason: string, graceSeconds?: number): void {
+  remove(uid: PodUid, reason: string, graceSeconds?: number): void {
     this.deps.pods.stopWaiting(uid);
     this.failures.delete(uid);
     const worker = this.deps.pods.get(uid);
@@ -65,7 +66,8 @@ export class PodWorkers {
    */
   shortenStatic(fullName: string, graceSeconds: number): boolean {
     const { pods } = this.deps;
-    const worker = pods.get(pods.ownerOf(fullName) ?? "");
+    const uid = pods.ownerOf(fullName);
+    const worker = uid === undefined ? undefined : pods.get(uid);
     const pod = worker?.desired;
     if (worker?.state !== "terminating" || pod === undefined || !isStaticPod(pod)) return false;
     worker.shorten(this.deadline(pod, graceSeconds));
@@ -102,13 +104,13 @@ export class PodWorkers {
    * when nothing of it runs; rejects with OperatorError when the kubelet stops before. A pod that is terminated already
    * keeps its verdict; a second call may only shorten the grace.
    */
-  async fail(uid: string, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {
+  async fail(uid: PodUid, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {
     this.beginFailure(uid, failure, graceSeconds);
     await this.deps.pods.get(uid)?.whenStopped();
   }
 
   /** `fail` for a caller that does not wait. */
-  beginFailure(uid: string, failure: PodFailure, graceSeconds?: number): void {
+  beginFailure(uid: PodUid, failure: PodFailure, graceSeconds?: number): void {
     const { pods } = this.deps;
     const worker = pods.get(uid);
     if (worker !== undefined) {
@@ -117,7 +119,7 @@ export class PodWorkers {
   }
 
   /** Resolves when no container of the pod runs and its volumes are unmounted; rejects as `fail` does. */
-  async whenOver(uid: string): Promise<void> {
+  async whenOver(uid: PodUid): Promise<void> {
     await this.deps.pods.get(uid)?.whenOver();
   }
 
@@ -125,13 +127,13 @@ export class PodWorkers {
    * Takes over a pod that no source wants: known to the runtime, or left on disk. `fullName` is its name as far as
    * known without a definition.
    */
-  adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest, fullName?: string): void {
+  adoptOrphan(uid: PodUid, pod: Pod | undefined, request: TerminationRequest, fullName?: string): void {
     if (this.deps.pods.get(uid) !== undefined) return;
     this.takeOn(uid, pod, pod === undefined ? fullName : podFullName(pod)).terminate(request);
   }
 
   /** Called when a worker has terminated its pod. */
-  terminated(uid: string): void {
+  terminated(uid: PodUid): void {
     const { pods, events, log } = this.deps;
     pods.remove(uid);
     events.emit("removed", { uid });
@@ -169,7 +171,7 @@ export class PodWorkers {
     worker.requestPass();
   }
 
-  private takeOn(uid: string, pod: Pod | undefined, fullName: string | undefined): PodWorker {
+  private takeOn(uid: PodUid, pod: Pod | undefined, fullName: string | undefined): PodWorker {
     const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
     this.deps.pods.add(worker, fullName);
     return worker;

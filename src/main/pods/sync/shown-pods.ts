@@ -6,6 +6,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { withTerminationMark } from "../../../shared/kubernetes/api/termination-mark.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { PodWorkerState, TerminationRequest } from "../../model/synced-pod.js";
 
@@ -16,9 +17,9 @@ interface StoppingWorker {
 }
 
 export interface ShownPodsDeps {
-  worker: (uid: string) => StoppingWorker | undefined;
+  worker: (uid: PodUid) => StoppingWorker | undefined;
   /** The pod of that UID that has ended and whose object the API holds back. */
-  heldPod: (uid: string) => Pod | undefined;
+  heldPod: (uid: PodUid) => Pod | undefined;
   clock: Pick<Clock, "now" | "steady">;
 }
 

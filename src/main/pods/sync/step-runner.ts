@@ -11,6 +11,7 @@ import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { verbose } from "../../../shared/telemetry/log/logger.js";
 import { CrashBackoff } from "../../model/crash-backoff.js";
 import { factsOf } from "../../model/error-facts.js";
@@ -53,7 +54,7 @@ export class StepRunner {
   sandboxUnseen = false;
 
   constructor(
-    private readonly uid: string,
+    private readonly uid: PodUid,
     private readonly deps: PodWorkerDeps,
   ) {
     const { backoff, clock } = deps;

@@ -12,6 +12,7 @@ import type { PlegRecord, RuntimeState } from "../../../shared/contracts/pleg.js
 import { MAIN_PLEG_RECORD, MAIN_POD_CHANGE } from "../../../shared/contracts/thread-ops.js";
 import { isStaticPod, podFullName, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodChangeLoop } from "../sources/pod-changes.js";
 import type { CacheChange, PodCache } from "./pod-cache.js";
@@ -34,7 +35,7 @@ export interface SyncLoopDeps {
   /** Called once, before the first pod gets a worker. */
   onFirst(): void;
   /** UIDs with a directory, logs or cgroup on this machine. */
-  leftovers(): Promise<string[]>;
+  leftovers(): Promise<PodUid[]>;
   /** Static pods are known and have workers. Called only with an API server whose pods are not known yet. */
   onStatics(): void;
   /** All wanted pods are known. Called once. */
@@ -44,7 +45,7 @@ export interface SyncLoopDeps {
   /** Changes and records count in it: the pods' passes that they cause begin in a later round of the event loop. */
   share: Pick<LoopShare, "spend">;
   /** A source wants the pod, and delivers it later. */
-  isAwaited(uid: string): boolean;
+  isAwaited(uid: PodUid): boolean;
   /** Reports that the loop runs. */
   stamp(): void;
   /** Reports the operation that the loop starts, by its code in contracts/thread-ops.ts; 0: none. */
@@ -62,12 +63,12 @@ export class SyncLoop implements PodChangeLoop {
   private started = false;
   /** The orphaned pods of an earlier kubelet process have workers by now. */
   private swept = false;
-  /** By UID: pods whose full name another pod in the runtime has. Whether a source wants that pod is not known yet. */
-  private readonly held = new Map<string, Pod>();
+  /** Pods whose full name another pod in the runtime has. Whether a source wants that pod is not known yet. */
+  private readonly held = new Map<PodUid, Pod>();
   /** Pods that the API server is deleting, until it has: they end once. */
-  private readonly deleting = new Set<string>();
+  private readonly deleting = new Set<PodUid>();
   /** Pods that a source wants and that could not be taken on. */
-  private readonly failed = new Set<string>();
+  private readonly failed = new Set<PodUid>();
   private stopped = false;
 
   constructor(private readonly deps: SyncLoopDeps) {}
@@ -195,7 +196,7 @@ export class SyncLoop implements PodChangeLoop {
   }
 
   /** @returns false if the work failed: the error is logged, and no other pod is affected */
-  private isolated(uid: string, what: string, work: () => void): boolean {
+  private isolated(uid: PodUid, what: string, work: () => void): boolean {
     try {
       work();
       return true;
@@ -263,7 +264,7 @@ export class SyncLoop implements PodChangeLoop {
     if (!this.isolated(uid, what, () => this.resumeOrAdd(pod))) this.failed.add(uid);
   }
 
-  private isOrphan(uid: string): boolean {
+  private isOrphan(uid: PodUid): boolean {
     return !this.deps.pods.has(uid) && !this.held.has(uid) && !this.failed.has(uid) && !this.deps.isAwaited(uid);
   }
 
@@ -310,11 +311,11 @@ export class SyncLoop implements PodChangeLoop {
     return this.stopped;
   }
 
-  private adoptIsolated(uid: string, graceSeconds: number, fullName?: string): void {
+  private adoptIsolated(uid: PodUid, graceSeconds: number, fullName?: string): void {
     this.isolated(uid, `cannot terminate orphaned pod ${uid}`, () => this.adopt(uid, graceSeconds, fullName));
   }
 
-  private adopt(uid: string, graceSeconds: number, fullName?: string): void {
+  private adopt(uid: PodUid, graceSeconds: number, fullName?: string): void {
     const record = this.deps.records.get(uid);
     const grace = record?.pod.spec.terminationGracePeriodSeconds ?? graceSeconds;
     const seconds = boundedSeconds(grace, { least: 1, fallback: DEFAULT_GRACE_SECONDS });

@@ -4,6 +4,7 @@
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { isAlive } from "../../model/observed-containers.js";
 import type { Plan } from "../../model/step.js";
 import type { SyncedPod } from "../../model/synced-pod.js";
@@ -15,7 +16,7 @@ import type { StepRunner } from "./step-runner.js";
 
 /** The part of a pod worker that a sync uses. */
 export interface SyncingWorker {
-  readonly uid: string;
+  readonly uid: PodUid;
   readonly steps: StepRunner;
   /** The pod's present state in the runtime. Rejects when the pass is interrupted. */
   observe(): Promise<ObservedPod>;

@@ -4,6 +4,7 @@
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { traced, tracer, type Attributes, type OpenSpan } from "../../../shared/telemetry/tracing/tracing.js";
 import type { StartFailure } from "../../model/synced-pod.js";
 
@@ -72,7 +73,7 @@ export function tracedEnd(
   );
 }
 
-function podAttributes({ uid, name, namespace }: { uid: string; name: string; namespace: string }): Attributes {
+function podAttributes({ uid, name, namespace }: { uid: PodUid; name: string; namespace: string }): Attributes {
   return {
     "k8s.pod.uid": uid,
     "k8s.pod": `${namespace}/${name}`,

@@ -6,6 +6,7 @@ import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { CONFIG_SEEN } from "../../model/api-json.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
 import type { WorkerOperation } from "../../model/synced-pod.js";
@@ -21,7 +22,7 @@ interface Followed {
 }
 
 export class NodePodWatch {
-  private readonly followed = new Map<string, Followed>();
+  private readonly followed = new Map<PodUid, Followed>();
   private networkSeen = false;
 
   constructor(
@@ -96,7 +97,7 @@ export class NodePodWatch {
     this.metrics.restartedPods.inc({ static: isStaticPod(pod) ? "true" : "" });
   }
 
-  gone(uid: string): void {
+  gone(uid: PodUid): void {
     this.followed.delete(uid);
     this.timelines.ended(uid);
   }

@@ -3,6 +3,7 @@
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { TimelineStage, TimelinePhase, PodTimeline } from "../../../shared/contracts/timeline.js";
 import type { Event } from "../../../shared/kubernetes/api/event.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { startSli } from "../../model/pod-start-sli.js";
 
@@ -13,7 +14,7 @@ const MAX_PHASES = 50;
 interface PodIdentity {
   namespace: string;
   name: string;
-  uid: string;
+  uid: PodUid;
 }
 
 export class PodLife {

@@ -5,6 +5,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodTimeline } from "../../../shared/contracts/timeline.js";
 import type { Event } from "../../../shared/kubernetes/api/event.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { INIT_STAGE } from "../../model/pod-start-sli.js";
 import { type EndStage, type PodTrace } from "../../model/pod-trace.js";
 import { PodLife, endStage } from "./pod-life.js";
@@ -15,17 +16,17 @@ const KEPT_GONE = 100;
 export interface TimelinesDeps {
   clock: Pick<Clock, "now">;
   /** Events about the pod with this UID. */
-  events: (uid: string) => Event[];
+  events: (uid: PodUid) => Event[];
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
 export class Timelines implements PodTrace {
-  private readonly lives = new Map<string, { life: PodLife; inits: ReadonlySet<string> }>();
+  private readonly lives = new Map<PodUid, { life: PodLife; inits: ReadonlySet<string> }>();
   /** UIDs, the one that ended first at the front. */
-  private readonly gone: string[] = [];
-  /** Init containers that run, by UID and name. */
-  private readonly inits = new Map<string, Map<string, EndStage>>();
+  private readonly gone: PodUid[] = [];
+  /** Init containers that run, by pod and name. */
+  private readonly inits = new Map<PodUid, Map<string, EndStage>>();
 
   constructor(private readonly deps: TimelinesDeps) {}
 
@@ -42,19 +43,19 @@ export class Timelines implements PodTrace {
     this.lives.set(uid, { life, inits });
   }
 
-  startStage(uid: string, stage: string, container?: string): EndStage {
+  startStage(uid: PodUid, stage: string, container?: string): EndStage {
     const life = this.lives.get(uid)?.life;
     if (life === undefined) return () => undefined;
     const entry = life.startStage(stage, container, this.deps.clock.now());
     return (error) => endStage(entry, error, this.deps.clock.now());
   }
 
-  phase(uid: string, phase: string, reason?: string): void {
+  phase(uid: PodUid, phase: string, reason?: string): void {
     this.lives.get(uid)?.life.phase(phase, reason, this.deps.clock.now());
   }
 
   /** Running ordinary init containers of the pod: their times are separate stages. */
-  initRunning(uid: string, names: ReadonlySet<string>): void {
+  initRunning(uid: PodUid, names: ReadonlySet<string>): void {
     let open = this.inits.get(uid);
     if ((open === undefined && names.size === 0) || !this.lives.has(uid)) return;
     open ??= new Map<string, EndStage>();
@@ -69,12 +70,12 @@ export class Timelines implements PodTrace {
   }
 
   /** All containers run for the first time. Answers the pod start SLI, milliseconds. */
-  running(uid: string): number | undefined {
+  running(uid: PodUid): number | undefined {
     const entry = this.lives.get(uid);
     return entry?.life.running(this.deps.clock.now(), entry.inits);
   }
 
-  ended(uid: string): void {
+  ended(uid: PodUid): void {
     const entry = this.lives.get(uid);
     if (entry === undefined || entry.life.goneAt !== undefined) return;
     this.initRunning(uid, new Set());

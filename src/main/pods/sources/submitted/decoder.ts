@@ -5,6 +5,7 @@ import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { noteWork } from "../../../../shared/base/turns/large-work.js";
 import type { ManifestRefusal } from "../../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../../shared/contracts/tasks.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../../threads/tasks-pool.js";
 import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
 import type { FormerUids } from "../former-uids.js";
@@ -65,7 +66,7 @@ export class SubmittedDecoder {
     );
     const pods = await this.options.former.keep(
       submitted.map(({ pod }) => pod),
-      Object.fromEntries(former) as Record<string, string>,
+      Object.fromEntries(former) as Record<PodUid, PodUid>,
     );
     return submitted.map((one, index) => ({ ...one, pod: pods[index] ?? one.pod }));
   }

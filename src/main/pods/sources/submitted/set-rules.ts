@@ -1,12 +1,13 @@
 // Rules for all manifests of the manifest API together.
 
 import { MANIFESTS_BYTES } from "../../../../shared/contracts/manifests.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import { keyOf, type Entry } from "./entry.js";
 import { conflict, RefusedError } from "./refusals.js";
 
 /** Throws RefusedError: two pods of one UID cannot run. */
 export function checkUids(entries: Iterable<Entry>): void {
-  const seen = new Map<string, Entry>();
+  const seen = new Map<PodUid, Entry>();
   for (const entry of entries) {
     const uid = entry.pod?.metadata.uid;
     if (uid === undefined) continue;

@@ -5,6 +5,7 @@
 
 import type { PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
 import { podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import { podIdentity } from "../../../model/slim-pod.js";
 
 export const CONFIG_MIRROR = "kubernetes.io/config.mirror";
@@ -15,21 +16,21 @@ export function isMirrorPod(pod: Pick<Pod, "metadata">): boolean {
 }
 
 export class ApiView {
-  private readonly pods = new Map<string, Pod>();
-  /** UID of the mirror pod by full name. */
-  private readonly mirrorUids = new Map<string, string>();
+  private readonly pods = new Map<PodUid, Pod>();
+  /** By full name. */
+  private readonly mirrorUids = new Map<string, PodUid>();
   /** Deleted objects whose watch event has not arrived yet. */
-  private readonly deleted = new Set<string>();
+  private readonly deleted = new Set<PodUid>();
 
   /** Calls `onPut` with every newer version of a pod, from the watch or from a response. */
   constructor(private readonly onPut: (pod: Pod, before: Pod | undefined) => void = () => undefined) {}
 
-  get(uid: string): Pod | undefined {
+  get(uid: PodUid): Pod | undefined {
     return this.pods.get(uid);
   }
 
   /** It is known at this very version. */
-  has(uid: string, resourceVersion: string): boolean {
+  has(uid: PodUid, resourceVersion: string): boolean {
     return resourceVersion !== "" && this.pods.get(uid)?.metadata.resourceVersion === resourceVersion;
   }
 
@@ -46,8 +47,8 @@ export class ApiView {
     return this.mirrorUids.size;
   }
 
-  /** UIDs of all objects that the watch has shown or this kubelet has created. */
-  uids(): string[] {
+  /** All objects that the watch has shown or this kubelet has created. */
+  uids(): PodUid[] {
     return [...this.pods.keys(), ...this.deleted];
   }
 
@@ -70,14 +71,14 @@ export class ApiView {
   }
 
   /** The server reported that the object is removed: older events of the watch no longer count. */
-  markDeleted(uid: string): Pod | undefined {
+  markDeleted(uid: PodUid): Pod | undefined {
     const known = this.drop(uid);
     if (known !== undefined) this.deleted.add(uid);
     return known;
   }
 
   /** The watch shows that the object was removed. */
-  drop(uid: string): Pod | undefined {
+  drop(uid: PodUid): Pod | undefined {
     this.deleted.delete(uid);
     const known = this.pods.get(uid);
     if (known === undefined) return undefined;

@@ -15,6 +15,7 @@ import { PODS } from "../../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, podDescription, podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../../shared/telemetry/log/error-text.js";
 import { verbose, type Logger } from "../../../../shared/telemetry/log/logger.js";
 import { isFinalPhase } from "../../../model/phase.js";
@@ -66,16 +67,16 @@ interface Failures {
 }
 
 export class StatusManager {
-  private readonly entries = new Map<string, Entry>();
-  /** UID of the static pod by full name. */
-  private readonly statics = new Map<string, string>();
+  private readonly entries = new Map<PodUid, Entry>();
+  /** Static pods by full name. */
+  private readonly statics = new Map<string, PodUid>();
   /** Pods of which nothing is left on this node. */
-  private readonly down = new Set<string>();
+  private readonly down = new Set<PodUid>();
   /** Pods whose status another client may have changed. */
-  private readonly suspects = new Set<string>();
-  private readonly failures = new Map<string, Failures>();
+  private readonly suspects = new Set<PodUid>();
+  private readonly failures = new Map<PodUid, Failures>();
   private readonly queue = new StatusQueue();
-  private readonly busy = new Set<string>();
+  private readonly busy = new Set<PodUid>();
   private readonly work = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
   private readonly outage: Outage;
@@ -116,13 +117,8 @@ export class StatusManager {
   }
 
   /** Nothing of the pod is left on this node. */
-  gone(uid: string): void {
-    const entry = this.entries.get(uid);
-    if (entry?.isStatic === true) {
-      this.forget(uid);
-      return;
-    }
-    if (this.deps.view.get(uid) === undefined) {
+  gone(uid: PodUid): void {
+    if (this.entries.get(uid)?.isStatic === true || this.deps.view.get(uid) === undefined) {
       this.forget(uid);
       return;
     }
@@ -145,7 +141,8 @@ export class StatusManager {
     this.outage.onResponse();
     if (!isMirrorPod(object)) this.forget(object.metadata.uid);
     else {
-      const entry = this.entries.get(this.statics.get(podFullName(object)) ?? "");
+      const uid = this.statics.get(podFullName(object));
+      const entry = uid === undefined ? undefined : this.entries.get(uid);
       // Another mirror pod gets the whole status again.
       if (entry !== undefined) {
         entry.sent = 0;
@@ -173,14 +170,14 @@ export class StatusManager {
     await Promise.all(this.work);
   }
 
-  private enqueue(uid: string): void {
+  private enqueue(uid: PodUid): void {
     const { wait, stage } = this.holdOf(uid);
     if (wait === 0) this.queue.pushUrgent(uid);
     else this.queue.delayUntil(uid, stage, this.now() + wait);
     this.pump();
   }
 
-  private holdOf(uid: string): Hold {
+  private holdOf(uid: PodUid): Hold {
     const entry = this.entries.get(uid);
     const isLast = this.down.has(uid) && isFinalPhase(entry?.status.phase);
     if (entry === undefined || isLast || this.mayDelete(uid)) return { wait: 0, stage: "now" };
@@ -212,7 +209,7 @@ export class StatusManager {
   }
 
   /** One turn of one pod. Never rejects. */
-  private async syncStatus(uid: string): Promise<void> {
+  private async syncStatus(uid: PodUid): Promise<void> {
     const entry = this.entries.get(uid);
     const version = entry?.version ?? 0;
     const write = entry === undefined ? undefined : { entry, target: this.target(entry) };
@@ -261,7 +258,7 @@ export class StatusManager {
     return true;
   }
 
-  private async remove(uid: string): Promise<void> {
+  private async remove(uid: PodUid): Promise<void> {
     const { client, view, log } = this.deps;
     const object = view.get(uid);
     if (object === undefined) return;
@@ -271,7 +268,7 @@ export class StatusManager {
     log.info({ pod: uid }, `${podDescription(object)}: pod is terminated, deleting its object`);
   }
 
-  private async onFailed(uid: string, write: StatusWrite | undefined, error: unknown): Promise<void> {
+  private async onFailed(uid: PodUid, write: StatusWrite | undefined, error: unknown): Promise<void> {
     const { log } = this.deps;
     if (this.stopping.signal.aborted) return;
     if (isOutage(error)) {
@@ -302,7 +299,7 @@ export class StatusManager {
   }
 
   /** Reads the object from the server. @returns false when the object is removed, or cannot be read */
-  private async readObject(uid: string, write: StatusWrite): Promise<boolean> {
+  private async readObject(uid: PodUid, write: StatusWrite): Promise<boolean> {
     const { target } = write;
     const { client, view } = this.deps;
     if (target === undefined) return false;
@@ -321,7 +318,7 @@ export class StatusManager {
   }
 
   /** The object was removed before the watch has shown it. */
-  private onObjectMissing(uid: string, { entry, target }: StatusWrite): void {
+  private onObjectMissing(uid: PodUid, { entry, target }: StatusWrite): void {
     if (entry.isStatic) {
       if (target !== undefined) {
         if (this.deps.view.get(target.metadata.uid) !== undefined) this.deps.view.markDeleted(target.metadata.uid);
@@ -332,7 +329,7 @@ export class StatusManager {
     } else this.forget(uid);
   }
 
-  private pumpLater(uid: string, waitMs: number): void {
+  private pumpLater(uid: PodUid, waitMs: number): void {
     this.queue.delay(uid, this.now() + waitMs);
   }
 
@@ -351,7 +348,7 @@ export class StatusManager {
     );
   }
 
-  private reconcileOne(uid: string): void {
+  private reconcileOne(uid: PodUid): void {
     // A pod whose turn it is now is compared again.
     if (this.busy.has(uid) || this.queue.has(uid)) return;
     this.suspects.delete(uid);
@@ -371,13 +368,13 @@ export class StatusManager {
     return mirror?.metadata.annotations?.[CONFIG_MIRROR] === hash ? mirror : undefined;
   }
 
-  private mayDelete(uid: string): boolean {
+  private mayDelete(uid: PodUid): boolean {
     const object = this.deps.view.get(uid);
     if (object?.metadata.deletionTimestamp === undefined || !this.down.has(uid) || isMirrorPod(object)) return false;
     return isFinalPhase(object.status?.phase);
   }
 
-  private forget(uid: string): void {
+  private forget(uid: PodUid): void {
     const entry = this.entries.get(uid);
     this.entries.delete(uid);
     this.down.delete(uid);

@@ -1,18 +1,19 @@
 // The order in which pod statuses are sent. Urgent ones come first, each kind in order of arrival, none before its
 // earliest time. A pod keeps its place until its status was sent, so that a failed patch keeps its turn.
 
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import type { Hold } from "./urgency.js";
 
 export class StatusQueue {
-  private readonly urgent = new Set<string>();
-  private readonly later = new Set<string>();
+  private readonly urgent = new Set<PodUid>();
+  private readonly later = new Set<PodUid>();
   /** Milliseconds of the monotonic clock. */
-  private readonly notBefore = new Map<string, number>();
+  private readonly notBefore = new Map<PodUid, number>();
   /** The stage of each status that waits for further changes; those that wait after a failure are not in it. */
-  private readonly stages = new Map<string, Hold["stage"]>();
+  private readonly stages = new Map<PodUid, Hold["stage"]>();
 
   /** Puts it first. */
-  pushUrgent(uid: string): void {
+  pushUrgent(uid: PodUid): void {
     if (this.later.delete(uid)) this.notBefore.delete(uid);
     this.stages.delete(uid);
     this.urgent.add(uid);
@@ -22,7 +23,7 @@ export class StatusQueue {
    * Waits until `notBefore`, so that later changes join the same patch. A pending wait is not extended, except when the
    * pod starts to terminate.
    */
-  delayUntil(uid: string, stage: Hold["stage"], notBefore: number): void {
+  delayUntil(uid: PodUid, stage: Hold["stage"], notBefore: number): void {
     if (this.urgent.has(uid)) return;
     const before = this.stages.get(uid);
     if (this.later.has(uid) && before === undefined) return;
@@ -33,25 +34,25 @@ export class StatusQueue {
     this.later.add(uid);
   }
 
-  has(uid: string): boolean {
+  has(uid: PodUid): boolean {
     return this.urgent.has(uid) || this.later.has(uid);
   }
 
   /** It failed: nothing of it is sent before this time, even a newer status. */
-  delay(uid: string, until: number): void {
+  delay(uid: PodUid, until: number): void {
     if (!this.has(uid)) return;
     this.notBefore.set(uid, until);
     this.stages.delete(uid);
   }
 
-  done(uid: string): void {
+  done(uid: PodUid): void {
     this.urgent.delete(uid);
     this.later.delete(uid);
     this.notBefore.delete(uid);
     this.stages.delete(uid);
   }
 
-  next(now: number, busy: ReadonlySet<string>): string | undefined {
+  next(now: number, busy: ReadonlySet<PodUid>): PodUid | undefined {
     for (const set of [this.urgent, this.later]) {
       for (const uid of set) if (!busy.has(uid) && (this.notBefore.get(uid) ?? 0) <= now) return uid;
     }
@@ -59,7 +60,7 @@ export class StatusQueue {
   }
 
   /** The earliest time at which a delayed status may be sent; undefined: none is delayed. */
-  wakeAt(now: number, busy: ReadonlySet<string>): number | undefined {
+  wakeAt(now: number, busy: ReadonlySet<PodUid>): number | undefined {
     let at: number | undefined;
     for (const [uid, time] of this.notBefore) {
       if (time > now && !busy.has(uid) && (at === undefined || time < at)) at = time;
