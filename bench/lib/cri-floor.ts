@@ -16,6 +16,7 @@ import {
   LinuxContainerResources,
   type PodSandboxConfig,
 } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { markingPod } from "./manifests.js";
 import type { Marks } from "./marks.js";
@@ -111,7 +112,7 @@ export class CriFloor {
 
   private async prepare(manifest: Pod): Promise<Prepared> {
     const { name } = manifest.metadata;
-    const pod: Pod = { ...manifest, metadata: { ...manifest.metadata, namespace: "floor", uid: name } };
+    const pod: Pod = { ...manifest, metadata: { ...manifest.metadata, namespace: "floor", uid: podUid(name) } };
     const directory = `${this.files}/${name}`;
     await mkdir(directory, { recursive: true });
     await Promise.all(["etc-hosts", "termination-log"].map((file) => writeFile(`${directory}/${file}`, "")));

@@ -15,6 +15,7 @@ import { spawnWorkerThread } from "../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../src/main/threads/thread-context.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../src/shared/contracts/prober.js";
+import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import type { MetricSample, MetricSnapshot } from "../../src/shared/telemetry/metrics/snapshot.js";
 import { ThreadRegistry } from "../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../src/shared/telemetry/metrics/threads.js";
@@ -149,7 +150,7 @@ function probedPod(index: number, port: number): ProbedPod {
     // Known: the schedule is spread over the whole period, as that of a node is.
     verdict: "Success",
   }));
-  return { uid: `u${index}`, namespace: "bench", name: `p${index}`, probes };
+  return { uid: podUid(`u${index}`), namespace: "bench", name: `p${index}`, probes };
 }
 
 /** Increase of the samples of one name between two collections, all threads together. */

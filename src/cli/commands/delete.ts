@@ -1,5 +1,6 @@
 // nodelet delete: removes manifests from the node. Their pods terminate with their grace period.
 
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { AnswerError } from "../client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, NoPodError, type ExitCode } from "../errors.js";
@@ -27,7 +28,7 @@ interface Deletion {
   namespace: string;
   name: string;
   /** The pod's own; undefined: there is none. */
-  uid: string | undefined;
+  uid: PodUid | undefined;
   /** Its manifest was deleted before. */
   isTerminating: boolean;
 }

@@ -3,6 +3,7 @@
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import type { NodeletStatus, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { AnswerError, type Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
 import { podsOf } from "../pods/find.js";
@@ -68,8 +69,8 @@ function manifestOf({ metadata, spec, status }: ManifestList["items"][number]): 
 }
 
 /** Which of these pods are being terminated already. */
-export async function terminatingPods(client: Client, pods: readonly Pod[]): Promise<Set<string>> {
-  const ending = new Set<string>();
+export async function terminatingPods(client: Client, pods: readonly Pod[]): Promise<Set<PodUid>> {
+  const ending = new Set<PodUid>();
   for (const pod of pods) {
     const facts = await client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`);
     if (facts === undefined || facts.termination !== undefined) ending.add(pod.metadata.uid);

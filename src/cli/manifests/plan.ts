@@ -4,6 +4,7 @@ import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import { podFullName, type Pod } from "../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../shared/kubernetes/api/static-pod-name.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { manifestJson, parseManifestJson } from "./exact-json.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 import type { Manifest } from "./read.js";
@@ -21,8 +22,8 @@ export interface Step {
   reason?: string;
 }
 
-/** `ending`: UIDs of pods that are being terminated; the new pod starts after them. */
-export function planApply(manifests: readonly Manifest[], state: NodeState, ending: ReadonlySet<string>): Step[] {
+/** `ending`: pods that are being terminated; the new pod starts after them. */
+export function planApply(manifests: readonly Manifest[], state: NodeState, ending: ReadonlySet<PodUid>): Step[] {
   return manifests.map((manifest): Step => {
     const current = currentOf(manifest, state);
     if (current !== undefined) {

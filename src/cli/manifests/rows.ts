@@ -4,6 +4,7 @@
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { ManifestFacts, NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
+import { podUid } from "../../shared/kubernetes/identifiers.js";
 import { manifestWord, shortName, type ManifestWord } from "./texts.js";
 
 /** Shown where a manifest names no namespace. */
@@ -33,7 +34,7 @@ export function rowAsPod(row: ManifestRow): Pod {
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: shortName(row), namespace: row.namespace, uid: NONE },
+    metadata: { name: shortName(row), namespace: row.namespace, uid: podUid(NONE) },
     spec: { containers: [] },
     status: omitUndefined({
       phase: "Pending",

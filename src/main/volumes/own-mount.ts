@@ -5,6 +5,7 @@
 import { statfs } from "node:fs/promises";
 import { isOsCallError } from "../../shared/io/os/errors.js";
 import { mount, unmount as unmountCall } from "../../shared/io/os/mount.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { ForeignMountError, volumeBusyError } from "./errors.js";
 import {
   clearIntent,
@@ -23,7 +24,7 @@ type InMemory = keyof typeof MAGIC;
 
 /** A volume's directory, and that of the plugin's notes on it. */
 export interface OwnVolume {
-  uid: string;
+  uid: PodUid;
   target: string;
   meta: string;
 }
@@ -66,7 +67,7 @@ export class OwnMounts {
    * Idempotent. Resolves to whether the directory at `target` is removed, too; if false, it may still exist.
    * @throws VolumeError, ForeignMountError, ProgramError, OsCallError
    */
-  async remove(uid: string, target: string, meta: string): Promise<boolean> {
+  async remove(uid: PodUid, target: string, meta: string): Promise<boolean> {
     const noted = this.noted.get(target);
     const intent = noted === undefined ? await readIntent(meta) : { kind: noted };
     if (intent === undefined) return false;
@@ -81,7 +82,7 @@ export class OwnMounts {
    * True in the common case: one layer, of the recorded kind, over an empty directory. The kernel shows that without a
    * read of the mount table. False: another case, or unknown.
    */
-  private async removeQuickly(uid: string, target: string, kind: InMemory): Promise<boolean> {
+  private async removeQuickly(uid: PodUid, target: string, kind: InMemory): Promise<boolean> {
     if ((await fileSystemAt(target)) !== MAGIC[kind]) return false;
     await this.unmountLayer(uid, target);
     return removeEmpty(target);
@@ -109,7 +110,7 @@ export class OwnMounts {
     }
   }
 
-  private async removeLayers(uid: string, target: string, intent: KnownIntent): Promise<void> {
+  private async removeLayers(uid: PodUid, target: string, intent: KnownIntent): Promise<void> {
     const layers = await mountsAt(target);
     if (intent.kind !== undefined && layers.some(({ fsType }) => !fits(fsType, intent.kind))) {
       throw new ForeignMountError(target, [target]);
@@ -120,7 +121,7 @@ export class OwnMounts {
   }
 
   /** By the system call: file systems in memory have no server that could keep it waiting. */
-  private async unmountLayer(uid: string, target: string): Promise<void> {
+  private async unmountLayer(uid: PodUid, target: string): Promise<void> {
     try {
       await unmountCall(target, ["noFollow"]);
     } catch (error) {

@@ -6,12 +6,13 @@ import { errorCode } from "../../shared/base/errors/error-code.js";
 import { namesOf } from "../../shared/io/fs/untrusted-folder.js";
 import { podsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
 import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 /** Mode of the directories above a volume. */
 export const POD_DIRECTORY_MODE = 0o750;
 
-/** UIDs of the pods that have a directory. Other entries, such as lost+found of a separate file system, are no pods. */
-export async function podUidsIn(rootDir: string): Promise<string[]> {
+/** Pods that have a directory. Other entries, such as lost+found of a separate file system, are no pods. */
+export async function podUidsIn(rootDir: string): Promise<PodUid[]> {
   return (await namesIn(podsDirectory(rootDir))).filter(isSafePodUid);
 }
 

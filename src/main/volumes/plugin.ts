@@ -3,6 +3,7 @@
 
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { VolumePlace } from "./place.js";
 
 /** The plugin of a volume, as the labels of metrics name it. */
@@ -43,11 +44,11 @@ export interface VolumePlugin {
   /** The feature of such a volume that this node lacks, as text for an UnsupportedVolumeError; absent: none. */
   unsupported?: ((volume: Volume) => string | undefined) | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeError, ForeignMountError */
-  tearDown?(uid: string, volume: string, onPluginKnown?: OnPluginKnown): Promise<void>;
+  tearDown?(uid: PodUid, volume: string, onPluginKnown?: OnPluginKnown): Promise<void>;
   /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */
-  unmapDevice?(uid: string, volume: string, onPluginKnown?: OnPluginKnown): Promise<void>;
+  unmapDevice?(uid: PodUid, volume: string, onPluginKnown?: OnPluginKnown): Promise<void>;
   /** For volumes in directories of pods that bear no plugin's name: those of flexVolume drivers. As `tearDown`. */
-  tearDownIn?: ((directory: string, uid: string, volume: string) => Promise<void>) | undefined;
+  tearDownIn?: ((directory: string, uid: PodUid, volume: string) => Promise<void>) | undefined;
   /** Ends background work. */
   stop?(): Promise<void>;
 }

@@ -13,6 +13,7 @@ import {
   podsDirectory,
   volumesDirectory,
 } from "../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { VolumeMetrics } from "./metrics.js";
 import { clearIntent, readIntent } from "./mount-intent.js";
@@ -53,7 +54,7 @@ export async function reconcile({ rootDir, log, metrics }: ReconcileDeps): Promi
 
 async function reconcilePod(
   rootDir: string,
-  uid: string,
+  uid: PodUid,
   prefix: string,
   mounted: ReadonlySet<string>,
   log: Logger,

@@ -4,12 +4,13 @@
 
 import { mkdir } from "node:fs/promises";
 import { subPathsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import { isMountPoint, unmount } from "./mounts.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 
 export interface SubPathRequest {
-  podUid: string;
+  podUid: PodUid;
   volume: string;
   container: string;
   /** Position in the container's volumeMounts. */

@@ -12,6 +12,7 @@ import {
   subPathsDirectory,
   volumesDirectory,
 } from "../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { volumeOperationPendingError } from "./errors.js";
 import { unmount } from "./mounts.js";
@@ -36,7 +37,7 @@ export interface TearDownDeps {
 }
 
 /** All volumes are tried before the first failure is thrown. */
-export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<void> {
+export async function tearDownVolumes(deps: TearDownDeps, uid: PodUid): Promise<void> {
   const { rootDir, operations, actual, clock } = deps;
   const onDisk = await volumesOnDisk(deps, uid);
   const outcomes = await Promise.allSettled(
@@ -78,7 +79,7 @@ interface OnDisk {
  * Volumes of the host have no directories, but may have sub-paths. A kind that the pod's directory does not list is
  * skipped.
  */
-async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<OnDisk> {
+async function volumesOnDisk({ rootDir }: TearDownDeps, uid: PodUid): Promise<OnDisk> {
   const volumes: OnDisk["volumes"] = new Map();
   const entry = (volume: string): FoundVolume => {
     let known = volumes.get(volume);
@@ -106,7 +107,7 @@ async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<On
   return { volumes, hasSubPaths, pluginDirectories };
 }
 
-async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, found: FoundVolume): Promise<void> {
+async function tearDownVolume(deps: TearDownDeps, uid: PodUid, volume: string, found: FoundVolume): Promise<void> {
   if (found.subPaths) await tearDownSubPaths(deps.rootDir, uid, volume);
   const pluginOf = (directory: string): VolumePlugin | undefined =>
     deps.plugins.find(({ name }) => pluginDirectoryName(name) === directory);
@@ -131,7 +132,7 @@ async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, f
  * The kubelet's own mounts are at VOLUME/CONTAINER/INDEX; one anywhere else came in by propagation and stops
  * removeTree.
  */
-async function tearDownSubPaths(rootDir: string, uid: string, volume: string): Promise<void> {
+async function tearDownSubPaths(rootDir: string, uid: PodUid, volume: string): Promise<void> {
   const directory = `${subPathsDirectory(rootDir, uid)}/${volume}`;
   for (const container of await paths.namesIn(directory)) {
     for (const index of await paths.namesIn(`${directory}/${container}`)) {

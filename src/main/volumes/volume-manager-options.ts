@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
@@ -36,5 +37,5 @@ export interface VolumeManagerOptions {
   /** Volumes that outlive pods, on a node with a cluster. */
   persistent?: Pick<PersistentVolumes, "plugins"> | undefined;
   /** A pod of which a volume can never be here is to end as failed. */
-  refuse?: (uid: string, failure: { reason: string; message: string }) => void;
+  refuse?: (uid: PodUid, failure: { reason: string; message: string }) => void;
 }

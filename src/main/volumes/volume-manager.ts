@@ -12,6 +12,7 @@ import { podDirectory } from "../../shared/kubernetes/api/pod-paths.js";
 import { safePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { moduleLogger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { factsOf } from "../model/error-facts.js";
@@ -44,23 +45,23 @@ export interface VolumeManager {
   /** All volumes that containers of the pod use are set up. */
   areSetUp(pod: Pod): boolean;
   /** Called with the pod's UID whenever setUpPod has set up all its volumes. One listener. */
-  onSetUp(listener: (uid: string) => void): void;
+  onSetUp(listener: (uid: PodUid) => void): void;
   /** Takes the pod's current definition: the content of its volumes follows it. */
   podChanged(pod: Pod): void;
   /** A source of the content of the pod's volumes may have changed. */
-  refreshPod(uid: string): void;
+  refreshPod(uid: PodUid): void;
   /** Ends background work; volumes stay as they are. */
   stop(): Promise<void>;
   /** Host path to mount for a volumeMount with a subPath. @throws SubPathError, VolumeError */
   prepareSubPath(request: SubPathRequest): Promise<string>;
   /** Idempotent. @throws VolumeError, ForeignMountError, VolumeError: try again later */
-  tearDownPod(uid: string): Promise<void>;
+  tearDownPod(uid: PodUid): Promise<void>;
   /** Removes the rest of the pod's directory. @throws ForeignMountError while anything is mounted below it */
-  removePodDirectory(uid: string): Promise<void>;
+  removePodDirectory(uid: PodUid): Promise<void>;
   /** The requested volumes of the pod, for the nodelet command. */
-  describe(uid: string): VolumeFacts[];
-  /** UIDs of pods with a directory on disk. */
-  listPods(): Promise<string[]>;
+  describe(uid: PodUid): VolumeFacts[];
+  /** Pods with a directory on disk. */
+  listPods(): Promise<PodUid[]>;
 }
 
 /** `cluster` is absent on a stand-alone node. */
@@ -76,12 +77,12 @@ export class PluginVolumeManager implements VolumeManager {
   private readonly operations: VolumeOperations;
   private readonly refresher: Refresher;
   /** The newest definition of pods whose volumes' content may change. */
-  private readonly refreshed = new Map<string, Pod>();
+  private readonly refreshed = new Map<PodUid, Pod>();
   /** Until it once went well, nothing is set up and nothing deleted. */
   private readonly reconcileOnce = lazily(async () => {
     for (const volume of await reconcile(this.options)) this.actual.setUp(volume);
   });
-  private listener: (uid: string) => void = () => undefined;
+  private listener: (uid: PodUid) => void = () => undefined;
 
   constructor(
     private readonly options: VolumeManagerOptions,
@@ -127,7 +128,7 @@ export class PluginVolumeManager implements VolumeManager {
     return usedVolumes(pod).every(({ name }) => this.actual.has(pod.metadata.uid, name));
   }
 
-  onSetUp(listener: (uid: string) => void): void {
+  onSetUp(listener: (uid: PodUid) => void): void {
     this.listener = listener;
   }
 
@@ -149,7 +150,7 @@ export class PluginVolumeManager implements VolumeManager {
     if (pod.metadata.deletionTimestamp === undefined) this.refresher.soon(uid);
   }
 
-  refreshPod(uid: string): void {
+  refreshPod(uid: PodUid): void {
     this.operations.retryNow(uid);
     this.refresher.soon(uid);
   }
@@ -163,7 +164,7 @@ export class PluginVolumeManager implements VolumeManager {
     return prepareSubPath(this.options, request);
   }
 
-  async tearDownPod(uid: string): Promise<void> {
+  async tearDownPod(uid: PodUid): Promise<void> {
     const { rootDir, clock, log } = this.options;
     this.refreshed.delete(uid);
     await this.refresher.forget(uid);
@@ -175,13 +176,13 @@ export class PluginVolumeManager implements VolumeManager {
     await tearDownVolumes({ rootDir, clock, log, plugins, operations, actual, attempt }, uid);
   }
 
-  async removePodDirectory(uid: string): Promise<void> {
+  async removePodDirectory(uid: PodUid): Promise<void> {
     const directory = podDirectory(this.options.rootDir, uid);
     await this.tearDownPod(uid);
     await removeOwnTree(directory);
   }
 
-  describe(uid: string): VolumeFacts[] {
+  describe(uid: PodUid): VolumeFacts[] {
     const now = this.options.clock.now();
     return this.desired.of(uid).map(({ volume: { name }, plugin, doer }): VolumeFacts => {
       const { runningForMs, lastError, restMs } = this.operations.describe(volumeKey(uid, name));
@@ -197,7 +198,7 @@ export class PluginVolumeManager implements VolumeManager {
     });
   }
 
-  listPods(): Promise<string[]> {
+  listPods(): Promise<PodUid[]> {
     return paths.podUidsIn(this.options.rootDir);
   }
 
@@ -211,7 +212,7 @@ export class PluginVolumeManager implements VolumeManager {
   }
 
   /** Resolves to false when a volume could not be brought up to date. */
-  private async refresh(uid: string, signal: AbortSignal): Promise<boolean> {
+  private async refresh(uid: PodUid, signal: AbortSignal): Promise<boolean> {
     const { events, log } = this.options;
     try {
       await this.reconcileOnce();

@@ -9,6 +9,7 @@ import type { EvictionSignal, EvictionThreshold } from "../kubernetes/api/evicti
 import type { QOSClass } from "../kubernetes/api/pod-status.js";
 import type { ExactQuantity } from "../kubernetes/api/quantity.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 
@@ -55,7 +56,7 @@ export interface EvictionContainer {
 
 /** The data about a running pod that the thread needs: sent when it was admitted, and when its definition changes. */
 export interface EvictionPod {
-  uid: string;
+  uid: PodUid;
   namespace: string;
   name: string;
   /** Main's own count of this pod's definitions. */
@@ -80,23 +81,23 @@ export interface EvictionPod {
 
 export interface EvictionDelta {
   set: EvictionPod[];
-  /** UIDs of pods of which nothing is left that takes memory or disk: containers, volumes, cgroup. */
-  ended: string[];
+  /** Pods of which nothing is left that takes memory or disk: containers, volumes, cgroup. */
+  ended: PodUid[];
 }
 
 export interface EvictionControl {
   /**
-   * Full set after a (re)start of the thread. `orders`: the orders that main is still executing, by pod UID;
+   * Full set after a (re)start of the thread. `orders`: the orders that main is still executing;
    * `pressures`: the thread's last report, which holds for the transition period from now on.
    */
-  setPods(pods: EvictionPod[], orders: string[], pressures: Pressure[]): void;
+  setPods(pods: EvictionPod[], orders: PodUid[], pressures: Pressure[]): void;
   applyPods(delta: EvictionDelta): void;
   metrics(): Promise<MetricSnapshot>;
 }
 
 /** Usage of one pod on the node's own disks, from the last walk. */
 export interface PodDiskUsage {
-  uid: string;
+  uid: PodUid;
   /** The moment of the measurement. */
   at: WallTime;
   /** Local volumes, by name. */
@@ -123,20 +124,20 @@ export interface EvictionUpcalls {
    * `withinMs`; the call returns after that time at the latest. A pod that was never walked is left out; started walks
    * continue.
    */
-  podDisks(uids: string[], maxAgeMs: number, withinMs: number): Promise<PodDiskUsage[]>;
+  podDisks(uids: PodUid[], maxAgeMs: number, withinMs: number): Promise<PodDiskUsage[]>;
   /**
    * Mount points by the runtime's ImageFsInfo: this thread requests them every minute, and does not load gRPC for it.
    */
   imageFileSystems(): Promise<ImageFileSystems>;
   /** Running containers of a pod that will be evicted, with their ids in the runtime. */
-  runningContainers(uid: string): Promise<{ name: string; id: string }[]>;
+  runningContainers(uid: PodUid): Promise<{ name: string; id: string }[]>;
 }
 
 /** eviction → main. */
 export type EvictionRecord =
   | {
       kind: "evict";
-      uid: string;
+      uid: PodUid;
       generation: number;
       /** The cause, for metrics: a signal, or one of the local limits. */
       signal: EvictionSignal | LocalLimit;
@@ -162,7 +163,7 @@ export type EvictionRecord =
       /** The cgroup whose limit was reached; "/": the machine's memory was out; "": not known which. */
       cgroup: string;
       /** The pod and container of the process, if known. */
-      podUid?: string;
+      podUid?: PodUid;
       containerId?: string;
       at: WallTime;
     };

@@ -1,6 +1,8 @@
 // The manifest API between the server thread, which speaks HTTP, and main, which keeps the manifests
 // (docs/manifest-api.md). A call does not reject for a wrong request: its reply has the refusal.
 
+import type { PodUid } from "../kubernetes/identifiers.js";
+
 export type ManifestCall =
   | { op: "list"; /** One manifest only. */ of?: ManifestName | undefined }
   | { op: "create"; body: Uint8Array; dryRun: boolean }
@@ -34,8 +36,8 @@ export interface KeptManifest extends ManifestName {
   /** metadata and spec as written: JSON objects. */
   metadata: string;
   spec: string;
-  /** UID of its pod; absent: the kubelet cannot run it, see `problem`. */
-  uid?: string;
+  /** Its pod's; absent: the kubelet cannot run it, see `problem`. */
+  uid?: PodUid;
   problem?: string;
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { ThreadState } from "../base/queue/board.js";
 import type { Event } from "../kubernetes/api/event.js";
 import type { NodeCondition } from "../kubernetes/api/node.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 import type { DockershimNetwork } from "./dockershim.js";
 import type { NodeManifests } from "./manifest-facts.js";
 import type { Pressure } from "./node-status.js";
@@ -112,7 +113,7 @@ export interface HungMount {
 
 /** State of a pod in the main thread that its status does not show. */
 export interface PodFacts {
-  uid: string;
+  uid: PodUid;
   /** State of its pod worker; absent: it has none yet. */
   worker?: string;
   /** The last sync failed. */
@@ -132,7 +133,7 @@ export interface PodFacts {
   /** The pod must stop. */
   termination?: { reason: string; deadline: number };
   /** Another pod of the same name that must terminate first. */
-  waitsFor?: { uid: string };
+  waitsFor?: { uid: PodUid };
 }
 
 /** State of the node in the main thread. */

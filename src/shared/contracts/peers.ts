@@ -4,11 +4,12 @@
 // is at fault.
 
 import type { GetAction } from "../io/http/client/get-action.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 import type { ProberControl } from "./prober.js";
 
 export interface HttpHook {
-  /** UID of the pod, for its budget of processor time. */
-  uid: string;
+  /** For the pod's budget of processor time. */
+  uid: PodUid;
   action: GetAction;
   /** "kube-lifecycle/1.36" */
   userAgent: string;

@@ -5,6 +5,7 @@ import type { ContainerImage } from "../kubernetes/api/node.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
 import type { ContainerStatus } from "../kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 /** Init data of the thread. Durations are milliseconds. */
@@ -37,7 +38,7 @@ export interface PlegInit {
 
 /** A pod the thread should watch closely: directories in which the runtime makes and removes container cgroups. */
 export interface WatchedPod {
-  uid: string;
+  uid: PodUid;
   watchDirs: string[];
 }
 
@@ -47,7 +48,7 @@ export interface PlegControl {
   /** Starts watching one more pod. */
   watch(pod: WatchedPod): void;
   /** Ends the watch of a removed pod. */
-  unwatch(uid: string): void;
+  unwatch(uid: PodUid): void;
   /** For the Node object: biggest first, at most five names each; a negative `max` means all. */
   biggestImages(max: number): Promise<ContainerImage[]>;
   metrics(): Promise<MetricSnapshot>;
@@ -64,7 +65,7 @@ export interface InspectHint {
 
 /** main → pleg: inspect one pod now. Coalesced by UID when the ring is full (hints are merged). */
 export interface InspectRequest {
-  uid: string;
+  uid: PodUid;
   /** The resulting record carries at least this generation. */
   generation: number;
   hints: InspectHint[];
@@ -106,11 +107,11 @@ export interface RuntimeDetails {
 /** What main gets of the records: a pod is whole. */
 export type PlegRecord =
   | { kind: "pod"; observed: ObservedPod }
-  /** A full relist ended: the pods of the runtime, by UID. The first one makes the cache complete. */
-  | { kind: "relisted"; uids: string[]; durationMs: number }
+  /** A full relist ended: the pods of the runtime. The first one makes the cache complete. */
+  | { kind: "relisted"; uids: PodUid[]; durationMs: number }
   | { kind: "runtime"; state: RuntimeState }
   /** An inspection failed; the pod's state is unknown until a later record. */
-  | { kind: "inspect-failed"; uid: string; generation: number; code: string; message: string };
+  | { kind: "inspect-failed"; uid: PodUid; generation: number; code: string; message: string };
 
 /**
  * pleg → main, in the ring. A pod comes as its difference to the record before: a pod may have ten thousand containers,
@@ -120,7 +121,7 @@ export type PlegWireRecord = Exclude<PlegRecord, { kind: "pod" }> | PodPart | Po
 
 export interface PodPart {
   kind: "pod-part";
-  uid: string;
+  uid: PodUid;
   /** Forget the pod's containers of earlier records. */
   fresh: boolean;
   /** New ones, and those whose status changed. */

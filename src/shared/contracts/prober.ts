@@ -4,6 +4,7 @@
 
 import type { GetAction } from "../io/http/client/get-action.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 export const PROBE_KINDS = ["startup", "liveness", "readiness"] as const;
@@ -59,7 +60,7 @@ export interface ProbeSpec {
 
 /** All that is probed of a pod now; no probes: nothing is, for the time being. */
 export interface ProbedPod {
-  uid: string;
+  uid: PodUid;
   namespace: string;
   name: string;
   probes: ProbeSpec[];
@@ -67,8 +68,8 @@ export interface ProbedPod {
 
 export interface ProbesDelta {
   set: ProbedPod[];
-  /** UIDs of pods that will not come back: their metrics go too. */
-  gone: string[];
+  /** These will not come back: their metrics go too. */
+  gone: PodUid[];
 }
 
 export interface ProberControl {
@@ -99,7 +100,7 @@ export const OUTPUT_LIMIT_BYTES = 10_240;
 
 /** prober → main: a run that changed the verdict, or one that did not succeed. */
 export interface ProbeRecord {
-  uid: string;
+  uid: PodUid;
   containerId: string;
   kind: ProbeKind;
   generation: number;

@@ -6,6 +6,7 @@ import type { NodeConfigFiles } from "../kubernetes/api/client/kubeconfig/node-c
 import type { Event } from "../kubernetes/api/event.js";
 import type { TlsVersion } from "../kubernetes/api/tls-names.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
 import type { UnusedImage } from "./image-gc.js";
@@ -44,13 +45,12 @@ export interface ServerControl {
 
 export interface PodsDelta {
   set: PodText[];
-  /** Pod UIDs. */
-  removed: string[];
+  removed: PodUid[];
 }
 
 /** As text: a clone of the objects of a pod with thousands of mounts takes main several times as long. */
 export interface PodText {
-  uid: string;
+  uid: PodUid;
   /** JSON. */
   status: string;
   /**
@@ -75,24 +75,24 @@ export interface ServerUpcalls {
   collectMetrics(): Promise<MetricSnapshot[]>;
   /** The newest pod of that name; undefined: not known. */
   timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
-  /** UID of the mirror pod in the API of the static pod of that name; undefined: there is none. */
-  mirrorUid(namespace: string, name: string): Promise<string | undefined>;
+  /** The mirror pod in the API of the static pod of that name; undefined: there is none. */
+  mirrorUid(namespace: string, name: string): Promise<PodUid | undefined>;
   /** The content of /metrics/probes. */
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
   /** The newest figures of these pods; those older than `maxAgeMs` are measured again in the background. */
-  podDisks(uids: string[], maxAgeMs: number): Promise<PodDiskUsage[]>;
+  podDisks(uids: PodUid[], maxAgeMs: number): Promise<PodDiskUsage[]>;
   /** The value of -v from now on, for every thread. */
   setVerbosity(verbosity: number): void;
   /** For the nodelet command. */
   nodeFacts(): Promise<NodeFacts>;
   /** The newest pod of that name; undefined: main does not know it. */
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
-  /** State of each pod that its status does not show, by UID. */
-  allPodFacts(): Promise<Record<string, PodFacts>>;
+  /** State of each pod that its status does not show. */
+  allPodFacts(): Promise<Record<PodUid, PodFacts>>;
   /** Terminates a static pod and starts it again; undefined: main does not know it. */
   restartPod(namespace: string, name: string): Promise<RestartReply | undefined>;
-  /** Since when each pod is on this node, by UID, ms since the epoch. */
-  podStarts(): Promise<Record<string, number>>;
+  /** Since when each pod is on this node, ms since the epoch. */
+  podStarts(): Promise<Record<PodUid, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */
   events(about?: string): Promise<Event[]>;
   /** In the order in which collection removes them. */

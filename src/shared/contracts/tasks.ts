@@ -3,6 +3,7 @@
 
 import type { ManifestViolation, ManifestWarning } from "../kubernetes/api/manifest/violation.js";
 import type { Pod } from "../kubernetes/api/pod.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 
 /** `submitted`: sent to the manifest API, or kept by it on disk. */
 export type ManifestOrigin = { kind: "file"; path: string } | { kind: "http"; url: string } | { kind: "submitted" };
@@ -24,7 +25,7 @@ export interface DecodeManifestJob {
 export interface DecodeManifestResult {
   pods: Pod[];
   /** UIDs that releases up to 0.1.0 gave these pods, by the present ones; absent: none differs. */
-  formerUids?: Record<string, string>;
+  formerUids?: Record<PodUid, PodUid>;
   warnings: ManifestWarning[];
   /** Everything wrong with the manifest, in the order of the text; never empty. */
   error?: ManifestViolation[];
@@ -57,7 +58,7 @@ export interface SubmittedPod {
   spec: string;
   pod: Pod;
   /** The UID that releases up to 0.1.0 gave the pod; absent: the same. */
-  formerUid?: string;
+  formerUid?: PodUid;
 }
 
 /**

@@ -2,6 +2,7 @@
 // milliseconds since the epoch, durations milliseconds.
 
 import type { Event } from "../kubernetes/api/event.js";
+import type { PodUid } from "../kubernetes/identifiers.js";
 
 /** One thing the kubelet did for the pod, or waited for. */
 export interface TimelineStage {
@@ -26,7 +27,7 @@ export interface TimelinePhase {
 export interface PodTimeline {
   namespace: string;
   name: string;
-  uid: string;
+  uid: PodUid;
   /** Time at which a source first delivered the pod to this kubelet. */
   seenAt: number;
   /** All containers ran for the first time. */

@@ -6,6 +6,7 @@ import type { EvictionPod, EvictionUpcalls } from "../../shared/contracts/evicti
 import { EVICTION_MEASURE, EVICTION_RECLAIM } from "../../shared/contracts/thread-ops.js";
 import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import { value } from "../../shared/kubernetes/api/quantity.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Disks } from "./disks.js";
 import { measuredOf, reclaimsOf, type DiskLayout, type Reclaim } from "./layout.js";
@@ -72,7 +73,7 @@ export class DiskRelief {
     }
     board.setOp(EVICTION_MEASURE);
     const measured = measuredOf(layout, threshold.signal);
-    const uids = (): string[] => podStore.candidates().map(({ uid }) => uid);
+    const uids = (): PodUid[] => podStore.candidates().map(({ uid }) => uid);
     await figures.measure(uids(), FIGURES_MS, FIGURES_MS, measured.layers);
     const unknown = podStore.candidates().filter((pod) => figures.diskOf(pod) === undefined);
     if (unknown.length > 0) {

@@ -4,6 +4,7 @@ import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import type { EvictionRecord } from "../../shared/contracts/eviction.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
 import type { ReadText } from "../../shared/node/stats/kernel-file.js";
 import { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
@@ -46,7 +47,7 @@ export interface EvictionInputs {
 }
 
 export interface EvictionService {
-  setPods(pods: readonly EvictionPod[], orders: readonly string[], pressures: readonly Pressure[]): void;
+  setPods(pods: readonly EvictionPod[], orders: readonly PodUid[], pressures: readonly Pressure[]): void;
   applyPods(delta: EvictionDelta): void;
   close(): Promise<void>;
 }

@@ -7,6 +7,7 @@ import type { EvictionDelta, EvictionInit, EvictionPod } from "../../shared/cont
 import type { Pressure } from "../../shared/contracts/node-status.js";
 import { EVICTION_LOOK } from "../../shared/contracts/thread-ops.js";
 import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { DiskRelief } from "./disk-relief.js";
 import type { Disks } from "./disks.js";
@@ -81,7 +82,7 @@ export class Eviction {
   ) {}
 
   /** The pods are known: sampling starts. `pressures` hold for the transition period from now on. */
-  setPods(pods: readonly EvictionPod[], orders: readonly string[], pressures: readonly Pressure[]): void {
+  setPods(pods: readonly EvictionPod[], orders: readonly PodUid[], pressures: readonly Pressure[]): void {
     const now = this.deps.clock.monotonic();
     this.deps.podStore.set(pods, orders, now);
     this.memory = { ...this.memory, pressedAt: new Map(pressures.map((pressure) => [pressure, now])) };

@@ -1,6 +1,8 @@
 // Orders that main executes. No further pod is evicted while an order is pending (at most 30 s), or before the freed
 // resources can be visible.
 
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
+
 const WAIT_MS = 30000;
 /** Time after a pod's termination until its memory and files no longer show in samples. */
 const SETTLE_MS = 1000;
@@ -12,26 +14,26 @@ interface Order {
 }
 
 export class Orders {
-  private readonly orders = new Map<string, Order>();
+  private readonly orders = new Map<PodUid, Order>();
   private settledAt = -Infinity;
 
-  placed(uid: string, generation: number, now: number): void {
+  placed(uid: PodUid, generation: number, now: number): void {
     this.orders.set(uid, { generation, until: now + WAIT_MS });
   }
 
   /** The pod of the order was removed. */
-  ended(uid: string, now: number): void {
+  ended(uid: PodUid, now: number): void {
     if (this.orders.delete(uid)) this.settledAt = now + SETTLE_MS;
   }
 
   /** The pod as main knows it now: an order for an older generation was dropped. */
-  confirm(uid: string, generation: number): void {
+  confirm(uid: PodUid, generation: number): void {
     const order = this.orders.get(uid);
     if (order !== undefined && order.generation < generation) this.orders.delete(uid);
   }
 
   /** True if this pod was ever ordered away. */
-  has(uid: string): boolean {
+  has(uid: PodUid): boolean {
     return this.orders.has(uid);
   }
 

@@ -4,6 +4,7 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EvictionPod, EvictionUpcalls, PodDiskUsage } from "../../shared/contracts/eviction.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
 import type { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
 import type { Layers } from "./pod-storage.js";
@@ -25,7 +26,7 @@ export interface PodFiguresDeps {
 }
 
 export class PodFigures {
-  private readonly disks = new Map<string, PodDiskUsage>();
+  private readonly disks = new Map<PodUid, PodDiskUsage>();
 
   constructor(private readonly deps: PodFiguresDeps) {}
 
@@ -63,7 +64,7 @@ export class PodFigures {
    * Updates the disk figures of these pods as far as possible within the time. Never rejects.
    * @param layers also update the runtime's figures
    */
-  async measure(uids: readonly string[], maxAgeMs: number, withinMs: number, layers: boolean): Promise<void> {
+  async measure(uids: readonly PodUid[], maxAgeMs: number, withinMs: number, layers: boolean): Promise<void> {
     const walks = async (): Promise<void> => {
       const key = "pod disks";
       const { main, errorLog } = this.deps;
@@ -96,7 +97,7 @@ export class PodFigures {
     return used;
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.disks.delete(uid);
   }
 

@@ -1,14 +1,15 @@
 // The running pods, as main reports them, and the pods with an eviction order.
 
 import type { EvictionDelta, EvictionPod } from "../../shared/contracts/eviction.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { Orders } from "./orders.js";
 
 export class PodStore {
   readonly orders = new Orders();
-  private readonly pods = new Map<string, EvictionPod>();
+  private readonly pods = new Map<PodUid, EvictionPod>();
 
-  /** Replaces all pods. `ordered`: UIDs of pods that main is terminating on orders of an earlier run of this thread. */
-  set(pods: readonly EvictionPod[], ordered: readonly string[], now: number): void {
+  /** Replaces all pods. `ordered`: pods that main is terminating on orders of an earlier run of this thread. */
+  set(pods: readonly EvictionPod[], ordered: readonly PodUid[], now: number): void {
     this.pods.clear();
     this.orders.clear();
     for (const pod of pods) this.pods.set(pod.uid, pod);
@@ -30,7 +31,7 @@ export class PodStore {
     return [...this.pods.values()];
   }
 
-  has(uid: string): boolean {
+  has(uid: PodUid): boolean {
     return this.pods.has(uid);
   }
 

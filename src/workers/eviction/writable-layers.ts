@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ContainerStats } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
 import type { Layers, Taken } from "./pod-storage.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
@@ -27,7 +28,7 @@ export interface WritableLayersDeps {
 }
 
 export class WritableLayers {
-  private last: ReadonlyMap<string, Layers> = new Map();
+  private last: ReadonlyMap<PodUid, Layers> = new Map();
   private at = -Infinity;
   private runtime: Promise<LayersRuntime> | undefined;
   private asked: Promise<void> | undefined;
@@ -35,8 +36,8 @@ export class WritableLayers {
 
   constructor(private readonly deps: WritableLayersDeps) {}
 
-  /** By pod UID; a pod that the runtime does not list is absent. Never rejects. */
-  async now(): Promise<ReadonlyMap<string, Layers>> {
+  /** A pod that the runtime does not list is absent. Never rejects. */
+  async now(): Promise<ReadonlyMap<PodUid, Layers>> {
     if (this.deps.clock.monotonic() - this.at >= LIFE_MS) {
       this.asked ??= this.ask().finally(() => {
         this.asked = undefined;
@@ -47,7 +48,7 @@ export class WritableLayers {
   }
 
   /** The last result, however old. */
-  get known(): ReadonlyMap<string, Layers> {
+  get known(): ReadonlyMap<PodUid, Layers> {
     return this.last;
   }
 
@@ -76,11 +77,11 @@ export class WritableLayers {
 }
 
 /** The newest run of a container that was restarted. @internal */
-export function layersOf(stats: readonly ContainerStats[]): Map<string, Layers> {
-  const pods = new Map<string, Map<string, Taken>>();
+export function layersOf(stats: readonly ContainerStats[]): Map<PodUid, Layers> {
+  const pods = new Map<PodUid, Map<string, Taken>>();
   const attempts = new Map<string, number>();
   for (const { attributes, writableLayer } of stats) {
-    const uid = attributes?.labels[POD_UID] ?? "";
+    const uid = podUid(attributes?.labels[POD_UID] ?? "");
     const { name, attempt } = attributes?.metadata ?? { name: "", attempt: 0 };
     if (uid === "" || name === "" || writableLayer === undefined) continue;
     const key = `${uid}/${name}`;

@@ -3,6 +3,7 @@
 // has been given back.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 /**
  * One run may cost this much, ms: several times an honest TLS handshake with its redirects on a slow machine. @internal
@@ -94,7 +95,7 @@ export class PeerRun {
 }
 
 export class PeerAccounts {
-  private readonly byPod = new Map<string, Account>();
+  private readonly byPod = new Map<PodUid, Account>();
 
   constructor(private readonly clock: Pick<Clock, "monotonic">) {}
 
@@ -103,11 +104,11 @@ export class PeerAccounts {
     return this.byPod.size;
   }
 
-  startRun(uid: string, onWaited?: (ms: number) => void): PeerRun {
+  startRun(uid: PodUid, onWaited?: (ms: number) => void): PeerRun {
     return new PeerRun(this.accountOf(uid), onWaited);
   }
 
-  private accountOf(uid: string): Account {
+  private accountOf(uid: PodUid): Account {
     const known = this.byPod.get(uid);
     if (known !== undefined) return known;
     if (this.byPod.size >= PRUNE_FROM) for (const [pod, one] of this.byPod) if (one.isEmpty) this.byPod.delete(pod);

@@ -4,6 +4,7 @@ import type { Clock } from "../../shared/base/clock/clock.js";
 import { InvariantError } from "../../shared/base/errors/invariant.js";
 import { lazily } from "../../shared/base/turns/lazily.js";
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { RunAction } from "../../shared/node/probes/run.js";
 import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";
 import { PeerAccounts } from "./accounts.js";
@@ -40,7 +41,7 @@ export class PeerActions {
     return (await this.httpHook()).runHttpHook(hook, this.guard(hook.uid), signal);
   }
 
-  private guard(uid: string, onWaited?: (ms: number) => void): Guard {
+  private guard(uid: PodUid, onWaited?: (ms: number) => void): Guard {
     return { run: this.accounts.startRun(uid, onWaited), turns: this.turns };
   }
 }

@@ -5,14 +5,15 @@ import { watch, type FSWatcher } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { WatchedPod } from "../../shared/contracts/pleg.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 export class CgroupWatches {
-  private readonly watchers = new Map<string, FSWatcher[]>();
+  private readonly watchers = new Map<PodUid, FSWatcher[]>();
 
-  /** `onExit` is called with the UID of a pod one of whose container cgroups went away. */
+  /** `onExit` is called with a pod one of whose container cgroups went away. */
   constructor(
-    private readonly onExit: (uid: string) => void,
+    private readonly onExit: (uid: PodUid) => void,
     private readonly log: Logger,
   ) {}
 
@@ -34,13 +35,13 @@ export class CgroupWatches {
     if (watchers.length > 0) this.watchers.set(pod.uid, watchers);
   }
 
-  remove(uid: string): void {
+  remove(uid: PodUid): void {
     for (const watcher of this.watchers.get(uid) ?? []) watcher.close();
     this.watchers.delete(uid);
   }
 
   /** Whether every one of these pods is watched, so that relists may be slow. */
-  covers(uids: Iterable<string>): boolean {
+  covers(uids: Iterable<PodUid>): boolean {
     for (const uid of uids) if (!this.watchers.has(uid)) return false;
     return true;
   }
@@ -49,7 +50,7 @@ export class CgroupWatches {
     for (const uid of [...this.watchers.keys()]) this.remove(uid);
   }
 
-  private watchDirectory(uid: string, directory: string): FSWatcher | undefined {
+  private watchDirectory(uid: PodUid, directory: string): FSWatcher | undefined {
     try {
       const watcher = watch(directory, { persistent: false }, (event, name) => {
         if (event !== "rename" || name === null) return;
@@ -67,7 +68,7 @@ export class CgroupWatches {
   }
 
   /** A directory that still exists was just created: main made it. */
-  private async reportRemoval(uid: string, path: string): Promise<void> {
+  private async reportRemoval(uid: PodUid, path: string): Promise<void> {
     try {
       await access(path);
     } catch {

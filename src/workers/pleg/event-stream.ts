@@ -4,6 +4,7 @@ import type { Clock } from "../../shared/base/clock/clock.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriUnavailableError, CriUnimplementedError } from "../../shared/kubernetes/cri/errors.js";
 import { ContainerEventType } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { PlegMetrics } from "./metrics.js";
 import { POD_UID_LABEL } from "./pod-inspector.js";
@@ -18,7 +19,7 @@ export interface EventStreamOptions {
   clock: Clock;
   log: Logger;
   /** `isStart`: an object was created or started; otherwise it has exited or was removed. */
-  onEvent(uid: string, isStart: boolean): void;
+  onEvent(uid: PodUid, isStart: boolean): void;
   onState(state: EventStreamState): void;
   metrics: Pick<PlegMetrics, "streamConnected" | "streamFailed" | "eventArrived">;
 }
@@ -57,7 +58,7 @@ export class EventStream {
           this.setState("working");
           this.options.metrics.eventArrived(this.options.clock.now() - Number(event.createdAt / 1_000_000n));
           const uid = event.podSandboxStatus?.labels[POD_UID_LABEL];
-          if (uid !== undefined) this.options.onEvent(uid, STARTS.has(event.containerEventType));
+          if (uid !== undefined) this.options.onEvent(podUid(uid), STARTS.has(event.containerEventType));
         }
         this.setState("down");
       } catch (error) {

@@ -2,6 +2,7 @@
 // distances, until the pod's state changed or the tries are used up; the relist is the net below.
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 /**
  * Milliseconds from the removal to each look. containerd 1.6 records the exit 16 to 23 ms after the removal of the
@@ -10,20 +11,20 @@ import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 const LOOKS_MS = [14, 20, 28, 45, 80, 150, 300, 1000];
 
 export class ExitFollowUp {
-  private readonly timers = new Map<string, Timer>();
+  private readonly timers = new Map<PodUid, Timer>();
 
   constructor(
     private readonly clock: Clock,
-    private readonly look: (uid: string) => void,
+    private readonly look: (uid: PodUid) => void,
   ) {}
 
-  start(uid: string): void {
+  start(uid: PodUid): void {
     this.end(uid);
     this.step(uid, 0);
   }
 
   /** The pod's state changed, or no caller waits for it any more. */
-  end(uid: string): void {
+  end(uid: PodUid): void {
     this.timers.get(uid)?.cancel();
     this.timers.delete(uid);
   }
@@ -32,7 +33,7 @@ export class ExitFollowUp {
     for (const uid of [...this.timers.keys()]) this.end(uid);
   }
 
-  private step(uid: string, index: number): void {
+  private step(uid: PodUid, index: number): void {
     const at = LOOKS_MS[index];
     if (at === undefined) {
       this.timers.delete(uid);

@@ -5,10 +5,11 @@ import { readdir } from "node:fs/promises";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import type { ListName, ListsByPartsOptions } from "../../shared/kubernetes/cri/lists-by-parts.js";
+import { podUid, type PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 
-/** UIDs of the pods with a directory on this node. */
-export async function podUidsOf(podsDir: string): Promise<string[]> {
+/** Pods with a directory on this node. */
+export async function podUidsOf(podsDir: string): Promise<PodUid[]> {
   try {
     return (await readdir(podsDir)).filter(isSafePodUid);
   } catch (error) {
@@ -35,6 +36,6 @@ export class ListReports {
     );
   };
 
-  /** UIDs of pods whose objects are not known. */
-  readonly leftOut = (): string[] => [...this.left.values()].flat();
+  /** Pods whose objects are not known. */
+  readonly leftOut = (): PodUid[] => [...this.left.values()].flat().map(podUid);
 }

@@ -19,6 +19,7 @@ import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriUnavailableError } from "../../shared/kubernetes/cri/errors.js";
 import { ContainerState, PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { Asked } from "./asked.js";
 import { CgroupWatches } from "./cgroup-watches.js";
@@ -43,7 +44,7 @@ export interface PlegDeps {
   /** This thread's slot: others see there when a relist last succeeded. */
   board?: Pick<BoardWriter, "setOp" | "worked">;
   /** As RelisterOptions has it. */
-  leftOut?: () => readonly string[];
+  leftOut?: () => readonly PodUid[];
 }
 
 interface Published {
@@ -61,13 +62,13 @@ export class Pleg {
   private readonly followUp: ExitFollowUp;
   private readonly events: EventStream | undefined;
   /** Last published state per pod, and the generation it carried. */
-  private readonly published = new Map<string, Published>();
+  private readonly published = new Map<PodUid, Published>();
   private readonly asked: Asked;
   /**
    * Pods that differ from their published state while main's inspect request is expected: the next relist checks
    * whether it came.
    */
-  private left = new Set<string>();
+  private left = new Set<PodUid>();
   private runtime: RuntimeState = UNKNOWN_RUNTIME;
   private runtimePublished = false;
   private eventState: EventStreamState = "absent";
@@ -149,7 +150,7 @@ export class Pleg {
     // Without directories: main is terminating the pod and inspects it after each of its calls.
     if (pod.watchDirs.length === 0) this.followUp.end(pod.uid);
   }
-  unwatch(uid: string): void {
+  unwatch(uid: PodUid): void {
     this.watches.remove(uid);
     this.followUp.end(uid);
     this.published.delete(uid);
@@ -176,7 +177,7 @@ export class Pleg {
     for (const record of records) this.publish(record);
   }
 
-  private onInspectFailed(uid: string, generation: number, error: unknown): void {
+  private onInspectFailed(uid: PodUid, generation: number, error: unknown): void {
     const message = messageOf(error);
     const code = error instanceof Error ? error.name : "Error";
     // The runtime record reports an absent runtime once, instead of once per pod.
@@ -262,7 +263,7 @@ export class Pleg {
   }
 
   /** Main has the state: by its inspect request, or because the pod is forgotten. */
-  private isPublished(uid: string, pod: ChangedPod): boolean {
+  private isPublished(uid: PodUid, pod: ChangedPod): boolean {
     const published = this.published.get(uid);
     if (published !== undefined) return published.signature === pod.signature;
     return pod === GONE && !this.inspector.has(uid);

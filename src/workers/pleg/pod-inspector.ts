@@ -10,6 +10,7 @@ import { CriNotFoundError } from "../../shared/kubernetes/cri/errors.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 
@@ -26,7 +27,7 @@ type InspectorCri = Pick<CriClient, "listPodSandbox" | "listContainers" | "podSa
 
 interface InspectorOutcome {
   observed(pod: ObservedPod): void;
-  failed(uid: string, generation: number, error: unknown): void;
+  failed(uid: PodUid, generation: number, error: unknown): void;
 }
 
 export interface InspectorOptions {
@@ -56,7 +57,7 @@ function foreignStatusError(
 }
 
 interface Entry {
-  uid: string;
+  uid: PodUid;
   generation: number;
   sandboxIds: Set<string>;
   containerIds: Set<string>;
@@ -81,7 +82,7 @@ export interface ListedPod {
 }
 
 export class PodInspector {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<PodUid, Entry>();
   /** After the first relist an unknown pod is new: it consists only of the objects that main created. */
   private knowsAll = false;
   private readonly lanes: Lanes;
@@ -98,7 +99,7 @@ export class PodInspector {
    * change its sandbox. A start of the container proves that, and a stop does not touch the sandbox. An event or the
    * next relist, both without hints, find an exit of the sandbox meanwhile.
    */
-  request(uid: string, generation: number, hints: readonly InspectHint[]): void {
+  request(uid: PodUid, generation: number, hints: readonly InspectHint[]): void {
     const entry = this.entry(uid);
     if (hints.length === 0 || hints.some(({ kind }) => kind !== "container")) entry.sandboxesDue = true;
     entry.generation = Math.max(entry.generation, generation);
@@ -111,7 +112,7 @@ export class PodInspector {
    * object after the list was taken. A removed object returns NotFound, so cached exited containers that are no longer
    * listed are inspected again.
    */
-  relisted(uid: string, ids: ListedPod): void {
+  relisted(uid: PodUid, ids: ListedPod): void {
     const entry = this.entry(uid);
     for (const id of ids.sandboxIds) entry.sandboxIds.add(id);
     for (const id of ids.containerIds) entry.containerIds.add(id);
@@ -134,17 +135,17 @@ export class PodInspector {
     return count;
   }
 
-  has(uid: string): boolean {
+  has(uid: PodUid): boolean {
     return this.entries.has(uid);
   }
 
   /** Forgets a pod that the runtime no longer has and main no longer requests. */
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     const entry = this.entries.get(uid);
     if (entry !== undefined && !entry.running) this.entries.delete(uid);
   }
 
-  private entry(uid: string): Entry {
+  private entry(uid: PodUid): Entry {
     let entry = this.entries.get(uid);
     if (entry === undefined) {
       entry = {
@@ -272,7 +273,7 @@ export class PodInspector {
  * pod's container under the UID of a pod that does not exist.
  * @throws OperatorError
  */
-function checkAnswer(kind: "sandbox" | "container", uid: string, id: string, status: Labelled & { id: string }): void {
+function checkAnswer(kind: "sandbox" | "container", uid: PodUid, id: string, status: Labelled & { id: string }): void {
   if (status.id !== id || status.labels[POD_UID_LABEL] !== uid) throw foreignStatusError(kind, id, status);
 }
 

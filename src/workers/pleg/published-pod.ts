@@ -6,6 +6,7 @@ import { encodeContainer, encodeSandboxes } from "../../shared/contracts/pleg-co
 import type { PlegWireRecord } from "../../shared/contracts/pleg.js";
 import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 /** Bytes of containers in one record, and ids of removed ones. */
 const PART_BYTES = 32 * 1024;
@@ -64,7 +65,7 @@ class Parts {
   private bytes = PART_BYTES;
 
   constructor(
-    private readonly uid: string,
+    private readonly uid: PodUid,
     private readonly fresh: boolean,
   ) {}
 

@@ -3,15 +3,16 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { ContainerState, type PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
 import { POD_UID_LABEL, type ListedPod } from "./pod-inspector.js";
 
 type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;
 
 export interface RelistResult {
   /** Every pod the runtime has. */
-  pods: Map<string, ChangedPod>;
+  pods: Map<PodUid, ChangedPod>;
   /** Pods that differ from the relist before, those that vanished included. */
-  changed: Map<string, ChangedPod>;
+  changed: Map<PodUid, ChangedPod>;
   durationMs: number;
 }
 
@@ -42,15 +43,15 @@ export interface RelisterOptions {
   cri: RelisterCri;
   clock: Clock;
   deadlineMs: number;
-  /** UIDs of pods that the last lists left out: their objects are not known, which does not mean that they are gone. */
-  leftOut?: (() => readonly string[]) | undefined;
+  /** Pods that the last lists left out: their objects are not known, which does not mean that they are gone. */
+  leftOut?: (() => readonly PodUid[]) | undefined;
 }
 
 /** The runtime has no object of the pod. */
 export const GONE: ChangedPod = { sandboxIds: [], containerIds: [], signature: "" };
 
 export class Relister {
-  private signatures = new Map<string, string>();
+  private signatures = new Map<PodUid, string>();
 
   constructor(private readonly options: RelisterOptions) {}
 
@@ -62,18 +63,19 @@ export class Relister {
       this.options.cri.listPodSandbox({}, deadline),
       this.options.cri.listContainers({}, deadline),
     ]);
-    const found = new Map<string, { sandboxes: StatedSandbox[]; containers: StatedContainer[] }>();
+    const found = new Map<PodUid, { sandboxes: StatedSandbox[]; containers: StatedContainer[] }>();
     const entry = (labels: Record<string, string>) => {
-      const uid = labels[POD_UID_LABEL];
+      const label = labels[POD_UID_LABEL];
       // Objects without the label were not made by a kubelet.
-      if (uid === undefined) return undefined;
+      if (label === undefined) return undefined;
+      const uid = podUid(label);
       const known = found.get(uid) ?? { sandboxes: [], containers: [] };
       found.set(uid, known);
       return known;
     };
     for (const sandbox of sandboxes.items) entry(sandbox.labels)?.sandboxes.push(sandbox);
     for (const container of containers.containers) entry(container.labels)?.containers.push(container);
-    const pods = new Map<string, ChangedPod>();
+    const pods = new Map<PodUid, ChangedPod>();
     for (const [uid, objects] of found) {
       pods.set(uid, {
         sandboxIds: objects.sandboxes.map(({ id }) => id),
@@ -89,8 +91,8 @@ export class Relister {
     return { pods, changed, durationMs: this.options.clock.monotonic() - startedAt };
   }
 
-  private difference(pods: Map<string, ChangedPod>): Map<string, ChangedPod> {
-    const changed = new Map<string, ChangedPod>();
+  private difference(pods: Map<PodUid, ChangedPod>): Map<PodUid, ChangedPod> {
+    const changed = new Map<PodUid, ChangedPod>();
     for (const [uid, pod] of pods) if (this.signatures.get(uid) !== pod.signature) changed.set(uid, pod);
     for (const uid of this.signatures.keys()) if (!pods.has(uid)) changed.set(uid, GONE);
     return changed;

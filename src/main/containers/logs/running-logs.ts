@@ -3,13 +3,14 @@
 import { join } from "path/posix";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { podLogDirectory } from "../../model/paths.js";
 
 export interface RunningLog {
   containerId: string;
   /** The file being written. */
   path: string;
-  uid: string;
+  uid: PodUid;
   namespace: string;
   pod: string;
   container: string;

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { unlessGone } from "../../../shared/base/errors/unless-gone.js";
 import { entriesOf, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { podLogDirectory, podOfLogDirectory } from "../../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { removeFiles } from "./remove-files.js";
@@ -13,7 +14,7 @@ import { removeFiles } from "./remove-files.js";
  * A terminated pod that is still shown keeps its directories: they hold its termination messages. Rejects as cleanUpPod
  * does.
  */
-export async function releasePod(runtime: NodeRuntime, uid: string, signal: AbortSignal): Promise<void> {
+export async function releasePod(runtime: NodeRuntime, uid: PodUid, signal: AbortSignal): Promise<void> {
   const cluster = runtime.cluster?.();
   cluster?.podRemoved(uid);
   await Promise.all([
@@ -30,7 +31,7 @@ export async function releasePod(runtime: NodeRuntime, uid: string, signal: Abor
  */
 export async function cleanUpPod(
   runtime: NodeRuntime,
-  uid: string,
+  uid: PodUid,
   signal: AbortSignal,
   { pod, comesBack = false, links }: { pod?: Pod | undefined; comesBack?: boolean; links?: string[] | undefined } = {},
 ): Promise<void> {
@@ -49,7 +50,7 @@ export async function cleanUpPod(
 /** Links to the log directory are beside those of other pods. */
 async function removeLogs(
   runtime: NodeRuntime,
-  uid: string,
+  uid: PodUid,
   pod: Pod | undefined,
   links: readonly string[] | undefined,
 ): Promise<void> {

@@ -3,6 +3,7 @@
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { prepareClaims } from "../../model/pod-claims.js";
 import type { PodResources } from "../../model/pod-resources.js";
 import { traced } from "../../model/pod-trace.js";
@@ -24,9 +25,9 @@ import { outgrown, resizeContainers } from "./update-container.js";
 export class Doer {
   constructor(
     private readonly runtime: NodeRuntime,
-    private readonly uid: string,
+    private readonly uid: PodUid,
     /** Called with the directories in which the runtime makes this pod's container cgroups. */
-    private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
+    private readonly onCgroup: (uid: PodUid, watchDirs: string[]) => void,
     /** Without one, finished hooks are known as long as the kubelet runs. */
     preStopMemory?: PreStopMemory,
     /** The resources last applied to the pod's containers, if known. */

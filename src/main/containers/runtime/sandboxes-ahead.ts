@@ -4,19 +4,20 @@
 // place or for their own volumes. A pod whose volumes are set up never waits for a place.
 
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 
 /** A pod whose volumes are set up waits at most for the RunPodSandbox calls of so many others. */
 const SANDBOXES_AHEAD = 12;
 
 interface Waiter {
-  uid: string;
+  uid: PodUid;
   volumes: Promise<unknown>;
   admit: () => void;
 }
 
 export class SandboxesAhead {
-  /** By pod UID, until the volumes are set up or have failed. */
-  private readonly places = new Map<string, Promise<unknown>>();
+  /** Until the volumes are set up or have failed. */
+  private readonly places = new Map<PodUid, Promise<unknown>>();
   private readonly waiting = new Set<Waiter>();
 
   constructor(private readonly limit = SANDBOXES_AHEAD) {}
@@ -25,7 +26,7 @@ export class SandboxesAhead {
    * undefined: the PodSandbox may be created now. Otherwise it may when the promise resolves, which rejects as
    * `volumes` do or with the signal's reason. @param volumes settled at the latest when a sync's wait for volumes ends
    */
-  enter(uid: string, volumes: Promise<unknown>, signal: AbortSignal): Promise<void> | undefined {
+  enter(uid: PodUid, volumes: Promise<unknown>, signal: AbortSignal): Promise<void> | undefined {
     if (this.places.has(uid) || this.places.size < this.limit) {
       this.take(uid, volumes);
       return undefined;
@@ -33,7 +34,7 @@ export class SandboxesAhead {
     return this.wait(uid, volumes, signal);
   }
 
-  private take(uid: string, volumes: Promise<unknown>): void {
+  private take(uid: PodUid, volumes: Promise<unknown>): void {
     this.places.set(uid, volumes);
     const leave = (): void => {
       // A later attempt of the same pod keeps the place.
@@ -44,7 +45,7 @@ export class SandboxesAhead {
     volumes.then(leave, leave);
   }
 
-  private async wait(uid: string, volumes: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  private async wait(uid: PodUid, volumes: Promise<unknown>, signal: AbortSignal): Promise<void> {
     let admit = (): void => undefined;
     const admitted = new Promise<void>((resolve) => (admit = resolve));
     const waiter = { uid, volumes, admit };

@@ -2,13 +2,14 @@
 
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { labelKeys } from "../../model/labels.js";
 import type { IdRange } from "./id-range.js";
 
 /**
- * Ranges by UID of the pod; empty if none of its sandboxes has its own ids. Rejects when the runtime does not respond.
+ * Ranges of the pod; empty if none of its sandboxes has its own ids. Rejects when the runtime does not respond.
  */
-export type ObservedIds = (uid: string) => Promise<IdRange[]>;
+export type ObservedIds = (uid: PodUid) => Promise<IdRange[]>;
 
 export function observedIds(cri: Pick<CriClient, "listPodSandbox" | "podSandboxStatus">): ObservedIds {
   return async (uid) => {

@@ -11,6 +11,7 @@ import { podsDirectory, usernsPath } from "../../../shared/kubernetes/api/pod-pa
 import { isSafePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { NamespaceMode, type UserNamespace } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
@@ -35,12 +36,12 @@ export class UserNamespaces {
   /** Reads the range of all pods, and the mappings on disk. */
   private readonly load = lazily(() => this.readAll());
   /** Pods whose ids are being handed out: a second request for one joins the first. */
-  private readonly underWay = new Map<string, Promise<IdRange>>();
+  private readonly underWay = new Map<PodUid, Promise<IdRange>>();
 
   /** Pods that must not start: their ids are not known to be theirs alone. */
-  private readonly refused = new Map<string, Error>();
+  private readonly refused = new Map<PodUid, Error>();
   /** While the files are read: pods that were released since, so that what was read of them is outdated. */
-  private releasedMeanwhile: Set<string> | undefined;
+  private releasedMeanwhile: Set<PodUid> | undefined;
 
   constructor(
     private readonly options: UserNamespacesOptions,
@@ -58,13 +59,13 @@ export class UserNamespaces {
   }
 
   /** Nothing of the pod is left, its directory included. */
-  release(uid: string): void {
+  release(uid: PodUid): void {
     this.releasedMeanwhile?.add(uid);
     this.slots.release(uid);
     this.refused.delete(uid);
   }
 
-  private async handOut(uid: string): Promise<IdRange> {
+  private async handOut(uid: PodUid): Promise<IdRange> {
     const known = this.slots.of(uid);
     if (known !== undefined && this.releasedMeanwhile?.has(uid) !== true) return known;
     const range = await this.load();
@@ -84,7 +85,7 @@ export class UserNamespaces {
 
   private async readAll(): Promise<IdRange> {
     const { rootDir, idsPerPod, maxPods, run = runCommand } = this.options;
-    const released = (this.releasedMeanwhile = new Set<string>());
+    const released = (this.releasedMeanwhile = new Set<PodUid>());
     try {
       const range = await podIdRange(run, idsPerPod, maxPods);
       for (const uid of await podUids(rootDir)) await this.readOne(uid);
@@ -95,7 +96,7 @@ export class UserNamespaces {
     }
   }
 
-  private async readOne(uid: string): Promise<void> {
+  private async readOne(uid: PodUid): Promise<void> {
     const path = usernsPath(this.options.rootDir, uid);
     let slot: IdRange | undefined;
     try {
@@ -107,7 +108,7 @@ export class UserNamespaces {
   }
 
   /** Only this pod waits. @throws the error of the runtime's call: then no ids are assigned at all */
-  private async onDamaged(uid: string, error: unknown, slot: IdRange | undefined): Promise<void> {
+  private async onDamaged(uid: PodUid, error: unknown, slot: IdRange | undefined): Promise<void> {
     const running = await this.deps.observed(uid);
     const ids = slot === undefined ? running : [...running, slot];
     this.slots.block(uid, ids);
@@ -119,7 +120,7 @@ export class UserNamespaces {
   }
 }
 
-async function podUids(rootDir: string): Promise<string[]> {
+async function podUids(rootDir: string): Promise<PodUid[]> {
   try {
     return (await readdir(podsDirectory(rootDir))).filter(isSafePodUid);
   } catch (error) {

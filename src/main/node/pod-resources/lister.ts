@@ -4,6 +4,7 @@
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { isSidecar } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type {
   AllocatableResourcesResponse,
   ContainerDevices,
@@ -27,7 +28,7 @@ export interface PodResourcesPorts {
   /** Pods of the node with their statuses. */
   pods: () => Iterable<Pod>;
   devices?: {
-    of(podUid: string, container: string): readonly ListedDevice[];
+    of(podUid: PodUid, container: string): readonly ListedDevice[];
     /** Healthy ones, in use or not. */
     allocatable(): readonly ListedDevice[];
   };
@@ -96,7 +97,7 @@ export class PodResourcesLister {
     };
   }
 
-  private devicesOf(podUid: string, container: string): ContainerDevices[] {
+  private devicesOf(podUid: PodUid, container: string): ContainerDevices[] {
     return (this.ports.devices?.of(podUid, container) ?? []).flatMap(listed);
   }
 }

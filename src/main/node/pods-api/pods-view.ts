@@ -5,6 +5,7 @@
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { encode } from "../../../shared/kubernetes/api/protobuf/encode.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { EventType, type WatchPodsEvent } from "../../../shared/kubernetes/plugins/gen/pods.v1alpha1.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -35,7 +36,7 @@ interface Kept {
 }
 
 export class PodsView {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<PodUid, Kept>();
   private readonly watchers = new Set<Watcher>();
   private begun = 0;
 
@@ -64,7 +65,7 @@ export class PodsView {
   }
 
   /** The event has name, namespace and UID of the pod only, as upstream's. */
-  removed(uid: string): void {
+  removed(uid: PodUid): void {
     const kept = this.kept.get(uid);
     if (kept === undefined) return;
     this.kept.delete(uid);
@@ -79,7 +80,7 @@ export class PodsView {
   }
 
   /** Encoded; undefined: no such pod. */
-  get(uid: string): Uint8Array | undefined {
+  get(uid: PodUid): Uint8Array | undefined {
     const kept = this.kept.get(uid);
     return kept === undefined ? undefined : this.bytesOf(kept);
   }

@@ -4,6 +4,7 @@
 import { Server, status, type ServerWritableStream } from "@grpc/grpc-js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import {
   PodsService,
   type PodsServer,
@@ -26,7 +27,7 @@ export interface PodsApiOptions {
   /** <root-dir>/pods-api */
   directory: string;
   /** Pods of the node with their statuses. */
-  pods: { all(): Iterable<Pod>; get(uid: string): Pod | undefined };
+  pods: { all(): Iterable<Pod>; get(uid: PodUid): Pod | undefined };
   /** Subscribes to the events of pods; called once. */
   subscribe: (subscriber: PodSubscriber) => void;
   registry: ThreadRegistry;
@@ -47,7 +48,7 @@ export async function servePodsApi(options: PodsApiOptions): Promise<{ stop(): P
   server.addService(PodsService, handlers(view, new CallRate(clock)));
   const socket = await listenOnSocket(server, directory, "pods-api.sock");
   // A terminating pod keeps its definition in its worker and its status; clients see the newest one, as upstream's do.
-  const redefined = new Map<string, Pod>();
+  const redefined = new Map<PodUid, Pod>();
   const changed = ({ pod }: { pod: Pod }): void => {
     const shown = pods.get(pod.metadata.uid) ?? pod;
     const newest = redefined.get(pod.metadata.uid) ?? shown;
@@ -83,7 +84,7 @@ function handlers(view: PodsView, rate: CallRate): PodsServer {
       else answer(REFUSED);
     },
     getPod({ request: { podUID } }, answer) {
-      const pod = rate.allow() ? view.get(podUID) : REFUSED;
+      const pod = rate.allow() ? view.get(podUid(podUID)) : REFUSED;
       if (pod === undefined) answer({ code: status.NOT_FOUND, details: `pod with UID ${podUID} not found` });
       else if ("code" in pod) answer(pod);
       else answer(null, { pod });

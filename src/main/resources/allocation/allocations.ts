@@ -11,6 +11,7 @@ import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodResources } from "../../model/pod-resources.js";
@@ -20,9 +21,9 @@ import { type Actuated, encodeCheckpoint, decodeCheckpoint } from "./checkpoint.
 const GATHER_MS = 500;
 
 export class Allocations {
-  private readonly allocatedPods = new Map<string, PodResources>();
+  private readonly allocatedPods = new Map<PodUid, PodResources>();
   /** Changed in place: a pod may have ten thousand containers, and each start of one changes an entry. */
-  private readonly actuatedPods = new Map<string, Actuated>();
+  private readonly actuatedPods = new Map<PodUid, Actuated>();
   private readonly files: LatestWrite;
   /** Files that are not as the states are. */
   private readonly unwritten = new Set<State>();
@@ -50,20 +51,20 @@ export class Allocations {
     await Promise.all([this.read("allocated", this.allocatedPods), this.read("actuated", this.actuatedPods)]);
   }
 
-  /** UIDs of the pods that have an allocation. */
-  allocatedUids(): Iterable<string> {
+  /** Pods that have an allocation. */
+  allocatedUids(): Iterable<PodUid> {
     return this.allocatedPods.keys();
   }
 
-  allocated(uid: string): PodResources | undefined {
+  allocated(uid: PodUid): PodResources | undefined {
     return this.allocatedPods.get(uid);
   }
 
-  actuated(uid: string): PodResources | undefined {
+  actuated(uid: PodUid): PodResources | undefined {
     return this.actuatedPods.get(uid);
   }
 
-  allocate(uid: string, resources: PodResources): void {
+  allocate(uid: PodUid, resources: PodResources): void {
     const known = this.allocatedPods.get(uid);
     if (isDeepStrictEqual(known, resources)) return;
     this.allocatedPods.set(uid, resources);
@@ -71,7 +72,7 @@ export class Allocations {
   }
 
   /** These containers run with `resources`, and with `podToo` the pod as a whole, too. */
-  actuate(uid: string, names: readonly string[], resources: PodResources, podToo: boolean): void {
+  actuate(uid: PodUid, names: readonly string[], resources: PodResources, podToo: boolean): void {
     const known = this.actuatedPods.get(uid);
     const now: Actuated = known ?? { containers: {} };
     const pod = podToo || known === undefined ? resources.pod : known.pod;
@@ -86,7 +87,7 @@ export class Allocations {
     this.save(["actuated"], !first || (known !== undefined && !samePod));
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     const states: State[] = [];
     if (this.allocatedPods.delete(uid)) states.push("allocated");
     if (this.actuatedPods.delete(uid)) states.push("actuated");
@@ -96,14 +97,14 @@ export class Allocations {
   /**
    * No container of other pods ran since the machine booted: they have no actuated resources. Their allocations stay.
    */
-  keepActuated(uids: ReadonlySet<string>): void {
+  keepActuated(uids: ReadonlySet<PodUid>): void {
     for (const uid of [...this.actuatedPods.keys()]) {
       if (!uids.has(uid) && this.actuatedPods.delete(uid)) this.save(["actuated"], false);
     }
   }
 
   /** Forgets all other pods. Only when every source has delivered: a pod that comes later is admitted again. */
-  keepOnly(isKnown: (uid: string) => boolean): void {
+  keepOnly(isKnown: (uid: PodUid) => boolean): void {
     for (const uid of [...this.allocatedPods.keys(), ...this.actuatedPods.keys()]) {
       if (!isKnown(uid)) this.forget(uid);
     }
@@ -142,7 +143,7 @@ export class Allocations {
     }
   }
 
-  private async read(which: State, into: Map<string, Actuated>): Promise<void> {
+  private async read(which: State, into: Map<PodUid, Actuated>): Promise<void> {
     const { clock, log } = this;
     const path = this.path(which);
     try {

@@ -5,6 +5,7 @@ import { fnv32 } from "../../../shared/base/hash/fnv32.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { isRecord } from "../../../shared/base/text/is-record.js";
 import type { ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodResources } from "../../model/pod-resources.js";
 
 /** The resources last set in the runtime for one pod. */
@@ -18,8 +19,7 @@ interface Checkpoint {
   checksum: number;
 }
 
-/** By pod UID. */
-type ResourceEntries = ReadonlyMap<string, PodResources>;
+type ResourceEntries = ReadonlyMap<PodUid, PodResources>;
 
 export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
   const pods = [...entries].map(([uid, { containers, pod }]) => [
@@ -31,14 +31,14 @@ export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
 }
 
 /** Throws if the value is not a checkpoint, or if its checksum does not match. */
-export function decodeCheckpoint(value: unknown): Map<string, Actuated> {
+export function decodeCheckpoint(value: unknown): Map<PodUid, Actuated> {
   if (!isRecord(value) || typeof value["data"] !== "string") throw new Error("not a checkpoint of pod resources");
   const { data, checksum } = value;
   if (checksum !== checksumOf(data)) throw new Error("its checksum does not match its data");
   const content: unknown = JSON.parse(data);
   const entries = isRecord(content) ? (content["entries"] ?? {}) : undefined;
   if (!isRecord(entries)) throw new Error("its data holds no entries");
-  return new Map(Object.entries(entries).map(([uid, entry]) => [uid, decodeEntry(uid, entry)]));
+  return new Map(Object.entries(entries).map(([uid, entry]) => [podUid(uid), decodeEntry(uid, entry)]));
 }
 
 function decodeEntry(uid: string, entry: unknown): Actuated {

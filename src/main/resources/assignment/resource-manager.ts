@@ -7,6 +7,7 @@
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Device, Mount } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Refusal } from "../../model/refusal.js";
 
 /** A set of NUMA nodes on which a request could be served. Nodes are sorted. */
@@ -66,10 +67,10 @@ export interface MemoryShare {
 
 /** Exclusive resources, those of containers and those allocatable, for the pod resources API. */
 export interface ExclusiveResources {
-  exclusiveCpus(podUid: string, container: string): readonly number[];
+  exclusiveCpus(podUid: PodUid, container: string): readonly number[];
   /** Handed out or not, ascending. */
   allocatableCpus(): readonly number[];
-  memoryBlocks(podUid: string, container: string): readonly MemoryShare[];
+  memoryBlocks(podUid: PodUid, container: string): readonly MemoryShare[];
   allocatableMemory(): readonly MemoryShare[];
 }
 
@@ -89,14 +90,14 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
    */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined, signal: AbortSignal): Promise<void>;
   /** What it holds for the pod is allocated only when a plugin agrees. */
-  awaitsPlugin?(podUid: string): boolean;
+  awaitsPlugin?(podUid: PodUid): boolean;
   /**
    * Allocates what it holds for the pod. Other pods are admitted meanwhile.
    * @throws AllocationError; or the signal's reason
    */
   finish?(pod: Pod, signal: AbortSignal): Promise<void>;
   /** Frees the resources that are held for a refused pod and not allocated. */
-  cancel?(podUid: string): void;
+  cancel?(podUid: PodUid): void;
   /**
    * Before each grant: allocates requests of an admitted pod's container that have no entry, if that is safe.
    * @throws AllocationError when the container must not start without it; or the signal's reason
@@ -109,7 +110,7 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   /** The container runs: the manager may correct it from now on. */
   started?(pod: Pod, container: Container, containerId: string): void;
   /** The pod has terminated: frees its resources. Idempotent. */
-  release(podUid: string): void;
+  release(podUid: PodUid): void;
   stop(): Promise<void>;
 }
 
@@ -125,14 +126,14 @@ export interface ResourceManagers extends ExclusiveResources {
    */
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
   /** After `admit`: `finish` is to be called, and may take long. */
-  awaitsPlugin(podUid: string): boolean;
+  awaitsPlugin(podUid: PodUid): boolean;
   /** undefined: the pod has its resources. Other pods may be admitted meanwhile. */
   finish(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
   /**
    * Another admit handler refused the pod after `admit`: its new allocation is free, an earlier one stays until
    * release.
    */
-  refused(podUid: string): void;
+  refused(podUid: PodUid): void;
   /** Before each grant. Rejects when the container must not start. */
   ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   /** All grants joined. */
@@ -142,6 +143,6 @@ export interface ResourceManagers extends ExclusiveResources {
   preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   started(pod: Pod, container: Container, containerId: string): void;
   /** Nothing of the pod runs, or it was never admitted. Idempotent. */
-  release(podUid: string): void;
+  release(podUid: PodUid): void;
   stop(): Promise<void>;
 }

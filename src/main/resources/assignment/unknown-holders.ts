@@ -5,6 +5,7 @@
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { podDescription } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 
 /** A state file that existed and could not be used. */
 export interface LostState {
@@ -20,10 +21,10 @@ export interface UnknownHoldersOptions {
   file: string;
   /** Admitted pods that have not ended. */
   pods: () => Iterable<Pod>;
-  /** UIDs of pods of which a sandbox or container runs, known to the kubelet or not. */
-  runningPods: () => Iterable<string>;
+  /** Pods of which a sandbox or container runs, known to the kubelet or not. */
+  runningPods: () => Iterable<PodUid>;
   /** There is an entry of the pod. */
-  has: (podUid: string) => boolean;
+  has: (podUid: PodUid) => boolean;
 }
 
 /** Pods named in a message; the others are counted. */
@@ -31,7 +32,7 @@ const NAMED_PODS = 5;
 
 export class UnknownHolders {
   /** Running pods whose definition is unknown: each may hold any resource. Set at the first observation. */
-  private undefinedPods: Set<string> | undefined;
+  private undefinedPods: Set<PodUid> | undefined;
 
   constructor(private readonly options: UnknownHoldersOptions) {}
 
@@ -39,7 +40,7 @@ export class UnknownHolders {
    * Why `what` cannot be allocated to the pod; undefined: it can.
    * @param isUnknown true for a pod that requested the resource and has no entry
    */
-  problem(what: string, podUid: string, isUnknown: (pod: Pod) => boolean): string | undefined {
+  problem(what: string, podUid: PodUid, isUnknown: (pod: Pod) => boolean): string | undefined {
     const holders = this.holders(isUnknown).filter(({ uid }) => uid !== podUid);
     if (holders.length === 0) return undefined;
     const named = holders.slice(0, NAMED_PODS).map(({ name }) => name);
@@ -66,7 +67,7 @@ export class UnknownHolders {
     return `the ${this.options.file} ${path} could not be read${kept}`;
   }
 
-  private holders(isUnknown: (pod: Pod) => boolean): { uid: string; name: string }[] {
+  private holders(isUnknown: (pod: Pod) => boolean): { uid: PodUid; name: string }[] {
     const known = new Map([...this.options.pods()].map((pod) => [pod.metadata.uid, pod]));
     const running = new Set(this.options.runningPods());
     const asking = [...known.values()].filter((pod) => running.has(pod.metadata.uid) && isUnknown(pod));
@@ -77,7 +78,7 @@ export class UnknownHolders {
   }
 
   /** Only pods of the first observation: later ones were admitted by this kubelet. */
-  private withoutDefinition(known: ReadonlyMap<string, Pod>, running: ReadonlySet<string>): string[] {
+  private withoutDefinition(known: ReadonlyMap<PodUid, Pod>, running: ReadonlySet<PodUid>): PodUid[] {
     this.undefinedPods ??= new Set(running);
     for (const uid of this.undefinedPods) {
       if (known.has(uid) || !running.has(uid) || this.options.has(uid)) this.undefinedPods.delete(uid);

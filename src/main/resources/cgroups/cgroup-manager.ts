@@ -9,6 +9,7 @@ import type { QOSClass } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSafePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { qosClass } from "../../../shared/kubernetes/api/qos.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { CgroupMounts, V1Hierarchy } from "../../../shared/node/cgroup/mounts.js";
 import * as names from "../../../shared/node/cgroup/name.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
@@ -49,16 +50,16 @@ export interface CgroupManager {
    * @throws OperatorError, CgroupWriteError, InvalidQuantityError
    */
   ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup>;
-  podExists(uid: string): Promise<boolean>;
+  podExists(uid: PodUid): Promise<boolean>;
   /**
    * The pod has no cgroup in its QoS tier. Another process removed or moved it, or the pod started without QoS cgroups.
    * A cgroup of the other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
    */
   isLost(pod: Pod): Promise<boolean>;
   /** Removes the pod's cgroup in every tier and kills the processes inside. @throws OperatorError */
-  removePod(uid: string): Promise<void>;
-  /** UIDs of pods with a cgroup on disk. */
-  listPods(): Promise<string[]>;
+  removePod(uid: PodUid): Promise<void>;
+  /** Pods with a cgroup on disk. */
+  listPods(): Promise<PodUid[]>;
   /**
    * Sets the tiers' values from the pods that run now. With `trusting`, values that this manager has set already are
    * taken to be there still.
@@ -139,11 +140,11 @@ function hierarchiesOf(all: readonly V1Hierarchy[], driver: names.CgroupDriver):
 class TreeManager implements CgroupManager {
   readonly version: 1 | 2;
   private readonly root: names.CgroupName;
-  /** Values last written, by pod UID. Only a hint: the cgroup directories are authoritative. */
-  private readonly applied = new Map<string, string>();
+  /** Values last written. Only a hint: the cgroup directories are authoritative. */
+  private readonly applied = new Map<PodUid, string>();
   private readonly known = new PodPlaces();
   private readonly listing: TierListing;
-  private readonly removing = new Map<string, Promise<void>>();
+  private readonly removing = new Map<PodUid, Promise<void>>();
   private readonly tierOptions: TierOptions;
   /** The last requested values: a tree that is created again gets them. */
   private tiers: TierLimits;
@@ -218,7 +219,7 @@ class TreeManager implements CgroupManager {
     return this.describe(name);
   }
 
-  async podExists(uid: string): Promise<boolean> {
+  async podExists(uid: PodUid): Promise<boolean> {
     if (!this.options.cgroupsPerQOS) return true;
     const found = await Promise.all(this.places(uid).map((name) => this.tree.exists(name)));
     return found.some(Boolean);
@@ -232,7 +233,7 @@ class TreeManager implements CgroupManager {
     return !(await this.plainTree.exists(driver === "systemd" ? name : names.slicePath(name)));
   }
 
-  async removePod(uid: string): Promise<void> {
+  async removePod(uid: PodUid): Promise<void> {
     if (!this.options.cgroupsPerQOS) return;
     // Two at once would only meet each other's half-removed trees.
     const before = this.removing.get(uid);
@@ -245,9 +246,9 @@ class TreeManager implements CgroupManager {
     }
   }
 
-  async listPods(): Promise<string[]> {
+  async listPods(): Promise<PodUid[]> {
     if (!this.options.cgroupsPerQOS) return [];
-    const uids = new Set<string>();
+    const uids = new Set<PodUid>();
     for (const qos of TIERS) {
       const tier = this.tier(qos);
       for (const element of await this.tree.children(tier)) {
@@ -305,12 +306,12 @@ class TreeManager implements CgroupManager {
     return names.qosCgroupName(this.root, qos, this.options.cgroupsPerQOS);
   }
 
-  private places(uid: string): names.CgroupName[] {
+  private places(uid: PodUid): names.CgroupName[] {
     return TIERS.map((qos) => names.podCgroupName(this.tier(qos), uid));
   }
 
   /** @throws OperatorError */
-  private async existingPlaces(uid: string): Promise<names.CgroupName[]> {
+  private async existingPlaces(uid: PodUid): Promise<names.CgroupName[]> {
     const places = this.places(uid);
     const found = await this.listing.children();
     const isSystemd = this.options.driver === "systemd";
@@ -327,7 +328,7 @@ class TreeManager implements CgroupManager {
     };
   }
 
-  private async remove(uid: string): Promise<void> {
+  private async remove(uid: PodUid): Promise<void> {
     this.applied.delete(uid);
     const places = this.known.of(uid) ?? (await this.existingPlaces(uid));
     if (places.length === 0) return;

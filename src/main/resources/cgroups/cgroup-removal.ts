@@ -2,6 +2,7 @@
 // its cgroup remains, and the error names the process.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { toCgroupfs, type CgroupName } from "../../../shared/node/cgroup/name.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { cgroupBusyError } from "./cgroup-errors.js";
@@ -16,7 +17,7 @@ const PAUSE_CAP_MS = 500;
 export async function removeCgroup(
   tree: CgroupTree,
   name: CgroupName,
-  uid: string | undefined,
+  uid: PodUid | undefined,
   { clock, log }: { clock: Clock; log: Logger },
 ): Promise<void> {
   let pause = PAUSE_MS;

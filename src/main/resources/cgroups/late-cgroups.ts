@@ -2,6 +2,7 @@
 // pods before that. Every call waits until the manager exists and its tree is set up.
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { CgroupManager, PodCgroup } from "./cgroup-manager.js";
 import type { CgroupLimits } from "./cgroup-values.js";
 
@@ -29,7 +30,7 @@ export class LateCgroups implements CgroupManager {
     return await (await this.ready).ensurePod(pod, sized);
   }
 
-  async podExists(uid: string): Promise<boolean> {
+  async podExists(uid: PodUid): Promise<boolean> {
     return await (await this.ready).podExists(uid);
   }
 
@@ -37,11 +38,11 @@ export class LateCgroups implements CgroupManager {
     return await (await this.ready).isLost(pod);
   }
 
-  async removePod(uid: string): Promise<void> {
+  async removePod(uid: PodUid): Promise<void> {
     await (await this.ready).removePod(uid);
   }
 
-  async listPods(): Promise<string[]> {
+  async listPods(): Promise<PodUid[]> {
     return await (await this.ready).listPods();
   }
 

@@ -3,6 +3,7 @@
 // Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; before each removal
 // the UID is checked again, and a cgroup of a pod that is wanted by then stays.
 
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { CgroupManager } from "./cgroup-manager.js";
@@ -10,12 +11,12 @@ import type { CgroupManager } from "./cgroup-manager.js";
 export interface OrphanCgroupsDeps {
   cgroups: Pick<CgroupManager, "removePod">;
   /** The pod has a pod worker, or the runtime has a sandbox or container of it. */
-  isKnown: (uid: string) => boolean;
+  isKnown: (uid: PodUid) => boolean;
   log: Logger;
 }
 
 export class OrphanCgroups {
-  private readonly waiting = new Set<string>();
+  private readonly waiting = new Set<PodUid>();
   private running: Promise<void> | undefined;
   private stopped = false;
 
@@ -25,7 +26,7 @@ export class OrphanCgroups {
    * Removes them one after the other, later. One that can't be removed is logged, and tried again when it is found
    * again.
    */
-  add(uids: Iterable<string>): void {
+  add(uids: Iterable<PodUid>): void {
     if (this.stopped) return;
     for (const uid of uids) this.waiting.add(uid);
     if (this.waiting.size === 0) return;

@@ -5,6 +5,7 @@
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { isRecord } from "../../../shared/base/text/is-record.js";
 import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import type { CpuSet } from "./cpu-set.js";
 import { stateSum, type StateTexts, isStateSum } from "./state-sum.js";
 
@@ -14,11 +15,11 @@ export const CPU_STATE_FILE = "cpu_manager_state";
 export interface CpuAssignments {
   policyName: string;
   shared: CpuSet;
-  exclusive: ReadonlyMap<string, ReadonlyMap<string, CpuSet>>;
+  exclusive: ReadonlyMap<PodUid, ReadonlyMap<string, CpuSet>>;
   /**
    * Pods with exclusive CPUs at pod level, which their containers share; undefined: the file format has no such pods.
    */
-  pods?: ReadonlyMap<string, CpuSet> | undefined;
+  pods?: ReadonlyMap<PodUid, CpuSet> | undefined;
 }
 
 export function encodeCpuState({ policyName, shared, exclusive, pods }: CpuAssignments): string {
@@ -58,9 +59,9 @@ export function decodeCpuState(value: unknown): CpuAssignments {
   }
   const containers = Object.entries(entries).map(([uid, lists]) => {
     const sets = Object.entries(lists).map(([name, list]) => [name, cpusOf(list, `${uid}/${name}`)] as const);
-    return [uid, new Map(sets)] as const;
+    return [podUid(uid), new Map(sets)] as const;
   });
-  const pods = Object.entries(podEntries ?? {}).map(([uid, { cpuSet }]) => [uid, cpusOf(cpuSet, uid)] as const);
+  const pods = Object.entries(podEntries ?? {}).map(([uid, { cpuSet }]) => [podUid(uid), cpusOf(cpuSet, uid)] as const);
   const shared = cpusOf(defaultCpuSet, "defaultCpuSet");
   const exclusive = new Map(containers);
   return { policyName, shared, exclusive, pods: podEntries !== undefined ? new Map(pods) : undefined };

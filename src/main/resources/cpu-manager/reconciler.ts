@@ -8,6 +8,7 @@ import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
@@ -21,14 +22,14 @@ export interface ReconcilerDeps {
   log: Logger;
   periodMs: number;
   /** The Linux list of CPUs that the container is to run on. */
-  cpusOf: (podUid: string, container: string) => string;
+  cpusOf: (podUid: PodUid, container: string) => string;
   /** Before each round that the timer begins. */
   onTick: () => void;
 }
 
 interface Running {
   id: string;
-  podUid: string;
+  podUid: PodUid;
   name: string;
 }
 
@@ -65,7 +66,7 @@ export class CpuReconciler {
   }
 
   /** Updates the container only if its CPUs have changed since it was created. */
-  started(podUid: string, name: string, id: string): void {
+  started(podUid: PodUid, name: string, id: string): void {
     const { clock, cpusOf } = this.deps;
     const since = clock.monotonic();
     this.fresh.set(id, { id, podUid, name, since });
@@ -130,7 +131,7 @@ export class CpuReconciler {
     return true;
   }
 
-  private warn(id: string, podUid: string, name: string, cpus: string, error: unknown): void {
+  private warn(id: string, podUid: PodUid, name: string, cpus: string, error: unknown): void {
     if (this.failing.has(id)) return;
     this.failing.add(id);
     this.deps.log.warn(

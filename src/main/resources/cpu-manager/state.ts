@@ -3,12 +3,13 @@
 // pods may run on. Changes only through assign and release.
 
 import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { type CpuAssignments } from "./checkpoint.js";
 import { common, NO_CPUS, sameCpus, union, without, type CpuSet } from "./cpu-set.js";
 
 export class CpuState {
-  private readonly containers = new Map<string, Map<string, CpuSet>>();
-  private readonly wholePods = new Map<string, CpuSet>();
+  private readonly containers = new Map<PodUid, Map<string, CpuSet>>();
+  private readonly wholePods = new Map<PodUid, CpuSet>();
 
   constructor(public shared: CpuSet) {}
 
@@ -19,17 +20,17 @@ export class CpuState {
     return state;
   }
 
-  get exclusive(): ReadonlyMap<string, ReadonlyMap<string, CpuSet>> {
+  get exclusive(): ReadonlyMap<PodUid, ReadonlyMap<string, CpuSet>> {
     return this.containers;
   }
 
   /** Pods that have CPUs as a whole. */
-  get pods(): ReadonlyMap<string, CpuSet> {
+  get pods(): ReadonlyMap<PodUid, CpuSet> {
     return this.wholePods;
   }
 
   /** Pods that have any. */
-  get uids(): string[] {
+  get uids(): PodUid[] {
     return [...new Set([...this.containers.keys(), ...this.wholePods.keys()])];
   }
 
@@ -38,15 +39,15 @@ export class CpuState {
     return union(...this.uids.map((uid) => this.ofPod(uid)));
   }
 
-  of(uid: string, container: string): CpuSet | undefined {
+  of(uid: PodUid, container: string): CpuSet | undefined {
     return this.containers.get(uid)?.get(container);
   }
 
-  ofPod(uid: string): CpuSet {
+  ofPod(uid: PodUid): CpuSet {
     return union(this.wholePods.get(uid) ?? [], ...(this.containers.get(uid)?.values() ?? []));
   }
 
-  assign(uid: string, container: string, cpus: CpuSet): void {
+  assign(uid: PodUid, container: string, cpus: CpuSet): void {
     const containers = this.containers.get(uid) ?? new Map<string, CpuSet>();
     containers.set(container, cpus);
     this.containers.set(uid, containers);
@@ -54,14 +55,14 @@ export class CpuState {
   }
 
   /** The pod has `cpus` as a whole, its containers parts of it. */
-  assignPod(uid: string, cpus: CpuSet, containers: ReadonlyMap<string, CpuSet>): void {
+  assignPod(uid: PodUid, cpus: CpuSet, containers: ReadonlyMap<string, CpuSet>): void {
     this.wholePods.set(uid, cpus);
     this.containers.set(uid, new Map(containers));
     this.shared = without(this.shared, cpus);
   }
 
   /** False: it had none. */
-  release(uid: string): boolean {
+  release(uid: PodUid): boolean {
     const cpus = this.ofPod(uid);
     const had = this.containers.delete(uid);
     if (!this.wholePods.delete(uid) && !had) return false;

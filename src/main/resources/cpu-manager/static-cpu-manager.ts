@@ -6,6 +6,7 @@ import type { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
@@ -49,7 +50,7 @@ export class StaticCpuManager implements ResourceManager {
   private readonly saves: LatestWrite;
   private pods: () => Iterable<Pod> = () => [];
   /** Pods that were known at some time: one of them that no longer is has ended. */
-  private readonly known = new Set<string>();
+  private readonly known = new Set<PodUid>();
 
   constructor(private readonly deps: StaticCpuManagerDeps) {
     this.policy = this.policyOn(new CpuState(this.usable));
@@ -146,7 +147,7 @@ export class StaticCpuManager implements ResourceManager {
     this.reconciler.started(pod.metadata.uid, container.name, containerId);
   }
 
-  release(podUid: string): void {
+  release(podUid: PodUid): void {
     this.known.delete(podUid);
     if (!this.policy.state.release(podUid)) return;
     this.changed();
@@ -155,7 +156,7 @@ export class StaticCpuManager implements ResourceManager {
   }
 
   /** CPUs that are the container's alone, ascending; []: it shares. */
-  exclusiveCpus(podUid: string, container: string): readonly number[] {
+  exclusiveCpus(podUid: PodUid, container: string): readonly number[] {
     return ascending(this.policy.state.of(podUid, container) ?? []);
   }
 
@@ -185,7 +186,7 @@ export class StaticCpuManager implements ResourceManager {
   }
 
   /** A pool that is all handed out (strict-cpu-reservation) leaves the reserved CPUs to those that share. */
-  private cpusOf(uid: string, container: string): CpuSet {
+  private cpusOf(uid: PodUid, container: string): CpuSet {
     const { state, reserved } = this.policy;
     return state.of(uid, container) ?? (state.shared.size > 0 ? state.shared : reserved);
   }
@@ -195,7 +196,7 @@ export class StaticCpuManager implements ResourceManager {
     this.reconciler.poolChanged();
   }
 
-  private runs(podUid: string): boolean {
+  private runs(podUid: PodUid): boolean {
     return runningPods(this.deps.observed()).includes(podUid);
   }
 

@@ -4,9 +4,10 @@
 
 import { Fnv32 } from "../../../shared/base/hash/fnv32.js";
 import { isRecord } from "../../../shared/base/text/is-record.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 
 export interface CheckpointEntry {
-  PodUID: string;
+  PodUID: PodUid;
   ContainerName: string;
   ResourceName: string;
   /** NUMA node, "-1" for none, to device IDs. */
@@ -150,7 +151,7 @@ function entryOf(value: unknown): CheckpointEntry {
   const ids = listsOf(isRecord(value) ? value["DeviceIDs"] : undefined, "DeviceIDs");
   if (!Object.keys(ids).every((node) => /^-?\d+$/.test(node))) throw new Error("DeviceIDs are not by NUMA node");
   return {
-    PodUID: text("PodUID"),
+    PodUID: podUid(text("PodUID")),
     ContainerName: text("ContainerName"),
     ResourceName: text("ResourceName"),
     DeviceIDs: ids,

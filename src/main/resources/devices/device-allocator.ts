@@ -8,6 +8,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { chooseDevices, type DeviceChoice } from "./choose-devices.js";
 import type { DevicePool } from "./device-pool.js";
 import type { Endpoints } from "./endpoints.js";
@@ -47,7 +48,7 @@ export class DeviceAllocator {
     return held;
   }
 
-  isHolding(podUid: string): boolean {
+  isHolding(podUid: PodUid): boolean {
     return this.held.of(podUid).length > 0;
   }
 
@@ -73,7 +74,7 @@ export class DeviceAllocator {
   }
 
   /** Frees the devices that are held for the pod. */
-  cancel(podUid: string): void {
+  cancel(podUid: PodUid): void {
     this.held.forget(podUid);
   }
 
@@ -154,7 +155,7 @@ export class DeviceAllocator {
   }
 
   /** Devices that no container has, in the plugin's order. Those that are held for `own` count as free. */
-  available(resource: string, own?: { podUid: string; container: string }): string[] {
+  available(resource: string, own?: { podUid: PodUid; container: string }): string[] {
     const taken = this.granted.taken(resource);
     const held = this.held.taken(resource, own);
     return [...this.pool.usable(resource)].filter((id) => !taken.has(id) && !held.has(id));

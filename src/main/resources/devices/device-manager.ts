@@ -8,6 +8,7 @@ import { quote } from "../../../shared/base/text/quote.js";
 import { finishInTurns, LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import {
@@ -36,13 +37,13 @@ export interface DeviceManagerOptions {
   /** NUMA nodes of the machine. */
   numaNodes: () => readonly number[];
   /** A container of the pod runs: it keeps its devices, even if plugins report others now. */
-  podRuns: (podUid: string) => boolean;
-  /** UIDs of pods of which a sandbox or container runs, known to the kubelet or not. */
-  runningPods: () => Iterable<string>;
+  podRuns: (podUid: PodUid) => boolean;
+  /** Pods of which a sandbox or container runs, known to the kubelet or not. */
+  runningPods: () => Iterable<PodUid>;
   /** Which devices the node has changed. */
   onDevices: () => void;
   /** Devices of these pods are healthy now, or no longer. */
-  onHealth: (podUids: readonly string[]) => void;
+  onHealth: (podUids: readonly PodUid[]) => void;
   metrics: DeviceMetrics;
   clock: Clock;
   log: Logger;
@@ -62,7 +63,7 @@ export class DeviceManager implements ResourceManager {
   /** Set when a checkpoint of this node was damaged. */
   private unknown: UnknownHolders | undefined;
   /** With a damaged checkpoint: pods that ran before this kubelet admitted the first one. */
-  private ranBefore: ReadonlySet<string> = new Set();
+  private ranBefore: ReadonlySet<PodUid> = new Set();
 
   constructor(private readonly options: DeviceManagerOptions) {
     const { directory, clock, log } = options;
@@ -99,7 +100,7 @@ export class DeviceManager implements ResourceManager {
     const { content, lost } = await this.file.read();
     if (lost !== undefined) {
       const { runningPods } = this.options;
-      const has = (uid: string): boolean => this.granted.has(uid);
+      const has = (uid: PodUid): boolean => this.granted.has(uid);
       this.unknown = new UnknownHolders({ lost, file: "device checkpoint", pods, runningPods, has });
     }
     if (content === undefined) return;
@@ -152,7 +153,7 @@ export class DeviceManager implements ResourceManager {
     }
   }
 
-  awaitsPlugin(podUid: string): boolean {
+  awaitsPlugin(podUid: PodUid): boolean {
     return this.allocator.isHolding(podUid);
   }
 
@@ -168,7 +169,7 @@ export class DeviceManager implements ResourceManager {
     }
   }
 
-  cancel(podUid: string): void {
+  cancel(podUid: PodUid): void {
     this.allocator.cancel(podUid);
   }
 
@@ -209,7 +210,7 @@ export class DeviceManager implements ResourceManager {
     }
   }
 
-  release(podUid: string): void {
+  release(podUid: PodUid): void {
     this.allocator.cancel(podUid);
     if (this.granted.forget(podUid)) this.saveLater();
   }

@@ -1,6 +1,7 @@
 // The devices of each container, with the plugin's reply to Allocate.
 // Invariant: a container keeps its devices until its pod is released, even without its plugin.
 
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { ContainerAllocateResponse } from "./plugin-port.js";
 
 /** Stands for no NUMA node, as checkpoints have it. */
@@ -13,7 +14,7 @@ export interface Granted {
 }
 
 export interface GrantedEntry extends Granted {
-  podUid: string;
+  podUid: PodUid;
   container: string;
   resource: string;
 }
@@ -23,8 +24,8 @@ type ByResource = Map<string, Granted>;
 const NOTHING: ReadonlyMap<string, Granted> = new Map();
 
 export class GrantedDevices {
-  /** By pod UID and container. */
-  private readonly pods = new Map<string, Map<string, ByResource>>();
+  /** By pod and container. */
+  private readonly pods = new Map<PodUid, Map<string, ByResource>>();
 
   put({ podUid, container, resource, byNode, response }: GrantedEntry): void {
     const pod = this.pods.get(podUid) ?? new Map<string, ByResource>();
@@ -35,7 +36,7 @@ export class GrantedDevices {
   }
 
   /** Undoes `put`: the allocation could not be kept. */
-  remove(podUid: string, container: string, resource: string): void {
+  remove(podUid: PodUid, container: string, resource: string): void {
     const pod = this.pods.get(podUid);
     const own = pod?.get(container);
     own?.delete(resource);
@@ -44,18 +45,18 @@ export class GrantedDevices {
   }
 
   /** By resource. */
-  of(podUid: string, container: string): ReadonlyMap<string, Granted> {
+  of(podUid: PodUid, container: string): ReadonlyMap<string, Granted> {
     return this.pods.get(podUid)?.get(container) ?? NOTHING;
   }
 
   /** undefined: the container has none. */
-  ids(podUid: string, container: string, resource: string): ReadonlySet<string> | undefined {
+  ids(podUid: PodUid, container: string, resource: string): ReadonlySet<string> | undefined {
     const granted = this.pods.get(podUid)?.get(container)?.get(resource);
     return granted && idsOf(granted);
   }
 
   /** Returns the ids of the devices of all the pod's containers. */
-  podIds(podUid: string, resource: string): Set<string> {
+  podIds(podUid: PodUid, resource: string): Set<string> {
     const containers = [...(this.pods.get(podUid)?.keys() ?? [])];
     return new Set(containers.flatMap((container) => [...(this.ids(podUid, container, resource) ?? [])]));
   }
@@ -75,22 +76,22 @@ export class GrantedDevices {
     return [...this.entries()].some((entry) => entry.resource === resource);
   }
 
-  has(podUid: string): boolean {
+  has(podUid: PodUid): boolean {
     return this.pods.has(podUid);
   }
 
-  uids(): string[] {
+  uids(): PodUid[] {
     return [...this.pods.keys()];
   }
 
   /** Pods that hold one of the devices. */
-  holders(resource: string, ids: readonly string[]): string[] {
+  holders(resource: string, ids: readonly string[]): PodUid[] {
     const wanted = new Set(ids);
     return this.uids().filter((podUid) => [...this.podIds(podUid, resource)].some((id) => wanted.has(id)));
   }
 
   /** @returns false when it had none */
-  forget(podUid: string): boolean {
+  forget(podUid: PodUid): boolean {
     return this.pods.delete(podUid);
   }
 

@@ -1,8 +1,10 @@
 // Devices that are held for containers whose pods are being admitted, or whose plugin is being called.
 // Invariant: a held device is not offered to another container; a pod that is given up holds nothing.
 
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+
 export interface HeldRequest {
-  readonly podUid: string;
+  readonly podUid: PodUid;
   readonly container: string;
   readonly resource: string;
   /** The number of devices. */
@@ -16,14 +18,14 @@ export interface HeldRequest {
 }
 
 export class HeldDevices {
-  /** By pod UID, in the order in which they were held. */
-  private readonly pods = new Map<string, HeldRequest[]>();
+  /** In the order in which they were held. */
+  private readonly pods = new Map<PodUid, HeldRequest[]>();
 
   put(request: HeldRequest): void {
     this.pods.set(request.podUid, [...this.of(request.podUid), request]);
   }
 
-  of(podUid: string): readonly HeldRequest[] {
+  of(podUid: PodUid): readonly HeldRequest[] {
     return this.pods.get(podUid) ?? [];
   }
 
@@ -37,19 +39,19 @@ export class HeldDevices {
     else this.pods.set(request.podUid, left);
   }
 
-  forget(podUid: string): void {
+  forget(podUid: PodUid): void {
     this.pods.delete(podUid);
   }
 
   /** What containers of the pod hold whose turn is before that of the container. */
-  before(podUid: string, container: string): readonly HeldRequest[] {
+  before(podUid: PodUid, container: string): readonly HeldRequest[] {
     const all = this.of(podUid);
     const own = all.findIndex((one) => one.container === container);
     return own === -1 ? all : all.slice(0, own);
   }
 
   /** Device ids that are held for any container but `except`. */
-  taken(resource: string, except?: { podUid: string; container: string }): Set<string> {
+  taken(resource: string, except?: { podUid: PodUid; container: string }): Set<string> {
     const taken = new Set<string>();
     for (const request of [...this.pods.values()].flat()) {
       const isOwn = request.podUid === except?.podUid && request.container === except.container;

@@ -4,6 +4,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
@@ -25,13 +26,13 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export interface NodeDevicesOptions {
   rootDir: string;
-  podRuns: (podUid: string) => boolean;
-  /** UIDs of pods of which a sandbox or container runs. */
-  runningPods: () => Iterable<string>;
+  podRuns: (podUid: PodUid) => boolean;
+  /** Pods of which a sandbox or container runs. */
+  runningPods: () => Iterable<PodUid>;
   resources: Pick<NodeResourcesHolder, "setDevices">;
   /** Creates the manager, which reads its checkpoint; at most once. */
   load: () => Promise<void>;
-  onHealth: (podUids: readonly string[]) => void;
+  onHealth: (podUids: readonly PodUid[]) => void;
   /** Why plugins cannot register; "": they can. Upstream's text of /healthz/device-plugin. */
   onRegistration: (problem: string) => void;
   machine: MachineReading;
@@ -131,7 +132,7 @@ export class NodeDevices {
   }
 
   /** Health of each device that the container has: containerStatuses[].allocatedResourcesStatus. */
-  health(podUid: string, container: string): ResourceStatus[] {
+  health(podUid: PodUid, container: string): ResourceStatus[] {
     const manager = this.loaded;
     if (manager === undefined) return [];
     return [...manager.granted.of(podUid, container)].map(([name, { byNode }]) => ({

@@ -4,6 +4,7 @@
 
 import { crc32 } from "node:zlib";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { podUid, type PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { listOf, recordOf, textOf } from "../json-shape.js";
 import type { ClaimState, PreparedDevice } from "./claim-state.js";
 import { DraError } from "./dra-error.js";
@@ -24,7 +25,7 @@ interface ClaimJson {
   ClaimName: string;
   Namespace: string;
   /** A set as Go writes it: each UID with an empty object. */
-  PodUIDs: Record<string, object>;
+  PodUIDs: Record<PodUid, object>;
   DriverState: Record<string, { Devices: readonly DeviceJson[] | null }>;
 }
 
@@ -82,7 +83,7 @@ function decodeClaim(entry: Record<string, unknown>): ClaimState {
     uid: textOf(entry["ClaimUID"], "ClaimUID"),
     name: textOf(entry["ClaimName"], "ClaimName"),
     namespace: textOf(entry["Namespace"], "Namespace"),
-    pods: new Set(Object.keys(recordOf(entry["PodUIDs"] ?? {}, "PodUIDs"))),
+    pods: new Set(Object.keys(recordOf(entry["PodUIDs"] ?? {}, "PodUIDs")).map(podUid)),
     drivers: new Map(
       Object.entries(drivers).map(([driver, state]) => {
         const { Devices } = recordOf(state, "a driver's state");

@@ -2,6 +2,8 @@
 // derive the CDI devices of a container, its allocatedResourcesStatus, and the pod resources service's list.
 // Invariant: a claim has an entry from before the first call of its driver until every driver has unprepared it.
 
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+
 export interface PreparedDevice {
   pool: string;
   device: string;
@@ -17,8 +19,8 @@ export interface ClaimState {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
-  /** UIDs of the pods that use it. */
-  readonly pods: Set<string>;
+  /** They use it. */
+  readonly pods: Set<PodUid>;
   /** By driver of the allocation; empty for a driver that provides no device, or has not prepared the claim yet. */
   readonly drivers: Map<string, readonly PreparedDevice[]>;
   /**

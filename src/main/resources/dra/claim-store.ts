@@ -6,6 +6,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeClaims, encodeClaims } from "./checkpoint.js";
@@ -54,7 +55,7 @@ export class ClaimStore {
     return [...this.claims.values()];
   }
 
-  of(podUid: string): ClaimState[] {
+  of(podUid: PodUid): ClaimState[] {
     return this.all().filter(({ pods }) => pods.has(podUid));
   }
 

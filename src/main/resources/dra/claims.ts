@@ -8,6 +8,7 @@ import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js"
 import type { ResourceClaim } from "../../../shared/kubernetes/api/objects.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { type ContainerClaim } from "./claim-health.js";
 import { cdiDevicesOf, claimKey, type ClaimState } from "./claim-state.js";
 import type { ClaimStore } from "./claim-store.js";
@@ -30,7 +31,7 @@ export interface ClaimsOptions {
   /** @throws ApiError, ApiConnectionError */
   readClaim(namespace: string, name: string, signal: AbortSignal): Promise<ResourceClaim>;
   /** The pod's status in the API. */
-  apiStatus(podUid: string): PodStatus | undefined;
+  apiStatus(podUid: PodUid): PodStatus | undefined;
   /** Gate DRAExtendedResource: the claim that the scheduler made for extended resources of the pod counts. */
   extendedResources: boolean;
   /** Gate DRAWorkloadResourceClaims: claims of the pod's PodGroup count. */
@@ -64,7 +65,7 @@ export class Claims {
   }
 
   /** Idempotent; no container of the pod runs any more. Throws as prepare does. */
-  async unprepare(podUid: string, signal: AbortSignal): Promise<void> {
+  async unprepare(podUid: PodUid, signal: AbortSignal): Promise<void> {
     const keys = this.options.store.of(podUid).map(({ namespace, name }) => claimKey(namespace, name));
     if (keys.length === 0) return;
     await this.measured("UnprepareResources", () => this.changes.runAll(keys, () => this.unprepareNow(podUid, signal)));
@@ -111,7 +112,7 @@ export class Claims {
   }
 
   /** Claims of pods that are not active any more, by pod. */
-  inactive(active: ReadonlySet<string>): Set<string> {
+  inactive(active: ReadonlySet<PodUid>): Set<PodUid> {
     const pods = this.options.store.all().flatMap((claim) => [...claim.pods]);
     return new Set(pods.filter((uid) => !active.has(uid)));
   }
@@ -150,7 +151,7 @@ export class Claims {
   }
 
   /** @throws DraError when an older claim of that name is still in use */
-  private referTo(claim: ResourceClaim, namespace: string, podUid: string): ClaimState {
+  private referTo(claim: ResourceClaim, namespace: string, podUid: PodUid): ClaimState {
     const { store } = this.options;
     const { name = "", uid = "" } = claim.metadata;
     const known = store.get(namespace, name);
@@ -160,7 +161,7 @@ export class Claims {
       );
     }
     const drivers = new Map(driversOf(claim).map((driver) => [driver, []]));
-    const state = known ?? { uid, name, namespace, pods: new Set<string>(), drivers, prepared: false };
+    const state = known ?? { uid, name, namespace, pods: new Set<PodUid>(), drivers, prepared: false };
     state.pods.add(podUid);
     store.add(state);
     return state;
@@ -178,7 +179,7 @@ export class Claims {
     }
   }
 
-  private async unprepareNow(podUid: string, signal: AbortSignal): Promise<void> {
+  private async unprepareNow(podUid: PodUid, signal: AbortSignal): Promise<void> {
     const { store } = this.options;
     const used = store.of(podUid);
     const last = used.filter(({ pods }) => pods.size === 1);

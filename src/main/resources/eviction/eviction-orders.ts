@@ -5,6 +5,7 @@
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { type EvictionRecord, LOCAL_LIMITS } from "../../../shared/contracts/eviction.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -21,7 +22,7 @@ const EVICTED = "Evicted";
 export interface OrdersDeps {
   pods: Pick<RunningPods, "get">;
   /** Resolves when no container of the pod runs; rejects when the kubelet stops before. */
-  fail(uid: string, failure: PodFailure, grace: { graceSeconds: number }): Promise<void>;
+  fail(uid: PodUid, failure: PodFailure, grace: { graceSeconds: number }): Promise<void>;
   events: Pick<EventRecorder, "pod">;
   metrics: EvictionMetrics;
   log: Logger;
@@ -29,7 +30,7 @@ export interface OrdersDeps {
 
 export class Orders {
   /** Pods whose eviction is in progress, until they are terminated. */
-  private readonly begun = new Set<string>();
+  private readonly begun = new Set<PodUid>();
 
   constructor(private readonly deps: OrdersDeps) {}
 
@@ -51,12 +52,12 @@ export class Orders {
     return true;
   }
 
-  /** UIDs of pods whose eviction is in progress. */
-  underWay(): string[] {
+  /** Pods whose eviction is in progress. */
+  underWay(): PodUid[] {
     return [...this.begun];
   }
 
-  podTerminated(uid: string): void {
+  podTerminated(uid: PodUid): void {
     this.begun.delete(uid);
   }
 

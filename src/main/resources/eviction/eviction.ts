@@ -6,6 +6,7 @@
 import { type EvictionPod, type EvictionRecord, type EvictionUpcalls } from "../../../shared/contracts/eviction.js";
 import type { Pressure } from "../../../shared/contracts/node-status.js";
 import { podDescription, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -17,7 +18,7 @@ import { RunningPods } from "./running-pods.js";
 /** The thread's port for changes; after a restart of the thread it receives the whole set. */
 export interface EvictionThreadPort {
   setPod(pod: EvictionPod): void;
-  podTerminated(uid: string): void;
+  podTerminated(uid: PodUid): void;
 }
 
 export interface EvictionDeps extends Omit<OrdersDeps, "pods" | "events">, Pick<OomDeps, "observed"> {
@@ -45,8 +46,8 @@ export class Eviction {
     return this.running.all();
   }
 
-  /** UIDs of pods whose eviction is in progress. */
-  ordersUnderWay(): string[] {
+  /** Pods whose eviction is in progress. */
+  ordersUnderWay(): PodUid[] {
     return this.orders.underWay();
   }
 
@@ -67,7 +68,7 @@ export class Eviction {
   }
 
   /** The pod has terminated, and its files on disk are removed. */
-  podTerminated(uid: string): void {
+  podTerminated(uid: PodUid): void {
     this.orders.podTerminated(uid);
     if (this.running.remove(uid)) this.deps.thread.podTerminated(uid);
   }
@@ -95,7 +96,7 @@ export class Eviction {
   }
 
   /** The thread waits until the pod terminates: send it the pod's current state. */
-  private answerDropped(uid: string, thread: EvictionThreadPort): void {
+  private answerDropped(uid: PodUid, thread: EvictionThreadPort): void {
     const known = this.running.get(uid);
     if (known === undefined) thread.podTerminated(uid);
     else thread.setPod(known.published);

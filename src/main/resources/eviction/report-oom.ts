@@ -5,14 +5,15 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
 import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/thread-log.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 
 type OomRecord = Extract<EvictionRecord, { kind: "oom" }>;
 
 export interface OomDeps {
-  pod: (uid: string) => Pod | undefined;
-  observed: (uid: string) => ObservedPod | undefined;
+  pod: (uid: PodUid) => Pod | undefined;
+  observed: (uid: PodUid) => ObservedPod | undefined;
   events: Pick<EventRecorder, "node">;
   log: Pick<Logger, "warn">;
 }
@@ -46,7 +47,7 @@ export function reportOom({ pod, observed, events, log }: OomDeps, record: OomRe
 }
 
 /** The name of a pod that was removed meanwhile comes from the last state of the runtime. */
-function podText(uid: string, pod: Pod | undefined, seen: ObservedPod | undefined): string {
+function podText(uid: PodUid, pod: Pod | undefined, seen: ObservedPod | undefined): string {
   if (pod !== undefined) return `pod ${podDescription(pod)}`;
   const { name = "", namespace = "" } = seen ?? {};
   return name === "" ? `pod ${uid}` : `pod ${podDescription({ metadata: { uid, name, namespace } })}`;

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EvictionPod } from "../../../shared/contracts/eviction.js";
 import { type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { evictionPodOf } from "./eviction-pod.js";
 
 export interface RunningPod {
@@ -13,7 +14,7 @@ export interface RunningPod {
 }
 
 export class RunningPods {
-  private readonly pods = new Map<string, RunningPod>();
+  private readonly pods = new Map<PodUid, RunningPod>();
   private generation = 0;
 
   constructor(private readonly rootDir: string) {}
@@ -36,11 +37,11 @@ export class RunningPods {
   }
 
   /** @returns false when it was over already */
-  remove(uid: string): boolean {
+  remove(uid: PodUid): boolean {
     return this.pods.delete(uid);
   }
 
-  get(uid: string): RunningPod | undefined {
+  get(uid: PodUid): RunningPod | undefined {
     return this.pods.get(uid);
   }
 

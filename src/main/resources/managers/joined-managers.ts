@@ -7,6 +7,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { hasPodLevelResources } from "../../../shared/kubernetes/api/pod-requests.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Refusal } from "../../model/refusal.js";
 import {
@@ -52,9 +53,9 @@ export class JoinedManagers implements ResourceManagers {
   private readonly made = new Map<ManagerSource, ResourceManager>();
   private readonly making = new Map<ManagerSource, Promise<void>>();
   /** Pods that an earlier kubelet process admitted and that have not terminated. */
-  private readonly earlier = new Set<string>();
+  private readonly earlier = new Set<PodUid>();
   /** Pods for which a plugin has to agree. */
-  private readonly unfinished = new Map<string, Unfinished>();
+  private readonly unfinished = new Map<PodUid, Unfinished>();
   private pods: () => Iterable<Pod> = () => [];
   private topology: TopologyPolicy | undefined;
 
@@ -101,7 +102,7 @@ export class JoinedManagers implements ResourceManagers {
     }
   }
 
-  awaitsPlugin(podUid: string): boolean {
+  awaitsPlugin(podUid: PodUid): boolean {
     return this.unfinished.has(podUid);
   }
 
@@ -124,7 +125,7 @@ export class JoinedManagers implements ResourceManagers {
     }
   }
 
-  refused(podUid: string): void {
+  refused(podUid: PodUid): void {
     this.unfinished.delete(podUid);
     for (const manager of this.managers) manager.cancel?.(podUid);
     if (!this.earlier.has(podUid)) this.release(podUid);
@@ -152,13 +153,13 @@ export class JoinedManagers implements ResourceManagers {
     for (const manager of this.managers) manager.started?.(pod, container, containerId);
   }
 
-  release(podUid: string): void {
+  release(podUid: PodUid): void {
     this.earlier.delete(podUid);
     this.unfinished.delete(podUid);
     for (const manager of this.managers) manager.release(podUid);
   }
 
-  exclusiveCpus(podUid: string, container: string): readonly number[] {
+  exclusiveCpus(podUid: PodUid, container: string): readonly number[] {
     return this.managers.flatMap((manager) => manager.exclusiveCpus?.(podUid, container) ?? []);
   }
 
@@ -166,7 +167,7 @@ export class JoinedManagers implements ResourceManagers {
     return this.managers.flatMap((manager) => manager.allocatableCpus?.() ?? []);
   }
 
-  memoryBlocks(podUid: string, container: string): readonly MemoryShare[] {
+  memoryBlocks(podUid: PodUid, container: string): readonly MemoryShare[] {
     return this.managers.flatMap((manager) => manager.memoryBlocks?.(podUid, container) ?? []);
   }
 

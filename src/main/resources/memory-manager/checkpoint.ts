@@ -3,6 +3,7 @@
 
 import { fnv32 } from "../../../shared/base/hash/fnv32.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import { listOf, recordOf } from "../json-shape.js";
 import type { MachineMemory, MemoryAssignments, MemoryBlock, MemoryTable, NodeMemory } from "./machine-memory.js";
 
@@ -13,13 +14,13 @@ export interface MemoryState {
   machineState: MachineMemory;
   entries: MemoryAssignments;
   /** Memory of pods as a whole; undefined: the file format has no such pods. */
-  pods?: ReadonlyMap<string, readonly MemoryBlock[]> | undefined;
+  pods?: ReadonlyMap<PodUid, readonly MemoryBlock[]> | undefined;
 }
 
 const STRUCT = "MemoryManagerCheckpoint";
 
 export function encodeMemoryState(state: MemoryState): string {
-  const { policyName, machineState, entries, pods = new Map<string, readonly MemoryBlock[]>() } = state;
+  const { policyName, machineState, entries, pods = new Map<PodUid, readonly MemoryBlock[]>() } = state;
   const nodes = [...machineState].map(([id, { numberOfAssignments, memoryMap, cells }]) => [
     id,
     {
@@ -76,11 +77,11 @@ export function decodeMemoryState(value: unknown): MemoryState {
     listOf(list, where).map((block) => decodeBlock(block, where));
   const containers = Object.entries(recordOf(entries ?? {}, "entries")).map(([uid, one]) => {
     const named = Object.entries(recordOf(one, uid));
-    return [uid, new Map(named.map(([name, list]) => [name, blocksOf(list ?? [], `${uid}/${name}`)]))] as const;
+    return [podUid(uid), new Map(named.map(([name, list]) => [name, blocksOf(list ?? [], `${uid}/${name}`)]))] as const;
   });
   const pods = Object.entries(recordOf(podEntries ?? {}, "podEntries")).map(([uid, one]) => {
     const where = `podEntries[${uid}]`;
-    return [uid, blocksOf(recordOf(one, where)["memoryBlocks"] ?? [], where)] as const;
+    return [podUid(uid), blocksOf(recordOf(one, where)["memoryBlocks"] ?? [], where)] as const;
   });
   const state: MemoryState = {
     policyName,

@@ -2,6 +2,7 @@
 // either single-node allocations or one group of nodes, never both. The allocated amount is the sum of all blocks, so
 // this state can always be computed from them.
 
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { hugePagesResource } from "../node-capacity.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 
@@ -36,8 +37,8 @@ export interface MemoryBlock {
   size: bigint;
 }
 
-/** Pod UID to container name to blocks. */
-export type MemoryAssignments = ReadonlyMap<string, ReadonlyMap<string, readonly MemoryBlock[]>>;
+/** Memory of each pod, by container name. */
+export type MemoryAssignments = ReadonlyMap<PodUid, ReadonlyMap<string, readonly MemoryBlock[]>>;
 
 /** Bytes by NUMA node id and resource. */
 export type ReservedMemory = ReadonlyMap<number, ReadonlyMap<string, bigint>>;

@@ -7,6 +7,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { lastSetAside, readState, removeLeftovers } from "../../../shared/io/fs/state-file.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { LostState } from "../assignment/unknown-holders.js";
@@ -17,9 +18,9 @@ import { refuseOthers, memoryStateError } from "./state-error.js";
 const POLICY = "Static";
 
 export class HeldMemory {
-  private readonly held = new Map<string, Map<string, readonly MemoryBlock[]>>();
+  private readonly held = new Map<PodUid, Map<string, readonly MemoryBlock[]>>();
   /** Memory of pods as a whole, of which the containers in `held` have their parts. */
-  private readonly pods = new Map<string, readonly MemoryBlock[]>();
+  private readonly pods = new Map<PodUid, readonly MemoryBlock[]>();
   private readonly path: string;
   private readonly file: LatestWrite;
 
@@ -52,13 +53,13 @@ export class HeldMemory {
    * @throws OperatorError when what these pods hold does not fit the machine
    * @returns the file that was set aside, now or earlier
    */
-  async load(uids: ReadonlySet<string>): Promise<LostState | undefined> {
+  async load(uids: ReadonlySet<PodUid>): Promise<LostState | undefined> {
     await removeLeftovers(this.path);
     const state = await readState(this.path, decodeMemoryState, { clock: this.clock, log: this.log });
     if (state !== undefined) refuseOthers(state, POLICY, this.path);
     // Without the gate no pod has memory as a whole any more, nor have its containers.
     const entries = [...(state?.entries ?? [])].filter(([uid]) => this.withPods || state?.pods?.has(uid) !== true);
-    const take = (wanted: (uid: string) => boolean): void => {
+    const take = (wanted: (uid: PodUid) => boolean): void => {
       for (const [uid, containers] of entries.filter(([uid]) => wanted(uid))) {
         this.held.set(uid, new Map(containers));
         const whole = state?.pods?.get(uid);
@@ -75,11 +76,11 @@ export class HeldMemory {
     return aside === undefined ? undefined : { path: this.path, aside };
   }
 
-  has(podUid: string): boolean {
+  has(podUid: PodUid): boolean {
     return this.held.has(podUid);
   }
 
-  uids(): string[] {
+  uids(): PodUid[] {
     return [...this.held.keys()];
   }
 
@@ -88,11 +89,11 @@ export class HeldMemory {
   }
 
   /** Memory of the pod as a whole. */
-  ofPod(podUid: string): readonly MemoryBlock[] | undefined {
+  ofPod(podUid: PodUid): readonly MemoryBlock[] | undefined {
     return this.pods.get(podUid);
   }
 
-  blocks(podUid: string, container: string): readonly MemoryBlock[] | undefined {
+  blocks(podUid: PodUid, container: string): readonly MemoryBlock[] | undefined {
     return this.held.get(podUid)?.get(container);
   }
 
@@ -101,7 +102,7 @@ export class HeldMemory {
    * @param whole the memory of the pod as a whole, of which the containers' is a part
    */
   async hold(
-    podUid: string,
+    podUid: PodUid,
     containers: ReadonlyMap<string, readonly MemoryBlock[]>,
     whole?: readonly MemoryBlock[],
   ): Promise<void> {
@@ -122,7 +123,7 @@ export class HeldMemory {
     }
   }
 
-  release(podUid: string): void {
+  release(podUid: PodUid): void {
     this.pods.delete(podUid);
     if (this.held.delete(podUid)) void this.file.request();
   }

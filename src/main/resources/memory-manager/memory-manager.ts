@@ -10,6 +10,7 @@ import { hasPodLevelResources, podRequests } from "../../../shared/kubernetes/ap
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { value } from "../../../shared/kubernetes/api/quantity.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import {
@@ -41,8 +42,8 @@ export interface MemoryManagerSettings extends ReservationSettings, PodLevelSett
 }
 
 export interface MemoryManagerDeps {
-  /** UIDs of pods of which a sandbox or container runs. */
-  runningPods: () => Iterable<string>;
+  /** Pods of which a sandbox or container runs. */
+  runningPods: () => Iterable<PodUid>;
   metrics: MemoryManagerMetrics;
   podLevelMetrics: PodLevelMetrics;
   clock: Clock;
@@ -77,7 +78,7 @@ export class MemoryManager implements ResourceManager {
     const lost = await this.held.load(new Set([...pods()].map(({ metadata }) => metadata.uid)));
     if (lost === undefined) return;
     const { runningPods } = this.deps;
-    const has = (uid: string): boolean => this.held.has(uid);
+    const has = (uid: PodUid): boolean => this.held.has(uid);
     this.unknown = new UnknownHolders({ lost, file: "memory manager state", pods, runningPods, has });
   }
 
@@ -182,7 +183,7 @@ export class MemoryManager implements ResourceManager {
     return { memoryNodes: printCpuList(blocks.flatMap(({ numaAffinity }) => numaAffinity)) };
   }
 
-  release(podUid: string): void {
+  release(podUid: PodUid): void {
     this.held.release(podUid);
   }
 
@@ -190,7 +191,7 @@ export class MemoryManager implements ResourceManager {
     await this.held.flush();
   }
 
-  memoryBlocks(podUid: string, container: string): MemoryShare[] {
+  memoryBlocks(podUid: PodUid, container: string): MemoryShare[] {
     return (this.held.blocks(podUid, container) ?? []).map(({ numaAffinity: nodes, type, size }) => ({
       type,
       size,

@@ -2,6 +2,7 @@
 // wants such a volume, or the first one that an earlier kubelet left.
 
 import { lazily } from "../../../shared/base/turns/lazily.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { OnPluginKnown } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
@@ -52,7 +53,7 @@ export class CsiVolumes {
     return this.mounts.republish(request);
   }
 
-  async tearDownMount(uid: string, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
+  async tearDownMount(uid: PodUid, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
     await this.load();
     return this.mounts.tearDown({ uid, spec, signal: this.ended.signal, onPluginKnown });
   }
@@ -62,7 +63,7 @@ export class CsiVolumes {
     return this.maps.map(request);
   }
 
-  async unmap(uid: string, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
+  async unmap(uid: PodUid, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
     await this.load();
     return this.maps.unmap({ uid, spec, signal: this.ended.signal, onPluginKnown });
   }

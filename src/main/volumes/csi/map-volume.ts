@@ -7,6 +7,7 @@ import { lstat, mkdir, rm } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { link, linkTo } from "../device-links.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";
@@ -124,7 +125,7 @@ export class CsiMaps {
     });
   }
 
-  private places(uid: string, spec: string) {
+  private places(uid: PodUid, spec: string) {
     const { rootDir } = this.context;
     return { ...paths.blockPaths(rootDir, spec), ...paths.blockPodPaths(rootDir, spec, uid) };
   }

@@ -5,6 +5,7 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import { CSI_MOUNT, metaDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
@@ -40,7 +41,7 @@ export interface MountRequest {
 
 /** Names the mount or device of one volume of one pod; what there is to undo is read from disk. */
 export interface UndoRequest {
-  uid: string;
+  uid: PodUid;
   spec: string;
   signal: AbortSignal;
   onPluginKnown: OnPluginKnown | undefined;
@@ -207,7 +208,7 @@ export class CsiMounts {
     });
   }
 
-  private places(uid: string, spec: string) {
+  private places(uid: PodUid, spec: string) {
     const { rootDir } = this.context;
     const directory = paths.publishDirectory(rootDir, uid, spec);
     const meta = metaDirectory(rootDir, uid, paths.CSI_PLUGIN, spec);

@@ -7,6 +7,7 @@ import {
   volumeDirectory,
   volumesDirectory,
 } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
 const ON_DISK = pluginDirectoryName(CSI_PLUGIN);
@@ -24,7 +25,7 @@ export function attachmentName(handle: string, driver: string, nodeName: string)
   return `csi-${sha256(handle + driver + nodeName)}`;
 }
 
-export function ephemeralHandle(uid: string, volume: string): string {
+export function ephemeralHandle(uid: PodUid, volume: string): string {
   return `csi-${sha256(uid + volume)}`;
 }
 
@@ -43,11 +44,11 @@ export function stagingDirectory(rootDir: string, driver: string, handle: string
 }
 export const GLOBAL_MOUNT = "globalmount";
 
-export function publishDirectory(rootDir: string, uid: string, spec: string): string {
+export function publishDirectory(rootDir: string, uid: PodUid, spec: string): string {
   return volumeDirectory(rootDir, uid, CSI_PLUGIN, spec);
 }
 
-export function publishedIn(rootDir: string, uid: string): string {
+export function publishedIn(rootDir: string, uid: PodUid): string {
   return `${volumesDirectory(rootDir, uid)}/${ON_DISK}`;
 }
 
@@ -68,12 +69,12 @@ export function blockPaths(rootDir: string, spec: string) {
 }
 
 /** Links to the devices of a pod. */
-export function podMapDirectory(rootDir: string, uid: string): string {
+export function podMapDirectory(rootDir: string, uid: PodUid): string {
   return `${devicesDirectory(rootDir, uid)}/${ON_DISK}`;
 }
 
 /** The paths of a block volume that belong to one pod. */
-export function blockPodPaths(rootDir: string, spec: string, uid: string) {
+export function blockPodPaths(rootDir: string, spec: string, uid: PodUid) {
   const { publishParent, globalMap } = blockPaths(rootDir, spec);
   const podMap = podMapDirectory(rootDir, uid);
   return {

@@ -3,6 +3,7 @@
 
 import { readlink } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { namesIn, podUidsIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";
 import * as paths from "./paths.js";
@@ -65,7 +66,7 @@ export class DeviceUsers {
     return [...this.devices].filter(([, { users }]) => users.size === 0).map(([key]) => key);
   }
 
-  private async loadPod(rootDir: string, uid: string): Promise<void> {
+  private async loadPod(rootDir: string, uid: PodUid): Promise<void> {
     const mounts = paths.publishedIn(rootDir, uid);
     for (const spec of await namesIn(mounts)) {
       const data = await readVolData(`${mounts}/${spec}`);
@@ -104,7 +105,7 @@ export class DeviceUsers {
   }
 }
 
-export function userKey(uid: string, spec: string): string {
+export function userKey(uid: PodUid, spec: string): string {
   return `${uid}/${spec}`;
 }
 

@@ -7,6 +7,7 @@ import { mkdir, realpath, rm, rmdir } from "node:fs/promises";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
+import { podUid, type PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { link, linkTo } from "../device-links.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { measured } from "../measured.js";
@@ -70,7 +71,7 @@ export class DiskDevices {
   }
 
   /** Idempotent. @throws ProgramError, DiskAttachError */
-  async unmap(uid: string, name: string): Promise<void> {
+  async unmap(uid: PodUid, name: string): Promise<void> {
     const podLink = `${this.linksOf(uid)}/${name}`;
     const device = await linkTo(podLink);
     for (const place of await this.places()) {
@@ -139,14 +140,14 @@ export class DiskDevices {
   private directory(place: string): string {
     return `${this.root()}/volumeDevices/${place}`;
   }
-  private linksOf(uid: string): string {
+  private linksOf(uid: PodUid): string {
     return `${devicesDirectory(this.options.rootDir, uid)}/${pluginDirectoryName(this.kind.plugin)}`;
   }
 }
 
-/** UIDs of pods with a link. */
-async function usersIn(directory: string): Promise<string[]> {
-  const names = await paths.namesIn(directory);
+/** Pods with a link. */
+async function usersIn(directory: string): Promise<PodUid[]> {
+  const names = (await paths.namesIn(directory)).map(podUid);
   const links = await Promise.all(names.map((name) => linkTo(`${directory}/${name}`)));
   return names.filter((_name, index) => links[index] !== undefined);
 }

@@ -2,6 +2,7 @@
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { asVolumeErrors } from "../claims/volume-errors.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { VolumePlugin } from "../plugin.js";
@@ -27,8 +28,8 @@ export interface NetworkDisks<Source> {
   setUp(request: NetworkDiskRequest<Source>): Promise<HostPlace>;
   /** As a block device. */
   map(request: NetworkDiskRequest<Source>): Promise<DevicePlace>;
-  tearDown(uid: string, name: string): Promise<void>;
-  unmap(uid: string, name: string): Promise<void>;
+  tearDown(uid: PodUid, name: string): Promise<void>;
+  unmap(uid: PodUid, name: string): Promise<void>;
   stop(): Promise<void>;
 }
 

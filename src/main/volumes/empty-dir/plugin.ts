@@ -5,6 +5,7 @@
 import { chmod, mkdir, open, stat } from "node:fs/promises";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import type { MountIntent } from "../mount-intent.js";
@@ -87,7 +88,7 @@ class EmptyDirs {
     return directory;
   }
 
-  async tearDown(uid: string, volume: string): Promise<void> {
+  async tearDown(uid: PodUid, volume: string): Promise<void> {
     const { rootDir, quotas } = this.options;
     const target = volumeDirectory(rootDir, uid, NAME, volume);
     const meta = metaDirectory(rootDir, uid, NAME, volume);

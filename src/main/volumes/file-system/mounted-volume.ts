@@ -4,6 +4,7 @@
 
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { OwnFsType } from "../mount-intent.js";
 import { OwnMounts } from "../own-mount.js";
 import { makeMountPoint } from "../paths.js";
@@ -11,7 +12,7 @@ import { removeTree } from "../remove-tree.js";
 import { mountByProgram } from "./program-mount.js";
 
 export interface MountedVolume {
-  uid: string;
+  uid: PodUid;
   /** Name of the directory. */
   name: string;
   source: string;
@@ -54,7 +55,7 @@ export class MountedVolumes {
   }
 
   /** Idempotent. @throws VolumeError, ForeignMountError, ProgramError */
-  tearDown(uid: string, name: string): Promise<void> {
+  tearDown(uid: PodUid, name: string): Promise<void> {
     const { target, meta } = this.places(uid, name);
     return this.locks.run(`${uid}/${name}`, async () => {
       await this.own.removeVolume({ uid, target, meta }, [this.kind.kind], removeTree);
@@ -62,7 +63,7 @@ export class MountedVolumes {
     });
   }
 
-  private places(uid: string, name: string): { target: string; meta: string } {
+  private places(uid: PodUid, name: string): { target: string; meta: string } {
     const { rootDir, plugin } = this.kind;
     return {
       target: volumeDirectory(rootDir, uid, plugin, name),

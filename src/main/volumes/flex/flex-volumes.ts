@@ -7,6 +7,7 @@ import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import { growFileSystem } from "../file-system/grow-file-system.js";
 import { mountByProgram } from "../file-system/program-mount.js";
@@ -98,7 +99,7 @@ export class FlexVolumes {
   }
 
   /** Idempotent. @throws VolumeError, FlexDriverMissingError, VolumeError */
-  async tearDown(driverName: string, uid: string, name: string): Promise<void> {
+  async tearDown(driverName: string, uid: PodUid, name: string): Promise<void> {
     const { target, meta } = this.places(uid, driverName, name);
     const driver = await this.findForTearDown(driverName, target);
     const { signal } = this.ended;
@@ -209,7 +210,7 @@ export class FlexVolumes {
     }
   }
 
-  private places(uid: string, driver: string, name: string) {
+  private places(uid: PodUid, driver: string, name: string) {
     const { rootDir } = this.options;
     const meta = metaDirectory(rootDir, uid, flexPlugin(driver), name);
     return {

@@ -6,6 +6,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";
 import { belongsToGroup, withGroupBits } from "../../../shared/io/fs/group-mode.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { LocalName, RequestOf, ResultOf } from "../../../shared/node/volume-calls/operations.js";
 import { perform } from "../../../shared/node/volume-calls/perform.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
@@ -26,7 +27,7 @@ const ADVICE =
 
 export interface OwnershipDeps {
   /** Runs in a pool thread, when it is the pod's turn. */
-  changeOwnership(job: ChangeOwnershipJob, uid: string, signal: AbortSignal): Promise<ChangeOwnershipResult>;
+  changeOwnership(job: ChangeOwnershipJob, uid: PodUid, signal: AbortSignal): Promise<ChangeOwnershipResult>;
   /** For volumes that may hang. */
   calls: VolumeCalls;
   events: EventRecorder;

@@ -9,6 +9,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { tmpfsSize } from "../empty-dir/tmpfs-size.js";
@@ -105,7 +106,7 @@ class ObjectVolumes {
     return directory;
   }
 
-  async tearDown(uid: string, volume: string): Promise<void> {
+  async tearDown(uid: PodUid, volume: string): Promise<void> {
     const target = this.directoryOf(uid, volume);
     const meta = this.metaOf(uid, volume);
     this.written.delete(target);
@@ -155,11 +156,11 @@ class ObjectVolumes {
     await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
   }
 
-  private directoryOf(uid: string, volume: string): string {
+  private directoryOf(uid: PodUid, volume: string): string {
     return volumeDirectory(this.deps.rootDir, uid, this.kind.name, volume);
   }
 
-  private metaOf(uid: string, volume: string): string {
+  private metaOf(uid: PodUid, volume: string): string {
     return metaDirectory(this.deps.rootDir, uid, this.kind.name, volume);
   }
 }

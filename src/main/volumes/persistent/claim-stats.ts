@@ -7,6 +7,7 @@ import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { VolumeNotAnsweringError } from "../../../shared/node/volume-calls/errors.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -73,7 +74,7 @@ export class ClaimStats {
     });
   }
 
-  forget(uid: string, onDisk: string): void {
+  forget(uid: PodUid, onDisk: string): void {
     this.claims.delete(`${uid}/${onDisk}`);
     if (this.claims.size > 0) return;
     this.timer?.cancel();
@@ -81,7 +82,7 @@ export class ClaimStats {
   }
 
   /** Usage of the pod's claims, by volume name. */
-  ofPod(uid: string): Map<string, { claim: string; usage: VolumeUsage }> {
+  ofPod(uid: PodUid): Map<string, { claim: string; usage: VolumeUsage }> {
     const found = new Map<string, { claim: string; usage: VolumeUsage }>();
     for (const { pod, volume, claim, usage } of this.claims.values()) {
       if (pod.metadata.uid === uid && usage !== undefined) found.set(volume, { claim, usage });

@@ -10,6 +10,7 @@ import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js"
 import type { PersistentVolume } from "../../../shared/kubernetes/api/objects.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { FileFacts } from "../../../shared/node/volume-calls/operations.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { FilesystemMismatchError } from "../file-system/format.js";
@@ -87,7 +88,7 @@ export class LocalVolumes {
   }
 
   /** Idempotent. @throws VolumeError, ForeignMountError, ProgramError */
-  tearDown(uid: string, name: string): Promise<void> {
+  tearDown(uid: PodUid, name: string): Promise<void> {
     return this.locks.run(name, async () => {
       await this.mounted.tearDown(uid, name);
       await this.devices.release(uid, name);
@@ -134,11 +135,11 @@ export class LocalVolumes {
     return { devicePath, volumeName, readOnly: readOnly ? true : undefined };
   }
 
-  async unmap(uid: string, name: string): Promise<void> {
+  async unmap(uid: PodUid, name: string): Promise<void> {
     await rm(`${this.linksOf(uid)}/${name}`, { force: true });
   }
 
-  private linksOf(uid: string): string {
+  private linksOf(uid: PodUid): string {
     return `${devicesDirectory(this.rootDir, uid)}/${pluginDirectoryName(LOCAL_PLUGIN)}`;
   }
 

@@ -1,6 +1,7 @@
 // nfs, by the mount helper of the node: of claims, and as a pod names it itself.
 
 import type { NFSVolumeSource } from "../../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import type { mountByProgram } from "../file-system/program-mount.js";
 import type { HostPlace } from "../place.js";
@@ -9,7 +10,7 @@ import { VolumeError } from "../volume-error.js";
 export const NFS_PLUGIN = "kubernetes.io/nfs";
 
 export interface NfsRequest {
-  uid: string;
+  uid: PodUid;
   /** Directory below the pod's volumes: the PV's name, or the volume's. */
   name: string;
   nfs: NFSVolumeSource;
@@ -40,7 +41,7 @@ export class NfsVolumes {
     return { hostPath, volumeName: name, readOnly: readOnly ? true : undefined };
   }
 
-  tearDown(uid: string, name: string): Promise<void> {
+  tearDown(uid: PodUid, name: string): Promise<void> {
     return this.mounted.tearDown(uid, name);
   }
 }

@@ -3,6 +3,7 @@
 
 import { stat } from "node:fs/promises";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { moduleLogger } from "../../../shared/telemetry/log/logger.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
@@ -95,7 +96,7 @@ export class PersistentVolumes {
   }
 
   /** Figures of the pod's claims, by volume name. */
-  stats(uid: string): Map<string, { claim: string; usage: VolumeUsage }> {
+  stats(uid: PodUid): Map<string, { claim: string; usage: VolumeUsage }> {
     return this.loaded?.stats.ofPod(uid) ?? new Map<string, { claim: string; usage: VolumeUsage }>();
   }
 

@@ -1,10 +1,11 @@
 // The actual state of the world: which volumes are set up, as far as this kubelet knows. It starts from what an earlier
 // kubelet left on disk. Invariant: nothing is deleted because it is missing here; disk and mount table decide that.
 
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { isImagePlace, type VolumePlace } from "../place.js";
 
 export interface SetUpVolume {
-  uid: string;
+  uid: PodUid;
   volume: string;
   plugin: string;
   /** undefined: found on disk, not yet requested in this kubelet process. */
@@ -29,23 +30,23 @@ export class ActualState {
   }
 
   /** An earlier kubelet process mounted some volume of the pod, and no sync has requested it yet. */
-  hasLeft(uid: string): boolean {
+  hasLeft(uid: PodUid): boolean {
     return this.ofPod(uid).some(({ place }) => place === undefined);
   }
 
-  tornDown(uid: string, volume: string): void {
+  tornDown(uid: PodUid, volume: string): void {
     this.volumes.delete(volumeKey(uid, volume));
   }
 
-  has(uid: string, volume: string): boolean {
+  has(uid: PodUid, volume: string): boolean {
     return this.volumes.has(volumeKey(uid, volume));
   }
 
-  place(uid: string, volume: string): VolumePlace | undefined {
+  place(uid: PodUid, volume: string): VolumePlace | undefined {
     return this.volumes.get(volumeKey(uid, volume))?.place;
   }
 
-  ofPod(uid: string): SetUpVolume[] {
+  ofPod(uid: PodUid): SetUpVolume[] {
     return [...this.volumes.values()].filter((volume) => volume.uid === uid);
   }
 
@@ -58,6 +59,6 @@ export class ActualState {
 }
 
 /** Neither part can hold a slash: names were checked before anything was made of them. */
-export function volumeKey(uid: string, volume: string): string {
+export function volumeKey(uid: PodUid, volume: string): string {
   return `${uid}/${volume}`;
 }

@@ -3,6 +3,7 @@
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { VolumeDoer, VolumePlugin } from "../plugin.js";
 
 export interface WantedVolume {
@@ -18,21 +19,21 @@ export interface WantedPod {
 }
 
 export class DesiredState {
-  private readonly pods = new Map<string, WantedPod>();
+  private readonly pods = new Map<PodUid, WantedPod>();
 
   want(pod: Pod, volumes: readonly WantedVolume[]): void {
     this.pods.set(pod.metadata.uid, { pod, volumes });
   }
 
-  of(uid: string): readonly WantedVolume[] {
+  of(uid: PodUid): readonly WantedVolume[] {
     return this.pods.get(uid)?.volumes ?? [];
   }
 
-  has(uid: string): boolean {
+  has(uid: PodUid): boolean {
     return this.pods.has(uid);
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.pods.delete(uid);
   }
 

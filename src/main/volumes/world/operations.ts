@@ -7,6 +7,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { type MonotonicTime, later, monotonicTime } from "../../../shared/base/clock/moments.js";
 import { invariant } from "../../../shared/base/errors/invariant.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { volumeOperationPendingError } from "../errors.js";
 
 /** Before every moment. */
@@ -80,7 +81,7 @@ export class VolumeOperations {
   }
 
   /** The cause of failed set-ups of the pod may be resolved: retry at once. */
-  retryNow(uid: string): void {
+  retryNow(uid: PodUid): void {
     for (const [key, entry] of this.entries) {
       if (key.startsWith(`${uid}/`) && entry.operation === "set-up") entry.notBefore = AT_ONCE;
     }
@@ -90,7 +91,7 @@ export class VolumeOperations {
   }
 
   /** The pod's volumes are down; failures of set-ups that left nothing on disk are kept no longer. */
-  forgetPod(uid: string): void {
+  forgetPod(uid: PodUid): void {
     for (const [key, entry] of this.entries) {
       if (!key.startsWith(`${uid}/`)) continue;
       if (entry.running === undefined) this.entries.delete(key);

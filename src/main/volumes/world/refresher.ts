@@ -4,6 +4,7 @@
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { volumeKey } from "./actual-state.js";
 import type { WantedPod } from "./desired-state.js";
@@ -15,9 +16,9 @@ export interface RefresherDeps {
   /** syncFrequency. */
   intervalMs: number;
   /** Resolves to whether all went well. */
-  refresh(uid: string, signal: AbortSignal): Promise<boolean>;
+  refresh(uid: PodUid, signal: AbortSignal): Promise<boolean>;
   /** A refresh rejected; it is repeated as one that failed, and other pods' refreshes follow. */
-  onError(uid: string, error: unknown): void;
+  onError(uid: PodUid, error: unknown): void;
   /** 0 to 1. */
   random?: () => number;
 }
@@ -33,29 +34,29 @@ interface Entry {
 }
 
 export class Refresher {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<PodUid, Entry>();
   private timer: Timer | undefined;
-  private current: { uid: string; abort: AbortController; done: Promise<void> } | undefined;
+  private current: { uid: PodUid; abort: AbortController; done: Promise<void> } | undefined;
   private stopped = false;
 
   constructor(private readonly deps: RefresherDeps) {}
 
   /** Idempotent. */
-  watch(uid: string): void {
+  watch(uid: PodUid): void {
     if (this.entries.has(uid) || this.stopped) return;
     this.entries.set(uid, { due: this.next(0), failures: 0 });
     this.arm();
   }
 
   /** Nothing for a pod that is not watched. */
-  soon(uid: string): void {
+  soon(uid: PodUid): void {
     const entry = this.entries.get(uid);
     if (entry === undefined) return;
     entry.due = this.deps.clock.monotonic();
     this.arm();
   }
 
-  async forget(uid: string): Promise<void> {
+  async forget(uid: PodUid): Promise<void> {
     this.entries.delete(uid);
     this.arm();
     if (this.current?.uid !== uid) return;
@@ -76,7 +77,7 @@ export class Refresher {
     this.timer?.cancel();
     this.timer = undefined;
     if (this.current !== undefined || this.stopped) return;
-    let first: { uid: string; due: number } | undefined;
+    let first: { uid: PodUid; due: number } | undefined;
     for (const [uid, { due }] of this.entries) {
       if (due !== undefined && (first === undefined || due < first.due)) first = { uid, due };
     }
@@ -86,7 +87,7 @@ export class Refresher {
     this.timer = this.deps.clock.after(waitMs, () => this.startRefresh(uid)).unref();
   }
 
-  private startRefresh(uid: string): void {
+  private startRefresh(uid: PodUid): void {
     this.timer = undefined;
     const entry = this.entries.get(uid);
     if (entry === undefined) {

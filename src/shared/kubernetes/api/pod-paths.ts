@@ -2,6 +2,7 @@
 // rely on it.
 // Invariant: no other file joins these names, and no path contains a UID that is unsafe as a path element.
 
+import type { PodUid } from "../identifiers.js";
 import { isSafePodUid, safePodUid } from "./pod-uid.js";
 import type { Volume } from "./volume.js";
 
@@ -10,12 +11,12 @@ export function podsDirectory(rootDir: string): string {
 }
 
 /** @throws OperatorError, as do all functions of a UID below */
-export function podDirectory(rootDir: string, uid: string): string {
+export function podDirectory(rootDir: string, uid: PodUid): string {
   return `${podsDirectory(rootDir)}/${safePodUid(uid)}`;
 }
 
 /** The three directories that exist before a pod's first container does. */
-export function firstDirectories(rootDir: string, uid: string): string[] {
+export function firstDirectories(rootDir: string, uid: PodUid): string[] {
   return [podDirectory(rootDir, uid), volumesDirectory(rootDir, uid), pluginsDirectory(rootDir, uid)];
 }
 
@@ -36,11 +37,11 @@ export function pluginName(directoryName: string): string {
   return name.startsWith("kubernetes.io/") ? name : FLEX_PREFIX + name;
 }
 
-export function volumesDirectory(rootDir: string, uid: string): string {
+export function volumesDirectory(rootDir: string, uid: PodUid): string {
   return `${podDirectory(rootDir, uid)}/volumes`;
 }
 
-export function volumeDirectory(rootDir: string, uid: string, plugin: string, volume: string): string {
+export function volumeDirectory(rootDir: string, uid: PodUid, plugin: string, volume: string): string {
   return `${volumesDirectory(rootDir, uid)}/${pluginDirectoryName(plugin)}/${volume}`;
 }
 
@@ -48,20 +49,20 @@ export function volumeDirectory(rootDir: string, uid: string, plugin: string, vo
 export const CSI_MOUNT = "mount";
 
 /** Links to the devices of block volumes. */
-export function devicesDirectory(rootDir: string, uid: string): string {
+export function devicesDirectory(rootDir: string, uid: PodUid): string {
   return `${podDirectory(rootDir, uid)}/volumeDevices`;
 }
 
 /** Mount records and other files of volume plugins. */
-export function pluginsDirectory(rootDir: string, uid: string): string {
+export function pluginsDirectory(rootDir: string, uid: PodUid): string {
   return `${podDirectory(rootDir, uid)}/plugins`;
 }
 
-export function metaDirectory(rootDir: string, uid: string, plugin: string, volume: string): string {
+export function metaDirectory(rootDir: string, uid: PodUid, plugin: string, volume: string): string {
   return `${pluginsDirectory(rootDir, uid)}/${pluginDirectoryName(plugin)}/${volume}`;
 }
 
-export function subPathsDirectory(rootDir: string, uid: string): string {
+export function subPathsDirectory(rootDir: string, uid: PodUid): string {
   return `${podDirectory(rootDir, uid)}/volume-subpaths`;
 }
 
@@ -70,21 +71,21 @@ export const MOUNT_POINT =
   /^[^/]+\/(volumes\/[^/]+\/[^/]+|volumes\/kubernetes\.io~csi\/[^/]+\/mount|volume-subpaths\/[^/]+\/[^/]+\/\d+)$/;
 
 /** Files that the kubelet makes for containers, a directory for each container. */
-export function containersDirectory(rootDir: string, uid: string): string {
+export function containersDirectory(rootDir: string, uid: PodUid): string {
   return `${podDirectory(rootDir, uid)}/containers`;
 }
 
 /** Host file behind a container's termination message path. `id` is any 32-bit number, new for each start. */
-export function terminationLogPath(rootDir: string, uid: string, container: string, id: number): string {
+export function terminationLogPath(rootDir: string, uid: PodUid, container: string, id: number): string {
   return `${containersDirectory(rootDir, uid)}/${container}/${(id >>> 0).toString(16).padStart(8, "0")}`;
 }
 
-export function etcHostsPath(rootDir: string, uid: string): string {
+export function etcHostsPath(rootDir: string, uid: PodUid): string {
   return `${podDirectory(rootDir, uid)}/etc-hosts`;
 }
 
 /** The user namespace of a pod with hostUsers: false. */
-export function usernsPath(rootDir: string, uid: string): string {
+export function usernsPath(rootDir: string, uid: PodUid): string {
   return `${podDirectory(rootDir, uid)}/userns`;
 }
 
@@ -100,7 +101,7 @@ const PLUGINS: readonly (readonly [source: string, plugin: string])[] = [
 ];
 
 /** Mount point of a volume in a pod's spec. undefined: a volume without a directory below the root directory. */
-export function volumePath(rootDir: string, uid: string, volume: Volume): string | undefined {
+export function volumePath(rootDir: string, uid: PodUid, volume: Volume): string | undefined {
   if (!isSafePodUid(uid)) return undefined;
   if (volume.csi !== undefined)
     return `${volumeDirectory(rootDir, uid, "kubernetes.io/csi", volume.name)}/${CSI_MOUNT}`;

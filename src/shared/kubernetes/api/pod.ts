@@ -3,6 +3,7 @@
 // defaults before it reaches the sync path. They come from the API server, or for static pods from
 // workers/tasks/manifest/defaults.ts.
 
+import type { PodUid } from "../identifiers.js";
 import type * as core from "./gen/core.js";
 import type { ObjectMeta } from "./meta.js";
 import type { PodStatus } from "./pod-status.js";
@@ -28,10 +29,14 @@ export type {
 } from "./gen/core.js";
 export type { ResourceList, ResourceRequirements } from "./meta.js";
 
+interface PodMeta extends ObjectMeta {
+  uid: PodUid;
+}
+
 export interface Pod {
   apiVersion: "v1";
   kind: "Pod";
-  metadata: ObjectMeta;
+  metadata: PodMeta;
   spec: PodSpec;
   status?: PodStatus;
   /** Digits that metadata and spec cannot hold (wide-integers.ts). No field of the API. */

@@ -3,6 +3,7 @@
 // Invariant: a pod whose own part is too large is left out and reported; it hides no other pod. So is one whose large
 // part does not fit beside the others: a list by parts has a bound, too.
 
+import type { PodUid } from "../identifiers.js";
 import { CriResourceExhaustedError } from "./errors.js";
 import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from "./gen/runtime.v1.js";
 import type { CallOptions, CriCalls } from "./verbs.js";
@@ -10,8 +11,8 @@ import type { CallOptions, CriCalls } from "./verbs.js";
 type Lists = Pick<CriCalls, "listPodSandbox" | "listContainers">;
 
 export interface ListsByPartsOptions {
-  /** UIDs of pods that may have a sandbox. The containers' list gives further ones. */
-  podUids?: () => Promise<readonly string[]>;
+  /** Pods that may have a sandbox. The containers' list gives further ones. */
+  podUids?: () => Promise<readonly PodUid[]>;
   /**
    * A list is had by parts from now on, or not any more; `leftOut`: UIDs of pods whose part is too large, or ids of
    * their sandboxes.
@@ -31,7 +32,7 @@ export function listsByParts(calls: Lists, { podUids, onParts }: ListsByPartsOpt
   const sandboxes = new Fallback("sandboxes", onParts);
   const containers = new Fallback("containers", onParts);
 
-  const ofUid = (uid: string, filter: Partial<PodSandboxFilter>, options?: CallOptions) => {
+  const ofUid = (uid: PodUid, filter: Partial<PodSandboxFilter>, options?: CallOptions) => {
     const labelSelector = { ...filter.labelSelector, [POD_UID_LABEL]: uid };
     return calls.listPodSandbox({ filter: { ...filter, labelSelector } }, options);
   };
@@ -127,13 +128,13 @@ interface Texts {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-async function inParts<Item extends Texts>(
-  keys: readonly string[],
-  list: (key: string) => Promise<Item[]>,
+async function inParts<Key extends string, Item extends Texts>(
+  keys: readonly Key[],
+  list: (key: Key) => Promise<Item[]>,
 ): Promise<Parts<Item>> {
   const parts: Parts<Item> = { items: [], leftOut: [] };
   let sum = 0;
-  const one = async (key: string): Promise<void> => {
+  const one = async (key: Key): Promise<void> => {
     try {
       const items = await list(key);
       const size = items.reduce((all, item) => all + sizeOf(item), 0);
@@ -174,6 +175,6 @@ function isOnePod(labels: Readonly<Record<string, string>> | undefined): boolean
   return labels?.[POD_UID_LABEL] !== undefined;
 }
 
-function none(): Promise<readonly string[]> {
+function none(): Promise<readonly PodUid[]> {
   return Promise.resolve([]);
 }

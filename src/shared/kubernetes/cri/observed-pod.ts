@@ -1,12 +1,13 @@
 // One pod as observed in the runtime at one moment. The pleg thread publishes it, and all other parts read it.
 
+import type { PodUid } from "../identifiers.js";
 import type { ContainerStatus, PodSandboxStatus } from "./gen/runtime.v1.js";
 
 /** Annotation of a container: where it sees its termination message file, which is one of its mounts. */
 export const TERMINATION_MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
 
 export interface ObservedPod {
-  uid: string;
+  uid: PodUid;
   namespace: string;
   name: string;
   /** Newest first by createdAt. Empty if the runtime has no sandbox of the pod. */

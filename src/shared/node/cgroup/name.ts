@@ -3,6 +3,7 @@
 
 import type { QOSClass } from "../../kubernetes/api/pod-status.js";
 import { safePodUid } from "../../kubernetes/api/pod-uid.js";
+import { type PodUid, podUid } from "../../kubernetes/identifiers.js";
 
 /** Elements below the cgroup root; [] is the root itself. */
 export type CgroupName = readonly string[];
@@ -36,15 +37,15 @@ export function qosCgroupName(root: CgroupName, qos: QOSClass, cgroupsPerQOS: bo
 }
 
 /** @throws OperatorError */
-export function podCgroupName(qosParent: CgroupName, uid: string): CgroupName {
+export function podCgroupName(qosParent: CgroupName, uid: PodUid): CgroupName {
   return [...qosParent, POD_PREFIX + safePodUid(uid)];
 }
 
 /** The pod UID of a last path element of either driver, or undefined when the element is no pod's. */
-export function podUidOf(element: string, driver: CgroupDriver): string | undefined {
+export function podUidOf(element: string, driver: CgroupDriver): PodUid | undefined {
   const name = driver === "systemd" ? fromSystemdSlice(element).at(-1) : element;
   return name?.startsWith(POD_PREFIX) === true && name.length > POD_PREFIX.length
-    ? name.slice(POD_PREFIX.length)
+    ? podUid(name.slice(POD_PREFIX.length))
     : undefined;
 }
 

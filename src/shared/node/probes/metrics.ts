@@ -2,6 +2,7 @@
 // its schedule (for /metrics).
 
 import type { ProbeKind, ProbeOutcome } from "../../contracts/prober.js";
+import type { PodUid } from "../../kubernetes/identifiers.js";
 import type { ThreadRegistry } from "../../telemetry/metrics/thread-registry.js";
 
 const PROBE_TYPES: Readonly<Record<ProbeKind, string>> = {
@@ -17,7 +18,7 @@ const RESULTS: Readonly<Record<ProbeOutcome, string>> = {
 };
 
 interface ProbeSubject {
-  uid: string;
+  uid: PodUid;
   namespace: string;
   pod: string;
   container: string;
@@ -27,7 +28,7 @@ interface ProbeSubject {
 export interface ProbeMetrics {
   ran(subject: ProbeSubject, outcome: ProbeOutcome, durationMs: number): void;
   /** The pod was removed: its series are removed with it, else they would accumulate. */
-  forget(uid: string): void;
+  forget(uid: PodUid): void;
 }
 
 export function probeMetrics(registry: ThreadRegistry): ProbeMetrics {
@@ -43,8 +44,8 @@ export function probeMetrics(registry: ThreadRegistry): ProbeMetrics {
     "Duration in seconds for a probe response",
     durationLabels,
   );
-  /** Subjects with series, by pod UID, under "container/kind". */
-  const seen = new Map<string, Map<string, ProbeSubject>>();
+  /** Subjects with series, under "container/kind". */
+  const seen = new Map<PodUid, Map<string, ProbeSubject>>();
   const labelsOf = (subject: ProbeSubject) => ({
     probe_type: PROBE_TYPES[subject.kind],
     container: subject.container,

@@ -23,6 +23,7 @@ import type {
   ProbeSpec,
   ProbesDelta,
 } from "../../contracts/prober.js";
+import type { PodUid } from "../../kubernetes/identifiers.js";
 import type { Logger } from "../../telemetry/log/logger.js";
 import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
 import { ProbeDeadline, type Milestone } from "./probe-deadline.js";
@@ -75,8 +76,8 @@ interface Probe {
 }
 
 export class Prober {
-  /** By pod UID, then by container id and kind. */
-  private readonly pods = new Map<string, Map<string, Probe>>();
+  /** By pod, then by container id and kind. */
+  private readonly pods = new Map<PodUid, Map<string, Probe>>();
   private readonly wheel: TimerWheel<Probe>;
   private readonly stalls: StallMeter;
   private readonly execs = new FairTurns(EXEC_TURNS);
@@ -135,7 +136,7 @@ export class Prober {
     else this.pods.set(pod.uid, after);
   }
 
-  private forget(uid: string): void {
+  private forget(uid: PodUid): void {
     for (const probe of this.pods.get(uid)?.values() ?? []) this.callOff(probe);
     this.pods.delete(uid);
   }

@@ -1,6 +1,7 @@
 // Input and result of one probe run, for all kinds of probes. Every run has a deadline.
 
 import { OUTPUT_LIMIT_BYTES, type ProbeOutcome, type ProbeSpec } from "../../contracts/prober.js";
+import type { PodUid } from "../../kubernetes/identifiers.js";
 import type { ProbeDeadline } from "./probe-deadline.js";
 
 export interface RunResult {
@@ -9,8 +10,7 @@ export interface RunResult {
 }
 
 export interface RunContext {
-  /** UID of the pod. */
-  uid: string;
+  uid: PodUid;
   deadline: ProbeDeadline;
   /** "kube-probe/1.36" */
   userAgent: string;

@@ -3,6 +3,7 @@
 
 import type { ApiContainerStatus, QOSClass } from "../../kubernetes/api/pod-status.js";
 import type { Pod } from "../../kubernetes/api/pod.js";
+import type { PodUid } from "../../kubernetes/identifiers.js";
 import { parseCgroupRoot, podCgroupName, qosCgroupName, toCgroupfs, toSystemdPath } from "../cgroup/name.js";
 import type { CgroupDriver, CgroupName } from "../cgroup/name.js";
 import type { CgroupReader } from "./cgroup-figures.js";
@@ -76,7 +77,7 @@ export class PodCgroups {
   }
 
   /** The pod's own cgroup; undefined: not yet, or no more. @throws OperatorError */
-  pathOf({ uid, qosClass }: { uid: string; qosClass: QOSClass | undefined }): string | undefined {
+  pathOf({ uid, qosClass }: { uid: PodUid; qosClass: QOSClass | undefined }): string | undefined {
     const classes = qosClass === undefined ? CLASSES : [qosClass];
     for (const driver of this.drivers()) {
       for (const qos of classes) {

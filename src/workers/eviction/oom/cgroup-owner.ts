@@ -2,10 +2,11 @@
 // cgroup driver.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { podUidOf } from "../../../shared/node/cgroup/name.js";
 
 interface Owner {
-  podUid?: string;
+  podUid?: PodUid;
   containerId?: string;
 }
 
@@ -16,7 +17,7 @@ const POD_UID = /^[0-9a-f-]{32,36}$/;
 /**
  * `known`: the pods of this node; of pods within pods the one meant is ours. The container may be its pod's sandbox.
  */
-export function ownerOf(path: string, known: (uid: string) => boolean): Owner {
+export function ownerOf(path: string, known: (uid: PodUid) => boolean): Owner {
   const elements = path.split("/");
   const pods = elements.flatMap((element, index) => {
     const podUid = podUidOf(element, element.endsWith(".slice") ? "systemd" : "cgroupfs");

@@ -5,6 +5,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import type { EvictionRecord } from "../../../shared/contracts/eviction.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ownerOf } from "./cgroup-owner.js";
@@ -20,7 +21,7 @@ export interface OomWatcherDeps {
   open: () => LogDevice;
   counters: Pick<OomCounters, "sample">;
   /** Is this pod one of ours? */
-  known: (uid: string) => boolean;
+  known: (uid: PodUid) => boolean;
   publish: (record: EvictionRecord) => void;
   clock: Pick<Clock, "now">;
   log: Pick<Logger, "warn" | "info">;

@@ -2,12 +2,13 @@
 // Invariant: between two readings it keeps the texts of present pods only, and none while no viewer is connected.
 
 import { POD_KEY } from "../../../shared/contracts/status-page.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodList } from "../pods/pod-list.js";
 import type { Entries } from "./feed.js";
 import { visiblePod } from "./visible-pod.js";
 
 export class PodTexts {
-  private kept = new Map<string, { version: object; text: string }>();
+  private kept = new Map<PodUid, { version: object; text: string }>();
 
   constructor(private readonly pods: Pick<PodList, "versions">) {}
 

@@ -7,10 +7,11 @@ import type { ServerResponse } from "node:http";
 import type { PodsDelta, PodText } from "../../../shared/contracts/server.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { writeChunks } from "../http/reply.js";
 
 interface Entry {
-  uid: string;
+  uid: PodUid;
   name: string;
   namespace: string;
   isDeleting: boolean;
@@ -46,7 +47,7 @@ const SMALL = 16 * 1024;
 const SMALL_SUM = 16 * 1024 * 1024;
 
 export class PodList {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<PodUid, Entry>();
   private readonly listeners = new Set<() => void>();
   private keptBytes = 0;
   /** Lists that are being read, maybe with earlier definitions. */
@@ -85,7 +86,7 @@ export class PodList {
   }
 
   /** The latest version of the pod. */
-  get(uid: string): Pod | undefined {
+  get(uid: PodUid): Pod | undefined {
     const entry = this.entries.get(uid);
     return entry === undefined ? undefined : podOf(entry);
   }
@@ -101,7 +102,7 @@ export class PodList {
   }
 
   /** Each pod with an object that a new version of the pod replaces. Nothing is parsed before `read` is called. */
-  *versions(): Generator<{ uid: string; version: object; read: () => Pod }> {
+  *versions(): Generator<{ uid: PodUid; version: object; read: () => Pod }> {
     for (const entry of [...this.entries.values()]) {
       yield { uid: entry.uid, version: entry, read: () => podOf(entry) };
     }
@@ -153,7 +154,7 @@ export class PodList {
     if (known !== undefined && known.definition !== bytes) this.free(known.definition);
   }
 
-  private drop(uid: string): void {
+  private drop(uid: PodUid): void {
     const entry = this.entries.get(uid);
     if (entry === undefined) return;
     this.release(entry);

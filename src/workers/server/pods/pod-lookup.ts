@@ -3,6 +3,7 @@
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { ApiContainerStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodList } from "./pod-list.js";
 import type { ServedRuntime } from "./runtime.js";
 
@@ -18,11 +19,11 @@ export interface PodPath {
   namespace: string;
   name: string;
   /** "": any. That of a static pod's mirror means the static pod. */
-  uid: string;
+  uid: PodUid;
 }
 
-/** UID of the mirror pod of the static pod of that name. */
-export type MirrorUid = (namespace: string, name: string) => Promise<string | undefined>;
+/** The mirror pod of the static pod of that name. */
+export type MirrorUid = (namespace: string, name: string) => Promise<PodUid | undefined>;
 
 /** Rejects with UnknownPodError. */
 export async function podOf(pods: PodList, { namespace, name, uid }: PodPath, mirrorUid: MirrorUid): Promise<Pod> {

@@ -1,6 +1,7 @@
 // POST /run/<namespace>/<pod>[/<uid>]/<container>?cmd=…: a command's output, once it has ended.
 
 import { queryOf } from "../../../shared/io/http/target.js";
+import { podUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Answer, Route } from "../http/answer.js";
 import { replyPlain } from "../http/reply.js";
 import type { PodList } from "./pod-list.js";
@@ -20,7 +21,7 @@ export function runRoutes({ pods, runtime, mirrorUid }: RunDeps): Route[] {
     const gone = new AbortController();
     response.once("close", () => gone.abort(new Error("the client disconnected")));
     try {
-      const pod = await podOf(pods, { namespace, name, uid }, mirrorUid);
+      const pod = await podOf(pods, { namespace, name, uid: podUid(uid) }, mirrorUid);
       const cri = await runtime();
       const containerId = await runningContainer(cri, pod, container);
       // Without a time-out: the command ends when it ends.

@@ -4,6 +4,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { PodCgroups, PodPlace } from "../../../shared/node/stats/pod-cgroups.js";
 
 const LIFE_MS = 30_000;
@@ -16,7 +17,7 @@ export interface PlacesDeps {
 }
 
 export class Places {
-  private readonly known = new Map<string, { place: PodPlace; at: number }>();
+  private readonly known = new Map<PodUid, { place: PodPlace; at: number }>();
 
   constructor(private readonly deps: PlacesDeps) {}
 
@@ -37,7 +38,7 @@ export class Places {
   }
 
   /** Something of it has vanished. */
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     this.known.delete(uid);
   }
 

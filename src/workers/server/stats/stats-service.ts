@@ -6,6 +6,7 @@ import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { StatsInit } from "../../../shared/contracts/server.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { readCgroupMounts } from "../../../shared/node/cgroup/mounts.js";
 import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
 import { CgroupReaderV1 } from "../../../shared/node/stats/cgroup/v1.js";
@@ -64,7 +65,7 @@ export interface StatsServiceDeps {
   runtime: () => Promise<StatsRuntime>;
   images: () => Promise<StatsImages>;
   collectMetrics: () => Promise<MetricSnapshot[]>;
-  podDisks: (uids: string[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
+  podDisks: (uids: PodUid[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
   disk: NodeDisks["facts"];
   clock: Clock;
   log: Logger;

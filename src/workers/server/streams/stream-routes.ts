@@ -5,6 +5,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { queryOf } from "../../../shared/io/http/target.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError, CriResourceExhaustedError } from "../../../shared/kubernetes/cri/errors.js";
+import { podUid, type PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { withoutToken } from "../auth/bearer.js";
 import type { Answer, Route, Upgrade } from "../http/answer.js";
 import type { RoutePath, TreeName } from "../http/paths.js";
@@ -113,7 +114,7 @@ function stream(deps: StreamDeps, kind: Kind): Answer {
     const { namespace = "", pod: name = "", uid = "", container = "" } = params;
     try {
       const address = kind(queryOf(target), request, deps);
-      const pod = await podOf(deps.pods, { namespace, name, uid }, deps.mirrorUid);
+      const pod = await podOf(deps.pods, { namespace, name, uid: podUid(uid) }, deps.mirrorUid);
       if (upgrade === undefined) {
         replyError(response, 400, "Upgrade request required");
         return;
@@ -136,7 +137,7 @@ async function open(
   upgrade: Upgrade,
   url: URL,
   passage: Passthrough,
-  pod: string,
+  pod: PodUid,
 ): Promise<void> {
   if (upgrade.socket.destroyed) return;
   await tunnels.connect(response, upgrade, url, passage, pod);

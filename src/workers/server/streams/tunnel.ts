@@ -9,6 +9,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { ownedBy } from "../clients/owned.js";
 import type { Upgrade } from "../http/answer.js";
 import { replyError, replyPlain, TEXT } from "../http/reply.js";
@@ -42,23 +43,20 @@ export class Tunnels {
   }
 
   /** False if there are too many: the client got an error. One pod has at most half of the node's streams. */
-  admit(response: ServerResponse, pod: string): boolean {
+  admit(response: ServerResponse, pod: PodUid): boolean {
     const where = this.shares.full(pod);
     if (where === undefined) return true;
     replyError(response, 429, `too many streams are open ${where}`, { "Retry-After": RETRY_AFTER });
     return false;
   }
 
-  /**
-   * Resolves when the stream is open, or the client got an error. Never rejects.
-   * @param pod its UID
-   */
+  /** Resolves when the stream is open, or the client got an error. Never rejects. */
   async connect(
     response: ServerResponse,
     upgrade: Upgrade,
     url: URL,
     passage: Passthrough,
-    pod: string,
+    pod: PodUid,
   ): Promise<void> {
     if (!this.admit(response, pod)) return;
     const leave = this.shares.take(pod);

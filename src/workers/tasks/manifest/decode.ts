@@ -10,6 +10,7 @@ import type { ManifestViolation, ManifestWarning } from "../../../shared/kuberne
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../../shared/kubernetes/api/static-pod-name.js";
 import { digitsBelow, textWithDigits } from "../../../shared/kubernetes/api/wide-integers.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { checkPodManifest, locate } from "./check-pod.js";
 import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";
@@ -24,7 +25,7 @@ export interface CheckedPod {
   written: Pod;
   pod: Pod;
   /** The UID of earlier releases; absent: the same. */
-  formerUid?: string | undefined;
+  formerUid?: PodUid | undefined;
 }
 
 const MAX_NAME = 253;
@@ -59,7 +60,7 @@ export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
 
 function formerUidsOf(checked: readonly CheckedPod[]): Pick<DecodeManifestResult, "formerUids"> {
   const entries = checked.flatMap(({ pod, formerUid: uid }) => (uid === undefined ? [] : [[pod.metadata.uid, uid]]));
-  return entries.length === 0 ? {} : { formerUids: Object.fromEntries(entries) as Record<string, string> };
+  return entries.length === 0 ? {} : { formerUids: Object.fromEntries(entries) as Record<PodUid, PodUid> };
 }
 
 /** The pods of one document; its faults are in the report. */

@@ -8,6 +8,7 @@ import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { withoutLaterFields } from "../../../shared/kubernetes/api/later-fields.js";
 import type { Pod, Toleration } from "../../../shared/kubernetes/api/pod.js";
 import { staticPodName } from "../../../shared/kubernetes/api/static-pod-name.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import { fnv128 } from "./fnv128.js";
 
 const CONFIG_SOURCE = "kubernetes.io/config.source";
@@ -44,18 +45,18 @@ function identityText(pod: Pod): string {
 }
 
 /** The UID that an earlier release computed from its own form of the definition; undefined: the same. */
-export function formerUid(written: Pod, former: Pod, origin: ManifestOrigin, nodeName: string): string | undefined {
-  const given = written.metadata.uid as string | undefined;
+export function formerUid(written: Pod, former: Pod, origin: ManifestOrigin, nodeName: string): PodUid | undefined {
+  const given = written.metadata.uid as PodUid | undefined;
   if (given !== undefined && given !== "") return undefined;
   const text = identityText(former);
-  return text === identityText(written) ? undefined : fnv128(text, ...placeOf(origin, nodeName));
+  return text === identityText(written) ? undefined : podUid(fnv128(text, ...placeOf(origin, nodeName)));
 }
 
 /** `written` as it was read, `complete` with its defaults. */
 export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, nodeName: string): Pod {
   const place = placeOf(origin, nodeName);
-  const given = written.metadata.uid as string | undefined;
-  const uid = given === undefined || given === "" ? fnv128(identityText(written), ...place) : given;
+  const given = written.metadata.uid as PodUid | undefined;
+  const uid = given === undefined || given === "" ? podUid(fnv128(identityText(written), ...place)) : given;
   const namespace = written.metadata.namespace as string | undefined;
   const tolerations = complete.spec.tolerations ?? [];
   return {

@@ -12,6 +12,7 @@ import {
   PodSandboxState,
   type ContainerStatus,
 } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { podUid } from "../../../../shared/kubernetes/identifiers.js";
 import { annotationKeys, labelKeys } from "../../../model/labels.js";
 import type { NodeRuntime } from "../node-runtime.js";
 
@@ -53,7 +54,7 @@ export const isRunning = (status: ContainerStatus): boolean => status.state === 
 export function podFromLabels({ labels }: ContainerStatus): Pod {
   const name = labels[labelKeys.podName] ?? "";
   const namespace = labels[labelKeys.podNamespace] ?? "";
-  const uid = labels[labelKeys.podUid] ?? "";
+  const uid = podUid(labels[labelKeys.podUid] ?? "");
   return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace, uid }, spec: { containers: [] } };
 }
 

@@ -7,6 +7,7 @@ import type { ServerResponse } from "node:http";
 import { Scope } from "../../../../shared/base/abort/scope.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import type { KeptManifest, ManifestName } from "../../../../shared/contracts/manifests.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import type { PodList } from "../pod-list.js";
 import { podText, type ShownManifest } from "./view.js";
 
@@ -110,7 +111,7 @@ export class ManifestWatches {
 class WatchedManifests {
   private readonly seen = new Map<string, ShownManifest>();
 
-  constructor(private readonly podOf: (uid: string) => ShownManifest["pod"]) {}
+  constructor(private readonly podOf: (uid: PodUid) => ShownManifest["pod"]) {}
 
   *events(kept: readonly KeptManifest[]): Generator<string> {
     const current = new Set<string>();

@@ -15,6 +15,7 @@ import type {
   SwapUsage,
   UInt64Value,
 } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { type PodUid, podUid } from "../../../../shared/kubernetes/identifiers.js";
 import type {
   CgroupPressure,
   MemoryFigures,
@@ -41,10 +42,10 @@ export function criPodReadings(
   rates: CpuRates,
   now: number,
 ): PodReading[] {
-  const byUid = new Map<string, PodSandboxStats>();
+  const byUid = new Map<PodUid, PodSandboxStats>();
   for (const one of stats) {
-    const uid = one.attributes?.metadata?.uid;
-    if (uid === undefined || one.linux === undefined) continue;
+    const uid = podUid(one.attributes?.metadata?.uid ?? "");
+    if (uid === "" || one.linux === undefined) continue;
     const other = byUid.get(uid);
     // Of two sandboxes the one in use.
     if (other === undefined || one.linux.containers.length > (other.linux?.containers.length ?? 0)) byUid.set(uid, one);

@@ -8,6 +8,7 @@ import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
 import { volumePath } from "../../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../../shared/kubernetes/api/volume.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/node/stats/fs-figures.js";
 import { figuresOf } from "../../../../shared/node/stats/read-fs-figures.js";
 import type { VolumeCalls } from "../../../../shared/node/volume-calls/volume-calls.js";
@@ -27,7 +28,7 @@ export interface PodDisksDeps {
   periodMs: number;
   pods: () => Iterable<Pod>;
   /** Main's newest figures; older ones are measured again in the background. */
-  usage: (uids: string[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
+  usage: (uids: PodUid[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
   /** Main's metrics, for the figures of claims. */
   collectMetrics: () => Promise<MetricSnapshot[]>;
   calls: Pick<VolumeCalls, "call">;
@@ -41,7 +42,7 @@ interface Entry extends PodDisk {
 }
 
 export class PodDisks {
-  private entries: ReadonlyMap<string, Entry> = new Map();
+  private entries: ReadonlyMap<PodUid, Entry> = new Map();
   private running: Promise<void> | undefined;
   private askedAt: number | undefined;
   private closed = false;
@@ -49,7 +50,7 @@ export class PodDisks {
   constructor(private readonly deps: PodDisksDeps) {}
 
   /** undefined: not measured yet. */
-  of(uid: string): PodDisk | undefined {
+  of(uid: PodUid): PodDisk | undefined {
     return this.entries.get(uid);
   }
 
@@ -80,7 +81,7 @@ export class PodDisks {
     const uids = pods.map(({ metadata }) => metadata.uid);
     const found = new Map((await usage(uids, maxAgeMs)).map((one) => [one.uid, one]));
     const claims = await this.claims(pods.filter(({ metadata }) => found.has(metadata.uid)));
-    const entries = new Map<string, Entry>();
+    const entries = new Map<PodUid, Entry>();
     for (const pod of pods) {
       const { uid } = pod.metadata;
       const last = this.entries.get(uid);

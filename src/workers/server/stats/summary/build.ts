@@ -1,6 +1,7 @@
 // Builds the Summary from one reading of the cgroups and from the known figures of disks and networks.
 
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import type { CgroupPressure } from "../../../../shared/node/stats/cgroup-figures.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/node/stats/fs-figures.js";
 import type { ProcessLimit } from "../../../../shared/node/stats/machine.js";
@@ -39,7 +40,7 @@ export interface WholeInputs {
   containerFs: FsFigures | undefined;
   limit: ProcessLimit & { at: number };
   rootfs: (containerId: string) => FsFigures | undefined;
-  disk: (podUid: string) => PodDisk | undefined;
+  disk: (podUid: PodUid) => PodDisk | undefined;
   processes: (path: string) => number;
 }
 
@@ -105,7 +106,7 @@ function podStats(core: CoreInputs, pod: PodReading, whole: WholeInputs | undefi
 
 function containerStats(
   core: CoreInputs,
-  podUid: string,
+  podUid: PodUid,
   { place, reading }: ContainerReading,
   whole: WholeInputs | undefined,
 ): ContainerStats {
@@ -132,7 +133,7 @@ function podProcesses({ fromRuntime, containers }: PodReading, whole: WholeInput
   return { process_count: containers.reduce((sum, { reading }) => sum + whole.processes(reading.path), 0) };
 }
 
-function logsOf(podUid: string, container: string, { fs, disk }: WholeInputs): FsFigures | undefined {
+function logsOf(podUid: PodUid, container: string, { fs, disk }: WholeInputs): FsFigures | undefined {
   const measured = disk(podUid);
   const logs = measured?.logs.get(container);
   return measured === undefined || logs === undefined ? undefined : partOf(fs, measured.at, logs.bytes, logs.inodes);

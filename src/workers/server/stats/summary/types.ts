@@ -1,5 +1,6 @@
 // The Summary of /stats/summary: upstream's names, in upstream's order. Times are RFC 3339; unknown values are absent.
 
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import type { Pressure } from "../../../../shared/node/stats/cgroup-figures.js";
 
 export interface Summary {
@@ -22,7 +23,7 @@ export interface NodeStats {
 }
 
 export interface PodStats {
-  podRef: { name: string; namespace: string; uid: string };
+  podRef: { name: string; namespace: string; uid: PodUid };
   startTime: string;
   containers: ContainerStats[];
   cpu?: CpuStats;

@@ -4,6 +4,7 @@ import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field
 import { isQualifiedName, labelValue } from "../../../../shared/kubernetes/api/manifest/formats.js";
 import { safePodUid } from "../../../../shared/kubernetes/api/pod-uid.js";
 import type { Pod, Toleration } from "../../../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
 import type { Report } from "../report.js";
 import { containersOf, incomplete, items } from "./visit.js";
 
@@ -63,7 +64,7 @@ function checkMetadata(pod: Pod, report: Report): void {
 }
 
 /** It becomes a directory's name; without one the kubelet makes its own. */
-function checkUid(uid: string | undefined, report: Report): void {
+function checkUid(uid: PodUid | undefined, report: Report): void {
   if (uid === undefined || uid === "") return;
   try {
     safePodUid(uid);
