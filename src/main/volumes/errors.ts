@@ -2,6 +2,7 @@
 
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 import { podDescription, type Pod } from "../../shared/kubernetes/api/pod.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { VolumeError } from "./volume-error.js";
 
 /** The volume's source is not one the kubelet mounts. */
@@ -84,7 +85,7 @@ export function volumeOperationPendingError(volume: string): VolumeError {
 }
 
 /** A mount of the pod is still in use; try again after its containers have exited. */
-export function volumeBusyError(uid: string, directory: string): VolumeError {
+export function volumeBusyError(uid: PodUid | "", directory: string): VolumeError {
   return new VolumeError(
     `pod ${uid}: ${directory} is still in use and cannot be unmounted; trying again when no process uses it`,
   );

@@ -3,6 +3,7 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { readMountsWithin, type Mount } from "../../shared/io/fs/mountinfo.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { ProgramError, volumeBusyError } from "./errors.js";
 import { run } from "./program.js";
 
@@ -30,7 +31,7 @@ export async function asMountPoint(directory: string): Promise<string> {
  * Unmounts every mount exactly at `directory`, layer by layer; no force, never lazily, so that success means
  * gone. @throws VolumeError when in use, ProgramError
  */
-export async function unmount(uid: string, directory: string): Promise<void> {
+export async function unmount(uid: PodUid | "", directory: string): Promise<void> {
   const place = await asMountPoint(directory);
   const layers = (await readMountsWithin(place)).filter(({ mountPoint }) => mountPoint === place).length;
   for (let layer = 0; layer < layers; layer++) {

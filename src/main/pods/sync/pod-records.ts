@@ -20,6 +20,7 @@ import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodFailure } from "../../model/refusal.js";
 import type { TerminationRequest } from "../../model/synced-pod.js";
@@ -53,22 +54,22 @@ const RETRY_MS = 10_000;
 const WRITE_PATIENCE_MS = 1000;
 
 export class PodRecords {
-  private readonly records = new Map<string, PodRecord>();
+  private readonly records = new Map<PodUid, PodRecord>();
   /** Writes of one pod run one after the other. */
-  private readonly writes = new Map<string, Promise<void>>();
+  private readonly writes = new Map<PodUid, Promise<void>>();
   /** Pods with a pending write that has not started: it writes the state at its start. */
-  private readonly waiting = new Set<string>();
+  private readonly waiting = new Set<PodUid>();
   /** Pods whose file is out of date because the last write failed. */
-  private readonly unsaved = new Set<string>();
+  private readonly unsaved = new Set<PodUid>();
   /** The failure has been reported; it ends when every record is saved. */
   private unwritable = false;
   /** Terminal pods whose final phase the API server has: they have no file, since the next kubelet needs none. */
-  private readonly settled = new Set<string>();
+  private readonly settled = new Set<PodUid>();
   private retryTimer: Timer | undefined;
   private bootId: string | undefined;
   private lastAdmitted = 0;
   /** Size of each file; a write that failed counts as if it had succeeded. */
-  private readonly bytes = new Map<string, number>();
+  private readonly bytes = new Map<PodUid, number>();
   private sum = 0;
 
   constructor(
@@ -89,14 +90,14 @@ export class PodRecords {
     await removeLeftovers(this.path("any"));
     this.bootId = await this.readBootId();
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(SUFFIX));
-    await mapAtMost(READS_AT_ONCE, names, (name) => this.loadOne(name.slice(0, -SUFFIX.length)));
+    await mapAtMost(READS_AT_ONCE, names, (name) => this.loadOne(podUid(name.slice(0, -SUFFIX.length))));
   }
 
-  get(uid: string): PodRecord | undefined {
+  get(uid: PodUid): PodRecord | undefined {
     return this.records.get(uid);
   }
 
-  uids(): string[] {
+  uids(): PodUid[] {
     return [...this.records.keys()];
   }
 
@@ -142,14 +143,14 @@ export class PodRecords {
     if (isNeeded(record) || this.bytes.has(uid) || this.writes.has(uid)) this.save(uid);
   }
 
-  admitted(uid: string): void {
+  admitted(uid: PodUid): void {
     const known = this.records.get(uid);
     if (known === undefined || known.admitted !== undefined) return;
     this.put({ ...known, admitted: ++this.lastAdmitted });
   }
 
   /** Settles when the record is written, when that failed, or at the latest after WRITE_PATIENCE_MS. */
-  async terminating(uid: string, termination: TerminationRequest): Promise<void> {
+  async terminating(uid: PodUid, termination: TerminationRequest): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined) return;
     this.put({ ...known, termination, clockOffset: this.clockOffset() });
@@ -157,7 +158,7 @@ export class PodRecords {
   }
 
   /** Settles as terminating does. */
-  async failing(uid: string, failure: PodFailure, deadline: SteadyTime): Promise<void> {
+  async failing(uid: PodUid, failure: PodFailure, deadline: SteadyTime): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined) return;
     this.put({ ...known, failure: { ...failure, deadline }, clockOffset: this.clockOffset() });
@@ -165,12 +166,12 @@ export class PodRecords {
   }
 
   /** Deadline for the rest of a completed pod; undefined: no container is left. */
-  endDeadline(uid: string): SteadyTime | undefined {
+  endDeadline(uid: PodUid): SteadyTime | undefined {
     return this.records.get(uid)?.endDeadline;
   }
 
   /** Settles as terminating does. */
-  async keepEndDeadline(uid: string, endDeadline: SteadyTime | undefined): Promise<void> {
+  async keepEndDeadline(uid: PodUid, endDeadline: SteadyTime | undefined): Promise<void> {
     const known = this.records.get(uid);
     if (known === undefined || known.endDeadline === endDeadline) return;
     const record = { ...known, clockOffset: this.clockOffset() };
@@ -180,7 +181,7 @@ export class PodRecords {
     if (endDeadline !== undefined) await this.written(uid);
   }
 
-  ended(uid: string, finalStatus: PodStatus): void {
+  ended(uid: PodUid, finalStatus: PodStatus): void {
     const known = this.records.get(uid);
     // The record of a pod that is being removed is not read any more.
     if (known === undefined || known.termination !== undefined || isDeepStrictEqual(known.finalStatus, finalStatus))
@@ -189,14 +190,14 @@ export class PodRecords {
   }
 
   /** The API server has the final phase of the pod, and nothing of the pod is left to stop or to release. */
-  markReleased(uid: string): void {
+  markReleased(uid: PodUid): void {
     if (this.settled.has(uid)) return;
     this.settled.add(uid);
     if (this.records.has(uid)) this.save(uid);
   }
 
   /** The preStop hook of a container has run: no later stop of the container runs it again. */
-  preStopDone(uid: string, containerId: string): void {
+  preStopDone(uid: PodUid, containerId: string): void {
     const known = this.records.get(uid);
     if (known === undefined || this.isPreStopDone(uid, containerId)) return;
     const preStopsDone = known.preStopsDone ?? [];
@@ -215,16 +216,16 @@ export class PodRecords {
   }
 
   /** @internal */
-  preStopsDone(uid: string): readonly string[] {
+  preStopsDone(uid: PodUid): readonly string[] {
     return this.records.get(uid)?.preStopsDone ?? [];
   }
 
-  isPreStopDone(uid: string, containerId: string): boolean {
+  isPreStopDone(uid: PodUid, containerId: string): boolean {
     const done = this.records.get(uid)?.preStopsDone;
     return done !== undefined && idsOf(done).has(containerId);
   }
 
-  forget(uid: string): void {
+  forget(uid: PodUid): void {
     const isWritten = !this.settled.delete(uid);
     if (this.records.delete(uid) && isWritten) this.save(uid);
   }
@@ -245,7 +246,7 @@ export class PodRecords {
     }
   }
 
-  private async written(uid: string): Promise<void> {
+  private async written(uid: PodUid): Promise<void> {
     const write = this.writes.get(uid);
     if (write === undefined) return;
     await new Promise<void>((resolve) => {
@@ -258,7 +259,7 @@ export class PodRecords {
   }
 
   /** An unreadable file is left alone: it may be valid and unreachable only for the moment. */
-  private async loadOne(uid: string): Promise<void> {
+  private async loadOne(uid: PodUid): Promise<void> {
     const { clock, log } = this;
     const path = this.path(uid);
     try {
@@ -295,7 +296,7 @@ export class PodRecords {
   }
 
   /** Writes the record's state at its turn. */
-  private save(uid: string): void {
+  private save(uid: PodUid): void {
     if (this.waiting.has(uid)) return;
     this.waiting.add(uid);
     const before = this.writes.get(uid) ?? Promise.resolve();
@@ -314,7 +315,7 @@ export class PodRecords {
     });
   }
 
-  private async write(uid: string): Promise<void> {
+  private async write(uid: PodUid): Promise<void> {
     const record = this.records.get(uid);
     const before = this.bytes.get(uid);
     if (record === undefined || this.settled.has(uid) || !isNeeded(record)) {
@@ -333,7 +334,7 @@ export class PodRecords {
     await atomicWrite(this.path(uid), text, NOT_DURABLE);
   }
 
-  private onSaved(uid: string): void {
+  private onSaved(uid: PodUid): void {
     this.unsaved.delete(uid);
     if (this.unsaved.size > 0) this.retryUnsaved();
     else if (this.unwritable) {
@@ -343,7 +344,7 @@ export class PodRecords {
     }
   }
 
-  private onSaveFailed(uid: string, error: unknown): void {
+  private onSaveFailed(uid: PodUid, error: unknown): void {
     this.unsaved.add(uid);
     this.retryTimer?.cancel();
     this.retryTimer = this.clock.after(RETRY_MS, () => this.retryUnsaved()).unref();
@@ -362,7 +363,7 @@ export class PodRecords {
     for (const uid of this.unsaved) if (!this.writes.has(uid)) this.save(uid);
   }
 
-  private path(uid: string): string {
+  private path(uid: PodUid | "any"): string {
     return join(this.directory, `${uid}${SUFFIX}`);
   }
 }

@@ -9,6 +9,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import { readMounts, type Mount } from "../../../shared/io/fs/mountinfo.js";
 import { volumeDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { prepareDevice } from "../file-system/format.js";
@@ -102,7 +103,7 @@ export class DiskVolumes {
   }
 
   /** Idempotent. @throws VolumeError, ForeignMountError, ProgramError */
-  async tearDown(uid: string, name: string): Promise<void> {
+  async tearDown(uid: PodUid, name: string): Promise<void> {
     const target = this.target(uid, name);
     const found = await this.placesMountedAt(target);
     const known = this.placeOf.get(target);
@@ -156,7 +157,7 @@ export class DiskVolumes {
     await this.mounted.setUp({ uid, name, source: directory, options, signal });
   }
 
-  private async releaseAfterFailure(place: string, uid: string): Promise<void> {
+  private async releaseAfterFailure(place: string, uid: PodUid): Promise<void> {
     try {
       await this.locks.run(place, () => this.release(place, uid));
     } catch (error) {
@@ -171,7 +172,7 @@ export class DiskVolumes {
   }
 
   /** Unmounts and detaches the disk unless it is mounted anywhere else. The caller holds its lock. */
-  private async release(place: string, uid: string): Promise<void> {
+  private async release(place: string, uid: PodUid | ""): Promise<void> {
     const { ownership, attachments } = this.options;
     const directory = this.directory(place);
     if ((this.inHand.get(place) ?? 0) > 0 || !(await this.isThere(place))) return;
@@ -235,7 +236,7 @@ export class DiskVolumes {
   private directory(place: string): string {
     return `${this.root()}/${place}`;
   }
-  private target(uid: string, name: string): string {
+  private target(uid: PodUid, name: string): string {
     return volumeDirectory(this.options.rootDir, uid, this.kind.plugin, name);
   }
 }

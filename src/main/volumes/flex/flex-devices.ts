@@ -7,6 +7,7 @@ import { rmdir, stat } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import { pluginDirectoryName, volumesDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { prepareDevice } from "../file-system/format.js";
@@ -32,8 +33,8 @@ export interface FlexDevicesOptions {
 
 interface ReleaseRequest {
   name: string;
-  /** UID of the pod that used the volume last, or "". */
-  uid: string;
+  /** The pod that used the volume last, or "". */
+  uid: PodUid | "";
   signal: AbortSignal;
 }
 

@@ -6,6 +6,7 @@ import { rmdir } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { pluginDirectoryName, volumesDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "../file-system/format.js";
 import { mountByProgram } from "../file-system/program-mount.js";
 import { isMountPoint, unmount } from "../mounts.js";
@@ -47,9 +48,9 @@ export class LocalDevices {
     return target;
   }
 
-  /** UIDs of pods with a volume of that name, by directory names: the mounted file system itself may hang. */
-  async usersOf(name: string): Promise<string[]> {
-    const users: string[] = [];
+  /** Pods with a volume of that name, by directory names: the mounted file system itself may hang. */
+  async usersOf(name: string): Promise<PodUid[]> {
+    const users: PodUid[] = [];
     for (const uid of await paths.podUidsIn(this.rootDir)) {
       const directory = `${volumesDirectory(this.rootDir, uid)}/${pluginDirectoryName(this.plugin)}`;
       if ((await paths.namesIn(directory)).includes(name)) users.push(uid);
@@ -63,10 +64,10 @@ export class LocalDevices {
   }
 
   /**
-   * Idempotent; does nothing while a pod uses the volume. `uid`: the pod that used it last.
+   * Idempotent; does nothing while a pod uses the volume. `uid`: the pod that used it last, or "".
    * @throws VolumeError, ProgramError
    */
-  async release(uid: string, name: string): Promise<void> {
+  async release(uid: PodUid | "", name: string): Promise<void> {
     if (!(await this.names()).includes(name) || (await this.usersOf(name)).length > 0) return;
     const target = `${this.mounts}/${name}`;
     await unmount(uid, target);
