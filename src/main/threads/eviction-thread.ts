@@ -23,6 +23,8 @@ import type { EvictionOwner } from "./thread-owner.js";
 
 /** A thread that hangs is ended sooner; one on a busy machine is not. */
 const SNAPSHOT_MS = 60_000;
+/** A quarter of the time between two of the thread's looks at the node. */
+const COLLECT_MS = 250;
 /** Size of a container or a volume in a message, about. */
 const BYTES_PER_ENTRY = 200;
 
@@ -45,6 +47,7 @@ export class EvictionThread implements EvictionThreadPort {
       thread: "eviction",
       encode: (pod) => ({ item: pod, size: BYTES_PER_ENTRY * (1 + pod.containers.length + pod.volumes.length) }),
       send: (set, ended) => this.thread.call.applyPods({ set, ended }),
+      collectMs: COLLECT_MS,
       clock: options.clock,
       log: options.log,
     });

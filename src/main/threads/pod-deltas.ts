@@ -1,6 +1,7 @@
 // Sends a thread its copy of each pod in small pieces: all pods after each start, and changes afterwards. Between two
 // pieces main's loop turns. A piece that does not arrive is sent again, with newer values where there are some
-// (docs/adr/0080).
+// (docs/adr/0080). A pod changes some ten times while it starts or ends: changes are collected for a moment, and only
+// the newest value is sent (docs/adr/0135).
 // Invariant: pieces are sent one after the other; the newest value of every pod arrives at last while the thread runs;
 // no value is held while the thread is away.
 
@@ -27,6 +28,8 @@ export interface PodDeltasOptions<Value, Item> {
   thread: string;
   encode(value: Value): Encoded<Item>;
   send(set: Item[], gone: PodUid[]): Promise<void>;
+  /** Milliseconds for which changes are collected before they are sent; 0: none. */
+  collectMs: number;
   /** It is not known whether the thread has the value of the pod with this UID. */
   unsure?(uid: PodUid): void;
   clock: Pick<Clock, "after">;
@@ -38,8 +41,11 @@ export class PodDeltas<Value, Item = Value> {
   private gone = new Set<PodUid>();
   private state: "away" | "joining" | "open" = "away";
   private sending = false;
+  /** Resolves when the pieces that are being sent have arrived, or failed. */
+  private sent: Promise<void> = Promise.resolve();
   private failing = false;
   private retry: Timer | undefined;
+  private collecting: Timer | undefined;
   /** Called when everything was sent, or the thread has left. */
   private onIdle: (() => void) | undefined;
 
@@ -66,7 +72,18 @@ export class PodDeltas<Value, Item = Value> {
       this.set.delete(uid);
       this.gone.add(uid);
     }
-    void this.flush();
+    const { collectMs, clock } = this.options;
+    if (collectMs === 0) void this.sendNow();
+    else this.collecting ??= clock.after(collectMs, () => void this.sendNow()).unref();
+  }
+
+  /** Resolves when the thread has every change so far, or when it is known that it does not take them now. */
+  sendNow(): Promise<void> {
+    this.collecting?.cancel();
+    this.collecting = undefined;
+    if (this.retry !== undefined) return Promise.resolve();
+    if (!this.sending) this.sent = this.sendAll();
+    return this.sent;
   }
 
   /**
@@ -97,6 +114,8 @@ export class PodDeltas<Value, Item = Value> {
     this.failing = false;
     this.retry?.cancel();
     this.retry = undefined;
+    this.collecting?.cancel();
+    this.collecting = undefined;
   }
 
   /** Asked after a wait, in which the thread may have left. */
@@ -120,12 +139,11 @@ export class PodDeltas<Value, Item = Value> {
         resolve();
       };
       this.onIdle = done;
-      void this.flush();
+      void this.sendNow();
     });
   }
 
-  private async flush(): Promise<void> {
-    if (this.sending || this.retry !== undefined) return;
+  private async sendAll(): Promise<void> {
     this.sending = true;
     try {
       while (this.state === "open" && this.set.size + this.gone.size > 0) if (!(await this.sendPiece())) return;
@@ -178,7 +196,7 @@ export class PodDeltas<Value, Item = Value> {
     this.retry = clock
       .after(RETRY_MS, () => {
         this.retry = undefined;
-        void this.flush();
+        void this.sendNow();
       })
       .unref();
     if (this.failing) return;

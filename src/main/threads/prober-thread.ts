@@ -48,6 +48,8 @@ export class ProbeThread<Name extends ProbeThreadName, Control extends ProberCon
       thread: name,
       encode: (pod) => ({ item: pod, size: JSON.stringify(pod.probes).length }),
       send: (set, gone) => this.control.applyPods({ set, gone }),
+      // A probe begins when its container does.
+      collectMs: 0,
       clock: options.clock,
       log: options.log,
     });

@@ -18,7 +18,11 @@ import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
 import type { ThreadFacts, ThreadDeps } from "./thread-host.js";
 
-export function serverUpcalls(deps: Omit<ThreadDeps<string>, "context">, thread: ServerThreadName): ServerUpcalls {
+/** All but `sendPods`, which belongs to the thread's own list of changes. */
+export function serverUpcalls(
+  deps: Omit<ThreadDeps<string>, "context">,
+  thread: ServerThreadName,
+): Omit<ServerUpcalls, "sendPods"> {
   const { owner } = deps;
   return {
     collectMetrics: () => deps.collectMetrics(thread),

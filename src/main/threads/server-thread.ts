@@ -30,13 +30,16 @@ export interface ServerThreadOptions {
   table: TableOptions;
   exited: ThreadHost<ServerThreadName>["exited"];
   init: ServerInit;
-  upcalls: ServerUpcalls;
+  upcalls: Omit<ServerUpcalls, "sendPods">;
   podTexts: Pick<SharedTexts, "textOf">;
   clock: Clock;
   log: Logger;
   /** Answers from the moment it is there; no thread runs before. */
   owner: Promise<Pick<ThreadOwner, "pods">>;
 }
+
+/** A request that needs the newest pods asks for them, so only watchers see pods of this age. */
+const COLLECT_MS = 250;
 
 const CLOSED: Readonly<Record<ServerThreadName, string>> = {
   server: "/healthz, the read-only port and the admin socket are closed",
@@ -89,6 +92,7 @@ export class ServerThread {
         for (const uid of removed) texts.forget(uid);
         return this.thread.call.applyPods(transfer({ set, removed }, set.flatMap(bytesOf)));
       },
+      collectMs: COLLECT_MS,
       unsure: (uid) => texts.forget(uid),
       clock: options.clock,
       log: options.log,
@@ -96,7 +100,7 @@ export class ServerThread {
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.table,
       init: () => ({ ...options.init, ...this.values.forInit() }),
-      upcalls: options.upcalls,
+      upcalls: { ...options.upcalls, sendPods: () => this.deltas.sendNow() },
       onRunning: async (thread) => {
         const owner = await options.owner;
         await this.deltas.join(

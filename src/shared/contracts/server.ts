@@ -71,6 +71,8 @@ export interface Listening {
 
 /** The requests that a server's thread may send to main. */
 export interface ServerUpcalls {
+  /** Resolves when the asking thread has each change of a pod so far; main collects changes for a moment otherwise. */
+  sendPods(): Promise<void>;
   /** Snapshots of main and of every other thread but the asking one. */
   collectMetrics(): Promise<MetricSnapshot[]>;
   /** The newest pod of that name; undefined: not known. */

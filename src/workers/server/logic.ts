@@ -49,12 +49,14 @@ import type { NodeDisks } from "./stats/node-disks.js";
 export interface ServerDeps {
   thread: ServerThreadName;
   init: ServerInit;
-  upcalls: Remote<ServerUpcalls>;
+  upcalls: Remote<Omit<ServerUpcalls, "sendPods">>;
   health: Omit<HealthInputs, "devicePluginProblem" | "threads">;
   /** The last snapshot of each thread. */
   threads: () => readonly ThreadSnapshot[];
   /** A client of the API server, for reviews; called when the first is needed. */
   api: () => Promise<ApiClient>;
+  /** The call of that name to main; rejects soon when main is stuck. */
+  sendPods: () => Promise<void>;
   /** A call of the manifest API to main: may take minutes. */
   manifests: (call: ManifestCall) => Promise<ManifestReply>;
   clock: Clock;
@@ -64,7 +66,7 @@ export interface ServerDeps {
 export class ServerLogic implements ServerControl {
   /** What this thread counts: on the pages of the other threads, too. */
   private readonly registry: ThreadRegistry;
-  private readonly pods = new PodList();
+  private readonly pods: PodList;
   private readonly stats: Stats;
   private readonly runtime: Deferred<CriClient>;
   /** Client of the image service; shares the runtime's connection unless images have a separate endpoint. */
@@ -85,6 +87,7 @@ export class ServerLogic implements ServerControl {
   private listedManifests: NodeManifests;
 
   constructor(private readonly deps: ServerDeps) {
+    this.pods = new PodList(() => deps.sendPods());
     this.configz = deps.init.configz;
     this.devicePluginProblem = deps.init.devicePluginProblem;
     this.listedManifests = deps.init.manifests;

@@ -36,7 +36,7 @@ export interface SecureServerOptions {
   nodeName: string;
   node: NodeRouteDeps;
   configz: () => ConfigzBodies;
-  upcalls: Remote<ServerUpcalls>;
+  upcalls: Pick<Remote<ServerUpcalls>, "mirrorUid" | "setVerbosity">;
   threads: () => readonly ThreadSnapshot[];
   api: () => Promise<Pick<ApiClient, "create">>;
   /** Absent: the manifest API is off. */

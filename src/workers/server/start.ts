@@ -10,12 +10,15 @@ import { deferredApi } from "./deferred-api.js";
 import { LogFlushWatch } from "./log-flush-watch.js";
 import { ServerLogic } from "./logic.js";
 
+/** A request waits no longer for the newest pods: while main is stuck it gets those of the last change. */
+const SEND_PODS_MS = 250;
+
 /** The part of the worker's context that this thread uses. */
 export interface ServerContext {
   name: string;
   init: ServerInit;
   upcalls: Remote<ServerUpcalls>;
-  upcallsWithin: (deadlineMs: number) => Pick<Remote<ServerUpcalls>, "manifests">;
+  upcallsWithin: (deadlineMs: number) => Pick<Remote<ServerUpcalls>, "manifests" | "sendPods">;
   /** Milliseconds since a thread last stamped its slot of the board. */
   boardReader: Pick<BoardReader, "ageMs" | "snapshot">;
   log: Logger;
@@ -31,6 +34,7 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
     thread: context.name === "secure-server" ? context.name : "server",
     init,
     upcalls,
+    sendPods: () => context.upcallsWithin(SEND_PODS_MS).sendPods(),
     threads: () => boardReader.snapshot(),
     api: () => api.get(),
     manifests: (call) => context.upcallsWithin(MANIFEST_CALL_MS).manifests(call),

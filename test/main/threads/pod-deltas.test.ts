@@ -8,7 +8,7 @@ import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
-function build(size = 1) {
+function build(size = 1, collectMs = 0) {
   const clock = new SteppedClock(1000);
   const kept = keptLog();
   /** The thread's copy, by UID. */
@@ -25,6 +25,7 @@ function build(size = 1) {
       for (const uid of gone) thread.delete(uid);
       for (const [uid, value] of set) thread.set(uid, value);
     },
+    collectMs,
     unsure: (uid) => unsure.push(uid),
     clock,
     log: kept.log,
@@ -110,4 +111,63 @@ test("a thread that has left gets nothing, and all pods at its next start", asyn
   assert.deepEqual([pieces, deltas.joined], [[1], false]);
   await join("a=2", "b=2");
   assert.deepEqual([...thread.values()], ["a=2", "b=2"]);
+});
+
+test("changes of a moment are sent together, each pod with its newest value", async () => {
+  const { join, clock, thread, pieces, set } = build(1, 250);
+  await join("a=1");
+  set("a=2");
+  set("b=1");
+  await quiet();
+  assert.deepEqual([...thread.values()], ["a=1"], "the moment is not over");
+  set("a=3");
+  clock.step(250);
+  await quiet();
+  assert.deepEqual(
+    [[...thread.values()].sort(), pieces],
+    [
+      ["a=3", "b=1"],
+      [1, 2],
+    ],
+  );
+});
+
+test("a thread that asks gets the changes so far at once, those that are on their way included", async () => {
+  const { deltas, join, clock, thread, pieces, answers, set } = build(1, 250);
+  await join("a=1");
+  set("a=2");
+  let arrive = (): void => undefined;
+  answers.push(new Promise((resolve) => (arrive = resolve)));
+  const first = deltas.sendNow();
+  set("a=3");
+  const second = deltas.sendNow();
+  await quiet();
+  assert.equal(thread.get("a"), "a=1", "the first change is on its way");
+  arrive();
+  await Promise.all([first, second]);
+  assert.equal(thread.get("a"), "a=3");
+  clock.step(1000);
+  await quiet();
+  assert.deepEqual(pieces, [1, 1, 1], "nothing is sent again");
+});
+
+test("a thread that asks while it does not take changes is not kept waiting", async () => {
+  const { deltas, join, thread, answers, set } = build(1, 250);
+  await join("a=1");
+  answers.push(Promise.reject(new Error("too slow")));
+  set("a=2");
+  await deltas.sendNow();
+  await deltas.sendNow();
+  assert.equal(thread.get("a"), "a=1");
+});
+
+test("changes of a moment are not sent to the thread's next generation twice", async () => {
+  const { deltas, join, clock, pieces, thread, set } = build(1, 250);
+  await join("a=1");
+  set("a=2");
+  deltas.leave();
+  await join("a=2");
+  clock.step(1000);
+  await quiet();
+  assert.deepEqual([pieces, thread.get("a")], [[1, 1], "a=2"]);
 });

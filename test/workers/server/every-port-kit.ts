@@ -77,6 +77,7 @@ export class EveryPort {
         },
       },
       health: { syncLoopAgeMs: () => 0, logFlushAgeMs: () => 0 },
+      sendPods: () => Promise.resolve(),
       threads: () => [],
       api: refuse,
       manifests: refuse,

@@ -82,6 +82,7 @@ class ServerKit {
   threads: ThreadSnapshot[] = [];
   collect: () => Promise<MetricSnapshot[]> = () => Promise.resolve([MAIN]);
   timeline: ServerUpcalls["timeline"] = () => Promise.resolve(undefined);
+  sendPods = (): Promise<void> => Promise.resolve();
   collectProbes = (): Promise<MetricSnapshot[]> => Promise.resolve([PROBER]);
   logic!: ServerLogic;
   base = "";
@@ -121,6 +122,7 @@ class ServerKit {
         manifests: () => Promise.reject(new Error("not asked")),
       },
       health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
+      sendPods: () => this.sendPods(),
       threads: () => this.threads,
       api: () => Promise.reject(new Error("no API server")),
       manifests: () => Promise.reject(new Error("not asked")),
@@ -226,6 +228,22 @@ describe("/pods", () => {
     deepEqual(await images(), ["d=busybox"]);
   });
 
+  test("a request gets the pods that main knows, and those of the last change while main is stuck", async () => {
+    kit = await new ServerKit().open();
+    const names = async (): Promise<string[]> => {
+      const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
+      return list.items.map(({ metadata }) => metadata.name);
+    };
+    sendPods(kit.logic, [pod("a")]);
+    kit.sendPods = () => {
+      kit.logic.applyPods(podsDelta([pod("b")], [podUid("uid-a")]));
+      return Promise.resolve();
+    };
+    deepEqual(await names(), ["b"]);
+    kit.sendPods = () => Promise.reject(new Error("main does not answer"));
+    deepEqual(await names(), ["b"]);
+  });
+
   test("items are upstream's: no kind of their own, always a status", async () => {
     kit = await new ServerKit().open();
     sendPods(kit.logic, [pod("a")]);
@@ -239,7 +257,7 @@ describe("/pods", () => {
     sendPods(kit.logic, pods);
     const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
     equal(list.items.length, 500);
-    const pieces = new PodList();
+    const pieces = new PodList(() => Promise.resolve());
     showPods(pieces, pods);
     ok([...pieces.chunks()].every((piece) => piece.length < 100_000));
   });
@@ -547,8 +565,12 @@ describe("listening", () => {
         unusedImages: () => Promise.resolve([]),
         events: () => Promise.resolve([]),
         manifests: () => Promise.reject(new Error("not asked")),
+        sendPods: () => Promise.resolve(),
       },
-      upcallsWithin: () => ({ manifests: () => Promise.reject(new Error("not asked")) }),
+      upcallsWithin: () => ({
+        manifests: () => Promise.reject(new Error("not asked")),
+        sendPods: () => Promise.resolve(),
+      }),
       boardReader: { snapshot: () => [], ageMs: (thread) => (thread === "main" ? age : Infinity) },
       log: kit.log.logger,
       clock,

@@ -25,6 +25,7 @@ export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: Checkp
     methods: ["POST"],
     answer: async (_request, response, { target, params }) => {
       const { namespace = "", pod: name = "", container = "" } = params;
+      await pods.current();
       const pod = pods.find(namespace, name);
       if (pod === undefined) {
         replyPlain(response, 404, "pod does not exist");

@@ -4,6 +4,7 @@
 // pods of the moment it began.
 
 import type { ServerResponse } from "node:http";
+import { sharedRead } from "../../../shared/base/turns/shared-read.js";
 import type { PodsDelta, PodText } from "../../../shared/contracts/server.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -48,10 +49,21 @@ const SMALL_SUM = 16 * 1024 * 1024;
 
 export class PodList {
   private readonly entries = new Map<PodUid, Entry>();
+  private readonly ask: () => Promise<void>;
   private readonly listeners = new Set<() => void>();
   private keptBytes = 0;
   /** Lists that are being read, maybe with earlier definitions. */
   private lists = 0;
+
+  /** `ask`: resolves when main has sent each change so far; rejects when main does not answer in time. */
+  constructor(ask: () => Promise<void>) {
+    this.ask = sharedRead(ask);
+  }
+
+  /** Resolves when the list is as main knows the pods; while main is stuck, with the pods of the last change. */
+  async current(): Promise<void> {
+    await this.ask().catch(() => undefined);
+  }
 
   get size(): number {
     return this.entries.size;
@@ -181,6 +193,7 @@ export class PodList {
 
   /** Answers GET /pods. */
   async reply(response: ServerResponse): Promise<void> {
+    await this.current();
     response.writeHead(200, { "Content-Type": "application/json" });
     await writeChunks(response, this.chunks());
   }

@@ -27,6 +27,7 @@ export type MirrorUid = (namespace: string, name: string) => Promise<PodUid | un
 
 /** Rejects with UnknownPodError. */
 export async function podOf(pods: PodList, { namespace, name, uid }: PodPath, mirrorUid: MirrorUid): Promise<Pod> {
+  await pods.current();
   const pod = pods.find(namespace, name);
   if (pod === undefined) throw new UnknownPodError("pod does not exist");
   if (uid === "" || uid === pod.metadata.uid) return pod;

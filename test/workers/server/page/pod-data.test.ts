@@ -27,7 +27,7 @@ function delta(name: string, phase: string, size = 0): PodsDelta {
 }
 
 test("a pod is parsed and made a text once per version, a large one too", () => {
-  const list = new PodList();
+  const list = new PodList(() => Promise.resolve());
   list.apply(delta("small", "Pending"));
   list.apply(delta("large", "Pending", 100_000));
   let reads = 0;

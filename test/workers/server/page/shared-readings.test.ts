@@ -42,7 +42,7 @@ function rig() {
     };
   const deps = {
     handlers: {} as HandlerInit,
-    pods: new PodList(),
+    pods: new PodList(() => Promise.resolve()),
     configz: () => ({ plain: "{}", withOrigins: "{}" }),
     upcalls: {
       nodeFacts: counted("nodeFacts", {}),

@@ -33,7 +33,7 @@ test("many readers cost main one list at a time, and each gets a list that began
     under[kind]--;
     return { ok: true, manifests: [manifest], created: false, resourceVersion: String(version), warnings: [] };
   };
-  const answers = new ManifestAnswers({ pods: new PodList(), call, clock: systemClock });
+  const answers = new ManifestAnswers({ pods: new PodList(() => Promise.resolve()), call, clock: systemClock });
   const server = createServer((request, response) => {
     const target = parseTarget(request.url ?? "", "http");
     ok(target !== undefined);

@@ -23,7 +23,7 @@ function large(hostname: string): { text: PodText; bytes: Uint8Array<ArrayBuffer
 const hostnameOf = (list: PodList): string | undefined => list.get(podUid("uid-large"))?.spec.hostname?.slice(0, 1);
 
 test("a large definition is given back when another replaces it or its pod goes", { skip: !HAS_TRANSFER }, () => {
-  const list = new PodList();
+  const list = new PodList(() => Promise.resolve());
   const [first, second, third] = [large("a"), large("b"), large("c")];
   list.apply({ set: [first.text], removed: [] });
   list.apply({ set: [{ uid: podUid("uid-large"), status: '{"phase":"Running"}' }], removed: [] });
@@ -38,7 +38,7 @@ test("a large definition is given back when another replaces it or its pod goes"
 });
 
 test("a list that is being written shows the pods of its beginning", () => {
-  const list = new PodList();
+  const list = new PodList(() => Promise.resolve());
   const first = large("a");
   list.apply({ set: [first.text], removed: [] });
   const chunks = list.chunks();

@@ -72,7 +72,7 @@ export class Certificates {
 }
 
 export class SecurePort {
-  readonly pods = new PodList();
+  readonly pods = new PodList(() => Promise.resolve());
   readonly registry = new ThreadRegistry("server");
   readonly lines: { fields: Record<string, unknown>; line: string }[] = [];
   readonly verbosities: number[] = [];

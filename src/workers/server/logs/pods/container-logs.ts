@@ -48,6 +48,7 @@ export function containerLogsRoute(deps: ContainerLogsDeps): Route {
       const { namespace = "", pod: name = "", container = "" } = params;
       const options = readOptions(queryOf(target), deps, response);
       if (options === undefined) return;
+      await deps.pods.current();
       const pod = deps.pods.find(namespace, name);
       if (pod === undefined) {
         replyPlain(response, 404, `pod ${JSON.stringify(name)} does not exist`);

@@ -165,6 +165,7 @@ export class ManifestAnswers {
       return;
     }
     const { manifests, resourceVersion } = reply;
+    await this.deps.pods.current();
     const shown = manifests.map((manifest) => this.shown(manifest));
     const now = this.deps.clock.now();
     const accepted = formatOf(request.headers.accept ?? "*/*");
