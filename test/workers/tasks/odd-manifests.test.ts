@@ -124,6 +124,11 @@ const TAKEN: readonly Taken[] = [
   ],
   ["a namespace of nothing", meta('namespace: ""'), { "metadata.namespace": "default" }],
   [
+    "a creation time with an hour of one digit and a comma",
+    meta('creationTimestamp: "2026-01-01T3:00:00,5Z"'),
+    { "metadata.creationTimestamp": "2026-01-01T03:00:00Z" },
+  ],
+  [
     "a creation time of null, as kubectl writes it",
     meta("creationTimestamp: null"),
     { "metadata.creationTimestamp": undefined },

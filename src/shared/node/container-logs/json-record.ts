@@ -1,6 +1,7 @@
 // One line of a log that the Docker Engine writes ({"log":"text\n","stream":"stdout","time":"…"}), as upstream's
 // kubelet decodes it: names of fields in any case, unknown ones ignored, null and absent alike.
 
+import { goTimeMs } from "../../base/text/go-time.js";
 import { parseJson } from "../../base/text/parse-json.js";
 
 /** Bytes of one line; longer ones are passed over. The Engine cuts the output into parts of 16 KiB. */
@@ -16,7 +17,6 @@ export interface JsonRecord {
 }
 
 const ZERO_TIME = "0001-01-01T00:00:00Z";
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** undefined: the line is no such record. */
 export function parseJsonRecord(line: string): JsonRecord | undefined {
@@ -33,7 +33,7 @@ export function parseJsonRecord(line: string): JsonRecord | undefined {
     const key = FIELDS.get(name.toLowerCase());
     if (key === undefined || field === null) continue;
     if (typeof field !== "string") return undefined;
-    if (key === "time" && !isTime(field)) return undefined;
+    if (key === "time" && goTimeMs(field) === undefined) return undefined;
     record[key] = field;
   }
   return record;
@@ -44,7 +44,3 @@ const FIELDS: ReadonlyMap<string, keyof JsonRecord> = new Map([
   ["stream", "stream"],
   ["time", "time"],
 ]);
-
-function isTime(text: string): boolean {
-  return TIME.test(text) && !Number.isNaN(Date.parse(text));
-}

@@ -1,6 +1,7 @@
 // Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The
 // result has only known fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
 
+import { goTimeMs } from "../../../shared/base/text/go-time.js";
 import { isRecord } from "../../../shared/base/text/is-record.js";
 import { didYouMean } from "../../../shared/base/text/nearest-name.js";
 import type { FieldPath } from "../../../shared/kubernetes/api/manifest/field-path.js";
@@ -88,15 +89,14 @@ function walkString(type: Kind<"string">, value: unknown, path: FieldPath, repor
   return value;
 }
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 /** What Go writes as null. */
 const ZERO_TIME = Date.parse("0001-01-01T00:00:00Z");
 
 function walkTime(type: Kind<"time">, value: unknown, path: FieldPath, report: Report): unknown {
   if (typeof value !== "string") return wrongType(type, value, path, report);
-  const ms = RFC_3339.test(value) ? Date.parse(value.replace(",", ".")) : NaN;
-  if (Number.isNaN(ms)) report.invalid(path, value, typeName(type));
-  return Number.isNaN(ms) || ms === ZERO_TIME ? undefined : apiTime(ms);
+  const ms = goTimeMs(value);
+  if (ms === undefined) report.invalid(path, value, typeName(type));
+  return ms === undefined || ms === ZERO_TIME ? undefined : apiTime(ms);
 }
 
 function walkInt(type: Kind<"int">, value: unknown, path: FieldPath, report: Report): unknown {

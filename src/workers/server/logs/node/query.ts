@@ -1,6 +1,7 @@
 // The query of /logs for the node's log services (enableSystemLogQuery): its allowed values, and its errors.
 
 import { omitUndefined } from "../../../../shared/base/objects/omit-undefined.js";
+import { goTimeMs } from "../../../../shared/base/text/go-time.js";
 
 /** A value that cannot be read: 400 with this text. */
 export class NodeLogParseError extends Error {
@@ -30,7 +31,6 @@ export interface NodeLogQuery {
 const MAX_SERVICES = 4;
 const MAX_NAME = 256;
 const MAX_TAIL = 100_000;
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** undefined: no query, the path names a file. @throws NodeLogParseError, NodeLogInvalidError */
 export function nodeLogQuery(query: URLSearchParams): NodeLogQuery | undefined {
@@ -44,8 +44,8 @@ export function nodeLogQuery(query: URLSearchParams): NodeLogQuery | undefined {
     if (text !== "" && value === undefined) problems.push(`${name}: Invalid value: ${quote(text)}: ${wrong}`);
     return value;
   };
-  const sinceTime = read("sinceTime", time, "invalid time format");
-  const untilTime = read("untilTime", time, "invalid time format");
+  const sinceTime = read("sinceTime", goTimeMs, "invalid time format");
+  const untilTime = read("untilTime", goTimeMs, "invalid time format");
   const boot = read("boot", whole, "invalid syntax");
   const tailLines = read("tailLines", whole, "invalid syntax");
   const pattern = query.get("pattern") ?? "";
@@ -95,11 +95,6 @@ function* invalidities({ services, files, options }: NodeLogQuery): Iterable<str
   if (pattern !== undefined && !isPattern(pattern)) {
     yield `pattern: Invalid value: ${quote(pattern)}: error parsing regexp`;
   }
-}
-
-function time(text: string): number | undefined {
-  const at = RFC3339.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(at) ? undefined : at;
 }
 
 function whole(text: string): number | undefined {

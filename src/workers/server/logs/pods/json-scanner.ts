@@ -10,7 +10,7 @@ import {
   type JsonRecord,
 } from "../../../../shared/node/container-logs/json-record.js";
 import { LogStreamError } from "./errors.js";
-import { LineTimes } from "./line-time.js";
+import { stampNanos } from "./line-time.js";
 import { emptyHead, STDERR, STDOUT, type LogStream, type RecordHead, type RecordSink } from "./record-scanner.js";
 
 const LF = 0x0a;
@@ -23,7 +23,6 @@ export class JsonScanner {
   /** The record of the next line, which the caller has decoded. */
   private decoded: JsonRecord | undefined;
   private readonly head: RecordHead = emptyHead();
-  private readonly times = new LineTimes();
 
   constructor(
     private readonly sink: RecordSink,
@@ -91,7 +90,7 @@ export class JsonScanner {
   }
 
   private isOld(time: string): boolean {
-    return this.sinceNanos !== undefined && (this.times.nanos(time) ?? 0n) < this.sinceNanos;
+    return this.sinceNanos !== undefined && (stampNanos(Buffer.from(time, "latin1")) ?? 0n) < this.sinceNanos;
   }
 }
 

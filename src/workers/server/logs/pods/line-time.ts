@@ -1,34 +1,28 @@
 // Time stamps of log lines: RFC 3339 with up to nanoseconds, compared exactly, printed with nine digits as kubectl
 // does.
 
-/** Reads stamps of lines that follow each other: most share their second with the one before. */
-export class LineTimes {
-  private lastSecond = "";
-  private lastNanos = 0n;
+import { readGoTime, type GoTime } from "../../../../shared/base/text/go-time.js";
 
-  /** Nanoseconds since the epoch; undefined when the text is no time. */
-  nanos(stamp: string): bigint | undefined {
-    const parts = STAMP.exec(stamp);
-    if (parts === null) return undefined;
-    const [, second = "", fraction = "", zone = "Z"] = parts;
-    const key = second + zone;
-    if (key !== this.lastSecond) {
-      const millis = Date.parse(key);
-      if (Number.isNaN(millis)) return undefined;
-      this.lastSecond = key;
-      this.lastNanos = BigInt(millis) * 1_000_000n;
-    }
-    return this.lastNanos + BigInt(fraction.padEnd(9, "0").slice(0, 9));
-  }
+/** Nanoseconds since the epoch of the time bytes[from, to); undefined if that is no time. */
+export function stampNanos(bytes: Uint8Array, from = 0, to = bytes.length): bigint | undefined {
+  if (!readGoTime(bytes, from, to, found)) return undefined;
+  return BigInt(found.seconds) * 1_000_000_000n + BigInt(found.nanos);
 }
 
-const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d*))?(Z|[+-]\d\d:\d\d)$/;
+const found: GoTime = { seconds: 0, nanos: 0 };
 
-/** "…:05.12Z" → "…:05.120000000Z", and an offset of zero is Z; other texts are unchanged. */
+const STAMP = /^(.{11})(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+
+/** "…:05.12Z" → "…:05.120000000Z", and an offset of zero is Z. */
 export function fixedStamp(stamp: string): string {
   const parts = STAMP.exec(stamp);
   if (parts === null) return stamp;
-  const [, second = "", fraction = "", zone = "Z"] = parts;
-  const offset = zone === "+00:00" || zone === "-00:00" ? "Z" : zone;
-  return `${second}.${fraction.padEnd(9, "0").slice(0, 9)}${offset}`;
+  const [, date = "", hour = "", rest = "", fraction = "", sign = "", hours = "0", minutes = "0"] = parts;
+  const offset = Number(hours) * 60 + Number(minutes);
+  const zone = offset === 0 ? "Z" : `${sign}${twoDigits(Math.trunc(offset / 60))}:${twoDigits(offset % 60)}`;
+  return `${date}${hour.padStart(2, "0")}${rest}.${fraction.padEnd(9, "0").slice(0, 9)}${zone}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, "0");
 }

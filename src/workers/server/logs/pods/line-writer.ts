@@ -2,7 +2,7 @@
 // Invariant: memory stays at one output block for lines of any length. Lines of two streams never mix. Output of the
 // other stream ends an unfinished line, and the rest becomes another line.
 
-import { fixedStamp, LineTimes } from "./line-time.js";
+import { fixedStamp, stampNanos } from "./line-time.js";
 import { stampOf, type LogStream, type RecordHead, type RecordSink } from "./record-scanner.js";
 
 export interface LineWriterOptions {
@@ -23,7 +23,6 @@ const BLOCK = 64 * 1024;
 export class LineWriter implements RecordSink {
   /** Lines to pass over before anything is written. */
   skipLines = 0;
-  private readonly times = new LineTimes();
   private readonly ready: Buffer[] = [];
   private block = Buffer.allocUnsafeSlow(BLOCK);
   private used = 0;
@@ -88,7 +87,7 @@ export class LineWriter implements RecordSink {
   private recent(head: RecordHead): boolean {
     const { sinceNanos } = this.options;
     if (sinceNanos === undefined) return true;
-    const nanos = this.times.nanos(stampOf(head));
+    const nanos = stampNanos(head.bytes, head.timeStart, head.timeEnd);
     return nanos === undefined || nanos >= sinceNanos;
   }
 

@@ -10,8 +10,7 @@ import {
 } from "../../../../shared/node/container-logs/json-record.js";
 import { LogFormatError } from "./errors.js";
 import { JsonScanner } from "./json-scanner.js";
-import { LineTimes } from "./line-time.js";
-import { emptyHead, MAX_HEAD, parseHead, RecordScanner, stampOf, type RecordSink } from "./record-scanner.js";
+import { emptyHead, MAX_HEAD, parseHead, RecordScanner, type RecordSink } from "./record-scanner.js";
 
 export type LogFormat = "cri" | "json";
 
@@ -78,7 +77,7 @@ export class LogScanner {
     if (this.start.length < MAX_HEAD)
       this.start = Buffer.concat([this.start, chunk.subarray(0, MAX_HEAD - this.start.length)]);
     const head = emptyHead();
-    if (parseHead(this.start, 0, head) >= 0) return isTime(stampOf(head)) ? "cri" : "none";
+    if (parseHead(this.start, 0, head) >= 0) return "cri";
     const newline = chunk.indexOf(LF);
     if (newline >= 0) return formatOfLine(Buffer.concat([...this.parts, chunk.subarray(0, newline)]));
     return this.length + chunk.length > LONGEST_JSON_LINE ? "none" : undefined;
@@ -106,10 +105,6 @@ type FirstLine = "cri" | "none" | JsonRecord;
 /** @param line without its newline, and without a head of CRI's format */
 function formatOfLine(line: Buffer): FirstLine {
   return line.length > LONGEST_JSON_LINE ? "none" : (parseJsonRecord(goText(line)) ?? "none");
-}
-
-function isTime(stamp: string): boolean {
-  return new LineTimes().nanos(stamp) !== undefined;
 }
 
 function firstLine(bytes: Buffer): Buffer {

@@ -1,7 +1,7 @@
 // The options of a log request: v1.PodLogOptions, with upstream's validation.
 
 import { LogOptionsError } from "./errors.js";
-import { LineTimes } from "./line-time.js";
+import { stampNanos } from "./line-time.js";
 import { STDERR, STDOUT, type LogStream } from "./record-scanner.js";
 
 /** The part of v1.PodLogOptions that the reading itself follows; names and meanings are the API's. */
@@ -60,7 +60,7 @@ const STREAMS = { All: undefined, Stdout: STDOUT, Stderr: STDERR } as const;
 function since(seconds: number | undefined, time: string | undefined, nowNanos: bigint): bigint | undefined {
   if (seconds !== undefined) return nowNanos - BigInt(seconds) * 1_000_000_000n;
   if (time === undefined) return undefined;
-  const nanos = new LineTimes().nanos(time);
+  const nanos = stampNanos(Buffer.from(time));
   if (nanos === undefined) {
     throw new LogOptionsError("sinceTime", `${JSON.stringify(time)} is not a time such as 2026-01-02T15:04:05Z`);
   }

@@ -2,6 +2,8 @@
 // Invariant: text is passed on as it comes, never collected, so that a line of any length costs no memory; a line
 // that is no record is skipped as a whole and counted.
 
+import { readGoTime, type GoTime } from "../../../../shared/base/text/go-time.js";
+
 export const STDOUT = 1;
 export const STDERR = 2;
 export type LogStream = typeof STDOUT | typeof STDERR;
@@ -29,8 +31,6 @@ const BLANK = 0x20;
 const PARTIAL = 0x50;
 const FULL = 0x46;
 const COLON = 0x3a;
-const MIN_TIME = "2006-01-02T15:04:05Z".length;
-const MAX_TIME = 40;
 /** No head is longer: time, stream, tags and blanks. */
 export const MAX_HEAD = 128;
 const INCOMPLETE = -1;
@@ -122,7 +122,8 @@ export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): nu
   const tagsEnd = blank === NO_RECORD ? bytes.indexOf(LF, streamEnd + 1) : blank;
   if (tagsEnd < 0) return short;
 
-  if (!looksLikeTime(bytes, from, timeEnd)) return NO_RECORD;
+  // As upstream, a line with a time that does not exist (30 February) is no record.
+  if (!readGoTime(bytes, from, timeEnd, time)) return NO_RECORD;
   const stream = streamOf(bytes, timeEnd + 1, streamEnd);
   const tag = bytes[streamEnd + 1];
   const afterTag = bytes[streamEnd + 2];
@@ -147,20 +148,7 @@ function blankIn(bytes: Uint8Array, from: number, end: number): number {
   return INCOMPLETE;
 }
 
-const DASH = 0x2d;
-const T = 0x54;
-
-function looksLikeTime(bytes: Uint8Array, from: number, to: number): boolean {
-  const length = to - from;
-  if (length < MIN_TIME || length > MAX_TIME) return false;
-  return (
-    bytes[from + 4] === DASH &&
-    bytes[from + 7] === DASH &&
-    bytes[from + 10] === T &&
-    bytes[from + 13] === COLON &&
-    bytes[from + 16] === COLON
-  );
-}
+const time: GoTime = { seconds: 0, nanos: 0 };
 
 const OUT = Buffer.from("stdout");
 const ERR = Buffer.from("stderr");

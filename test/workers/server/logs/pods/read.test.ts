@@ -26,6 +26,9 @@ const GARBAGE = [
   "2026-01-01T00:00:00Z stdin F x\n",
   "\n",
   "2026-01-01T00:00:00Z stdout F\u0001\n",
+  "2026-02-30T00:00:00Z stdout F x\n",
+  "2026-01-01T24:00:00Z stdout P x\n",
+  "2026-01-01T00:00:00.5 stdout F x\n",
   `${"z".repeat(400)}\n`,
 ];
 
@@ -211,12 +214,13 @@ test("times with zones and fractions of any length are compared exactly and prin
     "2026-01-01T10:00:00.500000001Z stdout F late",
     "2026-01-01T10:00:01Z stdout F:tag tagged",
     "2026-01-01T10:00:02Z stderr F",
+    "2026-01-03T9:00:00,7+23:60 stdout F odd",
     "",
   ].join("\n");
   const podLogs = await writeLog(await temporaryFolder(t), [{ text }]);
   assert.equal(
     await readAll(podLogs, { sinceTime: "2026-01-01T10:00:00.500000001Z", timestamps: true }),
-    "2026-01-01T10:00:00.500000001Z late\n2026-01-01T10:00:01.000000000Z tagged\n2026-01-01T10:00:02.000000000Z \n",
+    "2026-01-01T10:00:00.500000001Z late\n2026-01-01T10:00:01.000000000Z tagged\n2026-01-01T10:00:02.000000000Z \n2026-01-03T09:00:00.700000000+24:00 odd\n",
   );
   assert.match(await readAll(podLogs, { timestamps: true }), /^2026-01-01T12:00:00\.500000000\+02:00 early\n/);
 });

@@ -2,6 +2,7 @@
 // Invariant: no message contains the plugin's output: it may be secret in any form.
 
 import { type WallTime, wallTime } from "../../../../../base/clock/moments.js";
+import { goTimeMs } from "../../../../../base/text/go-time.js";
 import { parseJson } from "../../../../../base/text/parse-json.js";
 import { looksLikeJson } from "../../../../../io/yaml/json.js";
 import { readKubernetesYaml } from "../../../../../io/yaml/kubernetes-yaml.js";
@@ -50,7 +51,7 @@ export function readExecCredential(text: string, { apiVersion, command }: ExecCo
   // It becomes a header.
   if (/[^\x21-\x7e]/.test(token)) throw wrong("printed a status.token with spaces or unprintable characters");
   const expiration = field("expirationTimestamp");
-  const expiresAt = expiration === "" ? undefined : wallTime(Date.parse(expiration));
+  const expiresAt = expiration === "" ? undefined : wallTime(goTimeMs(expiration) ?? NaN);
   if (Number.isNaN(expiresAt)) throw wrong("printed a status.expirationTimestamp that is no time of RFC 3339");
   return { token: token === "" ? undefined : token, pair: cert === "" ? undefined : { cert, key }, expiresAt };
 }
