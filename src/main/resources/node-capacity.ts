@@ -2,7 +2,7 @@
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
 
 import { readFile } from "node:fs/promises";
-import type { EvictionThreshold, EvictionSignal } from "../../shared/kubernetes/api/eviction-threshold.js";
+import { partOf, type EvictionSignal, type EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/kubernetes/api/quantity.js";
 import { hugePageSizeName } from "./page-sizes.js";
 
@@ -79,8 +79,7 @@ export function evictionReserve(name: string, capacity: bigint, thresholds: read
   if (threshold === undefined) return 0n;
   const { value } = threshold;
   if (value.kind === "quantity") return value.units * NANO;
-  // Whole units, as a percentage of a disk is.
-  return BigInt(Math.trunc((Number(capacity / NANO) * value.percent) / 100)) * NANO;
+  return BigInt(partOf(Number(capacity / NANO), value.percent)) * NANO;
 }
 
 function bytes(count: bigint): ExactQuantity {

@@ -1,9 +1,10 @@
 // The thresholds as they are compared: the configured ones, those derived from them, and the value of each in units.
 
-import type {
-  EvictionSignal,
-  EvictionThreshold,
-  ThresholdValue,
+import {
+  partOf,
+  type EvictionSignal,
+  type EvictionThreshold,
+  type ThresholdValue,
 } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/kubernetes/api/quantity.js";
 import type { DiskLayout } from "./layout.js";
@@ -43,10 +44,10 @@ export function effectiveThresholds(
   return [...own, ...allocatable, ...containers];
 }
 
-/** In whole units; a part of the capacity is computed in single precision, as upstream does, and cut off. */
+/** In whole units. */
 export function unitsOf(value: ThresholdValue, capacity: number): number {
   if (value.kind === "quantity") return Number(value.units);
-  return Math.trunc(capacity * Math.fround(Math.fround(value.percent) / 100));
+  return partOf(capacity, value.percent);
 }
 
 /** As messages print it. */

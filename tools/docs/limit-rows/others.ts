@@ -133,6 +133,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/kubernetes/cri/channel/hpack/huffman.ts: LONGEST",
     "src/main/cluster/collections/trust-bundles.ts: LONGEST_SELECTOR",
     "src/main/command/duration.ts: LIMIT",
+    "src/main/command/go-float.ts: LONGEST",
     "src/main/command/object-values.ts: INT32_MAX",
     "src/main/command/rules/check.ts: INT32_MAX",
     "src/main/command/rules/runtime.ts: MAX_IDS",

@@ -5,6 +5,7 @@ import { quoteStart } from "../../../shared/base/text/quote.js";
 import {
   EVICTION_SIGNALS,
   isEvictionSignal,
+  partOf,
   type EvictionSignal,
   type EvictionThreshold,
   type ThresholdValue,
@@ -62,6 +63,9 @@ export function parseEviction(maps: EvictionMaps): EvictionThresholds {
   return { thresholds, violations };
 }
 
+/** Any: a part of it that is larger is more than 100%. */
+const CAPACITY = 2 ** 40;
+
 /** Problem of a threshold text. */
 class Problem {
   constructor(readonly message: string) {}
@@ -92,10 +96,13 @@ function unknownSignal(signal: string): string {
 
 function readThreshold(text: string): ThresholdValue | "off" | Problem {
   const percent = parsePercentage(text);
-  if (percent === 0 || percent === 100) return "off";
+  // As upstream: 100% alone turns the signal off, and any other text for it is a threshold that is always met.
+  if (text === "100%" || percent === 0 || Number.isNaN(percent)) return "off";
   if (percent !== undefined) {
-    const fine = percent > 0 && percent < 100;
-    return fine ? { kind: "percent", percent } : new Problem(`${quoteStart(text)} is not a percentage from 0% to 100%`);
+    const isWithin = percent > 0 && partOf(CAPACITY, percent) <= CAPACITY;
+    return isWithin
+      ? { kind: "percent", percent }
+      : new Problem(`${quoteStart(text)} is not a percentage from 0% to 100%`);
   }
   const amount = readAmount(text);
   if (amount === undefined)
@@ -107,7 +114,8 @@ function readThreshold(text: string): ThresholdValue | "off" | Problem {
 function readReclaim(text: string): ThresholdValue | Problem {
   const percent = parsePercentage(text);
   if (percent !== undefined) {
-    return percent > 0 ? { kind: "percent", percent } : new Problem(`${quoteStart(text)} is not a percentage above 0%`);
+    const isUsable = percent > 0 && Number.isFinite(percent);
+    return isUsable ? { kind: "percent", percent } : new Problem(`${quoteStart(text)} is not a percentage above 0%`);
   }
   const amount = readAmount(text);
   if (amount === undefined)

@@ -3,7 +3,7 @@
 import { quoteStart } from "../../../shared/base/text/quote.js";
 import { parseCpuList, printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import type { Violation } from "../violation.js";
-import { parsePercentage } from "./parse-percentage.js";
+import { parseWholePercentage } from "./parse-percentage.js";
 import { parseReserved, readQuantity } from "./parse-reserved.js";
 import type { ConfigView, HostFacts } from "./rule.js";
 
@@ -69,10 +69,9 @@ function isHugePages(resource: string): boolean {
 function* qosReserved(config: ConfigView): Iterable<Violation> {
   for (const [resource, text] of Object.entries(config.get("qosReserved") ?? {})) {
     const path = `qosReserved[${resource}]`;
-    const percent = parsePercentage(text);
     if (resource !== "memory")
       yield { path, message: `${quoteStart(resource)} is not memory, the only resource that can be reserved` };
-    else if (percent === undefined || !Number.isInteger(percent) || percent < 0 || percent > 100) {
+    else if (parseWholePercentage(text) === undefined) {
       yield { path, message: `${quoteStart(text)} is not a whole percentage from 0% to 100%` };
     }
   }

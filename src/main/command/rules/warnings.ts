@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { quoteStart } from "../../../shared/base/text/quote.js";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/kubernetes/api/tls-names.js";
 import type { FieldPath } from "../fields/fields.js";
+import { parsePercentage } from "./parse-percentage.js";
 import type { ConfigView } from "./rule.js";
 import { parseTracingEndpoint } from "./tracing-endpoint.js";
 
@@ -25,6 +26,7 @@ export function configWarnings(config: ConfigView): string[] {
     ...unusableTls(config),
     ...tracing(config),
     ...withoutEffect(config),
+    ...alwaysMet(config),
   ];
 }
 
@@ -75,5 +77,15 @@ function* withoutEffect(config: ConfigView): Iterable<string> {
   }
   for (const address of config.get("clusterDNS") ?? []) {
     if (isIP(address) === 0) yield `clusterDNS: ${quoteStart(address)} is not an IP address; it is ignored`;
+  }
+}
+
+/** "100.0%", which was meant to turn the signal off. */
+function* alwaysMet(config: ConfigView): Iterable<string> {
+  for (const field of ["evictionHard", "evictionSoft"] as const) {
+    for (const [signal, text] of Object.entries(config.get(field) ?? {})) {
+      if (text === "100%" || parsePercentage(text) !== 100) continue;
+      yield `${field}[${signal}]: ${quoteStart(text)} is a threshold that is always met; "100%" turns the signal off`;
+    }
   }
 }

@@ -1,6 +1,6 @@
 // The process's own limits, the cgroup tree, and how containers are held to their limits. Times are ms.
 
-import { parsePercentage } from "../rules/parse-percentage.js";
+import { parseWholePercentage } from "../rules/parse-percentage.js";
 import type { ConfigReader } from "./reader.js";
 
 export type CgroupSettings = Readonly<ReturnType<typeof cgroupSettings>>;
@@ -29,7 +29,9 @@ export function cgroupSettings(read: ConfigReader) {
       read.text("memorySwap.swapBehavior") === "LimitedSwap" ? ("LimitedSwap" as const) : ("NoSwap" as const),
     memoryQos: memoryQos(read),
     /** Percent of memory; undefined: nothing is reserved for the higher QoS classes. */
-    qosReservedMemory: read.gate("QOSReserved") ? parsePercentage(read.map("qosReserved")["memory"] ?? "") : undefined,
+    qosReservedMemory: read.gate("QOSReserved")
+      ? parseWholePercentage(read.map("qosReserved")["memory"] ?? "")
+      : undefined,
   };
 }
 

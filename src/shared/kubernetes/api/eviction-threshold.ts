@@ -36,6 +36,11 @@ export interface EvictionThreshold {
   readonly minReclaim?: ThresholdValue;
 }
 
+/** A percentage of the capacity, computed in single precision and cut off, as upstream does. */
+export function partOf(capacity: number, percent: number): number {
+  return Math.trunc(capacity * Math.fround(Math.fround(percent) / 100));
+}
+
 export function isEvictionSignal(name: string): name is EvictionSignal {
   return (EVICTION_SIGNALS as readonly string[]).includes(name);
 }

@@ -58,6 +58,7 @@ describe("refused at start", () => {
       "cpuManagerPolicyOptions",
       /single-numa-node are mutually exclusive/,
     ],
+    [{ qosReserved: { memory: "50.0%" } }, "qosReserved[memory]", /whole percentage/],
     [{ qosReserved: { memory: "1.5%" } }, "qosReserved[memory]", /whole percentage/],
     [{ qosReserved: { cpu: "50%" } }, "qosReserved[cpu]", /"cpu" is not memory/],
     [{ qosReserved: { memory: "101%" } }, "qosReserved[memory]", /"101%" is not a whole percentage from 0% to 100%/],
@@ -82,6 +83,7 @@ describe("refused at start", () => {
     { address: "::", healthzBindAddress: "::1" },
     { qosReserved: { memory: "0%" } },
     { qosReserved: { memory: "100%" } },
+    { qosReserved: { memory: "+007%%" } },
     { imageServiceEndpoint: "/run/images.sock" },
   ];
   for (const given of accepted) test(JSON.stringify(given), () => deepEqual(violationsOf(given), []));
@@ -124,6 +126,7 @@ describe("said without refusing", () => {
     [{ tlsCipherSuites: ["TLS_AES_128_GCM_SHA256"], tlsMinVersion: "VersionTLS13" }, /no effect with tlsMinVersion/],
     [{ tlsCurvePreferences: [4588, 29] }, /4588 \(X25519MLKEM768\) is not supported/],
     [{ qosReserved: { memory: "50%" } }, /qosReserved has no effect/],
+    [{ evictionHard: { "nodefs.available": "100.0%" } }, /^evictionHard\[nodefs.available\]: "100.0%" is a threshold/],
     [{ clusterDNS: ["10.0.0.10", "dns"] }, /clusterDNS: "dns" is not an IP address; it is ignored/],
   ];
   for (const [given, message] of table) {

@@ -26,17 +26,35 @@ describe("eviction thresholds", () => {
       ["+.5E0%", 0.5],
       ["10%%", 10],
       ["5.%", 5],
+      ["1_0%", 10],
+      ["0x1p4%", 16],
+      ["0X_1.8P+3%", 12],
+      ["100.0%", 100],
+      ["100%%", 100],
+      ["1e2%", 100],
+      ["100.000001%", 100],
     ] as const) {
-      deepEqual(percentOf(text), [
-        { signal: "memory.available", value: { kind: "percent", percent }, graceMs: 0, hard: true },
-      ]);
+      deepEqual(
+        percentOf(text),
+        [{ signal: "memory.available", value: { kind: "percent", percent }, graceMs: 0, hard: true }],
+        text,
+      );
+    }
+  });
+
+  test("a text that is no number of Go is no percentage", () => {
+    for (const text of ["%", ".%", "e1%", "1e%", "1__0%", "_1%", "0x10%", "10 %", " 10%", "+nan%", "infin%", "1e39%"]) {
+      equal(parseEviction({ evictionHard: { "memory.available": text } }).violations.length, 1, text);
+    }
+    for (const text of ["100.1%", "-1%", "inf%"]) {
+      equal(parseEviction({ evictionHard: { "memory.available": text } }).violations.length, 1, text);
     }
   });
 
   test("0% and 100% turn a signal off", () =>
     deepEqual(
       thresholds({
-        evictionHard: { "memory.available": "0%", "nodefs.available": "100%" },
+        evictionHard: { "memory.available": "0%", "nodefs.available": "100%", "nodefs.inodesFree": "-0.0%" },
         evictionSoft: { "imagefs.available": "0%" },
       }),
       [],

@@ -105,6 +105,14 @@ test("more set aside than there is, thresholds included, is refused with every r
   assert.throws(() => check("2Gi", "5", 0n), /"cpu" has a reservation of 5 but capacity of 4.*"memory"/);
 });
 
+test("a percentage of a threshold sets aside the amount at which upstream evicts", () => {
+  const thresholds = [
+    { signal: "nodefs.available", hard: true, value: { kind: "percent", percent: 10 }, graceMs: 0 },
+  ] as const;
+  // 0.1 in single precision is a little more.
+  assert.equal(evictionReserve("ephemeral-storage", 10n ** 11n * 10n ** 9n, thresholds), 10_000_000_149n * 10n ** 9n);
+});
+
 test("the fewest processes that either of the kernel's limits allows", async () => {
   const folder = await mkdtemp(join(tmpdir(), "nodelet-pids-"));
   try {
