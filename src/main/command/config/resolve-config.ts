@@ -19,8 +19,11 @@ import { usable } from "./usable.js";
 export interface ConfigIo {
   /** A file's text or its bytes, or throws. Of one beyond SIZE_LIMIT the beginning suffices. */
   readFile(path: string, kind: "file" | "drop-in"): string | Uint8Array;
-  /** All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. Throws. */
-  listFiles(dir: string): string[];
+  /**
+   * All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. What else the
+   * path is if it is no directory. Throws.
+   */
+  listFiles(dir: string): string[] | "link" | "file";
   /**
    * The ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and origins.
    */
@@ -113,10 +116,27 @@ async function readSources(configPath: string, configDir: string, io: ConfigIo):
   if (configDir !== "") {
     const missing = `${JSON.stringify(configDir)} cannot be listed`;
     const files = attempt(() => io.listFiles(configDir), "config-dir", missing, sources.problems) ?? [];
-    const dir = configDir.endsWith("/") ? configDir : `${configDir}/`;
-    sources.dropIns = dropInOrder(files).map((file) => read(`${dir}${file}`, "config-dir", "drop-in"));
+    if (typeof files === "string" && !configDir.endsWith(".conf")) sources.problems.push(noDirectory(configDir, files));
+    sources.dropIns = dropInPaths(configDir, files).map((path) => read(path, "config-dir", "drop-in"));
   }
   return sources;
+}
+
+/** As upstream, whose walk begins at the path itself: a file named *.conf is a drop-in, too. */
+function dropInPaths(configDir: string, files: string[] | "link" | "file"): string[] {
+  if (typeof files === "string") return dropInOrder([configDir]);
+  const dir = configDir.endsWith("/") ? configDir : `${configDir}/`;
+  return dropInOrder(files).map((file) => `${dir}${file}`);
+}
+
+/** Upstream starts, without a word about it. */
+function noDirectory(configDir: string, kind: "link" | "file"): Problem {
+  const why =
+    kind === "link"
+      ? `a symbolic link, which is not followed, so that no drop-in is read; write ${JSON.stringify(`${configDir}/`)}`
+      : "no directory, and its name does not end with .conf: it is not read";
+  const message = `${JSON.stringify(configDir)} is ${why}`;
+  return { origin: { kind: "flag", flag: "config-dir" }, path: "--config-dir", message, isTolerated: true };
 }
 
 function attempt<T>(action: () => T, flag: string, what: string, problems: Problem[]): T | undefined {

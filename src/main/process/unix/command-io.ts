@@ -2,7 +2,7 @@
 // rules. Synchronous on purpose: no other work runs yet.
 // Invariant: whatever lies in the directory, reading ends, and takes bounded memory.
 
-import { closeSync, opendirSync, openSync, readFileSync, readSync, statfsSync } from "node:fs";
+import { closeSync, lstatSync, opendirSync, openSync, readFileSync, readSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { openUntrustedSync } from "../../../shared/io/fs/untrusted-file.js";
 import { parseCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
@@ -45,7 +45,10 @@ function readStart(fd: number): Uint8Array {
 }
 
 /** Node's own recursive readdir follows links to directories from Node 22 on; upstream's drop-in directory does not. */
-function listFiles(dir: string): string[] {
+function listFiles(dir: string): string[] | "link" | "file" {
+  // A slash at the end of the path follows a link.
+  const stats = lstatSync(dir);
+  if (!stats.isDirectory()) return stats.isSymbolicLink() ? "link" : "file";
   const files: string[] = [];
   let left = MAX_ENTRIES;
   const walk = (below: string): void => {

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,36 @@ before(async () => {
 after(() => rm(dir, { recursive: true, force: true }));
 
 test("every file below the directory; links to folders are not followed", () => {
-  deepEqual(commandIo.listFiles(dir).sort(), ["..2026/20.conf", "..data", "20.conf", "README", "sub/a.conf"]);
+  const files = commandIo.listFiles(dir);
+  deepEqual(typeof files === "string" ? files : files.sort(), [
+    "..2026/20.conf",
+    "..data",
+    "20.conf",
+    "README",
+    "sub/a.conf",
+  ]);
+});
+
+test("as in Go's WalkDir, a directory that is a link is not followed, unless a slash ends its path", async () => {
+  const link = join(dir, "..data");
+  const args = (path: string): string[] => [`--config-dir=${path}`, "--fail-cgroupv1=false"];
+  const request = await loadSettings(args(link), commandIo);
+  ok(request.action === "run");
+  deepEqual(request.settings.configFiles, []);
+  match(request.settings.warnings.join("\n"), /^--config-dir: ".*\.\.data" is a symbolic link, which is not followed/);
+  const followed = await loadSettings(args(`${link}/`), commandIo);
+  ok(followed.action === "run");
+  deepEqual(followed.settings.configFiles, [join(link, "20.conf")]);
+});
+
+test("a path of a file is a drop-in if its name ends with .conf, and otherwise not read", async () => {
+  const args = (path: string): string[] => [`--config-dir=${join(dir, path)}`, "--fail-cgroupv1=false"];
+  const request = await loadSettings(args("..2026/20.conf"), commandIo);
+  ok(request.action === "run");
+  equal(request.settings.resources.maxPods, 20);
+  const other = await loadSettings(args("README"), commandIo);
+  ok(other.action === "run");
+  match(other.settings.warnings.join("\n"), /README" is no directory/);
 });
 
 test("a missing directory is an error", () => {
