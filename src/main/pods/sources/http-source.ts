@@ -1,6 +1,6 @@
 // Static pods of a URL (staticPodURL): read every httpCheckFrequency; an unchanged body is not decoded again. Always
 // holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change. An
-// empty body before the first set is no pods, as upstream has it: what runs without a source may be removed then.
+// empty body is a fault and no pods, as upstream has it. (There the same list does not bring its pods back.)
 
 import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
@@ -55,9 +55,7 @@ export class HttpSource {
         const why = error instanceof ManifestFetchError ? error.reason : messageOf(error);
         const since = this.unread?.since ?? this.options.clock.now();
         const changed = this.unread?.message !== why;
-        if (this.last === undefined && error instanceof Error && error.cause instanceof EmptyManifestError) {
-          options.changes.deliver("http", [], true);
-        }
+        if (isEmpty(error)) this.forget();
         this.unread = unreadable(why, since);
         this.reportOnce(error);
         if (changed) this.options.onManifests();
@@ -119,6 +117,15 @@ export class HttpSource {
     this.options.onManifests();
   }
 
+  /** Whatever comes next is decoded again. */
+  private forget(): void {
+    this.last = undefined;
+    this.refused = undefined;
+    this.pods = [];
+    this.warnings = [];
+    this.options.changes.deliver("http", [], true);
+  }
+
   private resolveFetchFault(): void {
     if (this.unread !== undefined) {
       this.unread = undefined;
@@ -136,6 +143,11 @@ export class HttpSource {
     if (complaint === this.complaint) return;
     this.complaint = complaint;
     const detail = error instanceof ManifestError ? { violations: error.violations } : { err: error };
-    this.options.log.error({ url: this.name, ...detail }, `${message}; keeping the pods of its last good version`);
+    const effect = isEmpty(error) ? "it counts as no pods" : "keeping the pods of its last good version";
+    this.options.log.error({ url: this.name, ...detail }, `${message}; ${effect}`);
   }
+}
+
+function isEmpty(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof EmptyManifestError;
 }

@@ -110,7 +110,7 @@ test("one pod, headers sent, an unchanged body decoded once; then a list", async
   assert.deepEqual(kit.changes, ["add web-n", "remove web-n", "add a-n", "add b-n"]);
 });
 
-test("an empty body counts as no pods at first, and keeps the last set afterwards", async (t) => {
+test("an empty body counts as no pods, and the list that comes back as its pods", async (t) => {
   const kit = await start(t, "");
   await until("the first error", () => kit.errors().length === 1 && kit.requests.length > 3);
   assert.match(kit.errors()[0]!, /the server sent nothing/);
@@ -119,9 +119,14 @@ test("an empty body counts as no pods at first, and keeps the last set afterward
   await until("the pod", () => kit.changes.length === 1);
   kit.answer((_, response) => void response.end());
   await until("the second error", () => kit.errors().length === 2);
-  const before = kit.requests.length;
-  await until("more requests", () => kit.requests.length > before + 3);
-  assert.deepEqual(kit.changes, ["add web-n"]);
+  await until("no pods", () => kit.changes.length === 2);
+  assert.match(kit.errors()[1]!, /the server sent nothing.*; it counts as no pods$/);
+  kit.answer((_, response) => void response.end(manifest("web")));
+  await until("the pod again", () => kit.changes.length === 3);
+  kit.answer((_, response) => void response.end("apiVersion: v1\nkind: PodList\nitems: []\n"));
+  await until("an empty list", () => kit.changes.length === 4);
+  assert.deepEqual(kit.changes, ["add web-n", "remove web-n", "add web-n", "remove web-n"]);
+  assert.equal(kit.errors().length, 2);
 });
 
 test("errors are logged once per change, the last set stays, nothing is seen before the first success", async (t) => {
