@@ -557,6 +557,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "project-files: ProjectFiles.add",
     "project-files: ProjectFiles.projectOf",
     "project-files: ProjectFiles.remove",
+    "proxy: addressBytes",
     "proxy: proxyFor",
     "module-verbosity: matchGlob",
   ],

@@ -179,6 +179,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/kubernetes/api/cpu-list.ts: MAX_CPU",
     "src/shared/kubernetes/api/find-wide-integers.ts: MAX_DEPTH",
     "src/shared/kubernetes/api/image-name.ts: MAX_PATH",
+    "src/shared/kubernetes/api/client/connection/through-socks5.ts: LONGEST",
     "src/shared/kubernetes/api/protobuf/reader.ts: LONGEST",
     "src/shared/kubernetes/api/quantity.ts: EXPONENT_LIMIT",
     "src/shared/kubernetes/api/quantity.ts: MAX_NANOS",

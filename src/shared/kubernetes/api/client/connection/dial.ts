@@ -1,4 +1,4 @@
-// A connection to the API server: TCP, the proxy's CONNECT, TLS; which HTTP to speak over it is agreed upon by ALPN.
+// A connection to the API server: TCP, the tunnel of a proxy, TLS; which HTTP to speak over it is agreed upon by ALPN.
 
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import {
@@ -56,7 +56,7 @@ export async function dial(
 
 async function openTcp({ server, proxy, onResolved }: Target, clock: Clock, signal: AbortSignal): Promise<Socket> {
   // Loaded before there is a socket: a socket without listeners must not fail meanwhile.
-  const tunnel = proxy === undefined ? undefined : await import("./connect-through.js");
+  const open = proxy === undefined ? undefined : await openerFor(proxy);
   const first = proxy ?? server;
   const socket = connectTcp({ host: bareHost(first), port: portOf(first), noDelay: true });
   const since = clock.monotonic();
@@ -66,12 +66,21 @@ async function openTcp({ server, proxy, onResolved }: Target, clock: Clock, sign
   });
   socket.setKeepAlive(true, KEEP_ALIVE_MS);
   await opened(socket, "connect", signal);
-  if (proxy === undefined || tunnel === undefined) return socket;
-  if (proxy.protocol !== "https:") return await tunnel.connectThrough(socket, proxy, server, signal);
+  if (proxy === undefined || open === undefined) return socket;
+  if (proxy.protocol !== "https:") return await open(socket, proxy, server, signal);
   const name = bareHost(proxy);
   const tls = connectTls({ socket, host: name, servername: isIP(name) === 0 ? name : undefined });
   await opened(tls, "secureConnect", signal);
-  return await tunnel.connectThrough(tls, proxy, server, signal);
+  return await open(tls, proxy, server, signal);
+}
+
+type Opener = (socket: Socket, proxy: URL, server: URL, signal: AbortSignal) => Promise<Socket>;
+
+async function openerFor({ protocol }: URL): Promise<Opener> {
+  const isSocks = protocol === "socks5:" || protocol === "socks5h:";
+  return isSocks
+    ? (await import("./through-socks5.js")).throughSocks5
+    : (await import("./connect-through.js")).connectThrough;
 }
 
 async function openTls(

@@ -9,9 +9,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function proxyFor(server: URL, proxyUrl: string | undefined, env: Environment): URL | undefined {
   if (proxyUrl !== undefined) return new URL(proxyUrl);
   const name = server.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
-  const value = env[name] ?? env[name.toLowerCase()] ?? "";
-  if (value === "" || isExempt(server, env["NO_PROXY"] ?? env["no_proxy"] ?? "")) return undefined;
+  const value = anyOf(env, name);
+  if (value === "" || isExempt(server, anyOf(env, "NO_PROXY"))) return undefined;
   return new URL(value.includes("://") ? value : `http://${value}`);
+}
+
+/** A variable that is empty is as one that is not there. */
+function anyOf(env: Environment, name: string): string {
+  const upper = env[name] ?? "";
+  return upper === "" ? (env[name.toLowerCase()] ?? "") : upper;
 }
 
 function isExempt(server: URL, list: string): boolean {
@@ -58,10 +64,18 @@ function addressBits(address: string): string | undefined {
   return [...before, ...zeros, ...after].map((part) => parseInt(part, 16).toString(2).padStart(16, "0")).join("");
 }
 
+/** undefined: the text is no address. */
+export function addressBytes(address: string): Buffer | undefined {
+  const octets = addressBits(address)?.match(/.{8}/g);
+  return octets == null ? undefined : Buffer.from(octets.map((octet) => parseInt(octet, 2)));
+}
+
 /** Without the brackets of an IPv6 address. */
 export function bareHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
+const PORTS: Readonly<Record<string, number>> = { "https:": 443, "socks5:": 1080, "socks5h:": 1080 };
+
 export function portOf(url: URL): number {
-  return url.port !== "" ? Number(url.port) : url.protocol === "https:" ? 443 : 80;
+  return url.port !== "" ? Number(url.port) : (PORTS[url.protocol] ?? 80);
 }

@@ -21,6 +21,7 @@ export interface ReadContext {
 
 /** Throws KubeconfigError. */
 export function readClientConfig({ file, root, tolerated }: ReadContext): ClientConfig {
+  for (const list of ["clusters", "users", "contexts"]) refuseEqualNames(root, list);
   const current = root.text("current-context");
   if (current === "") throw root.wrong("current-context", "is missing: it selects the context to use");
   const context = entryOf(root, "contexts", current)?.map("context");
@@ -47,6 +48,16 @@ function withoutSecrets(config: ClientConfig, cluster: Fields, tolerated: Tolera
   return kept;
 }
 
+/** As client-go, whatever the current context selects. */
+function refuseEqualNames(root: Fields, list: string): void {
+  const names = new Set<string>();
+  for (const entry of root.list(list)) {
+    const name = entry.text("name");
+    if (names.has(name)) throw entry.wrong("name", `${quote(name)} is the name of an earlier one, too`);
+    names.add(name);
+  }
+}
+
 /** The entry of a list of names. */
 function entryOf(root: Fields, list: string, name: string): Fields | undefined {
   return root.list(list).find((each) => each.text("name") === name);
@@ -67,8 +78,8 @@ function readCluster(cluster: Fields, file: string): Partial<ClientConfig> {
     throw cluster.wrong("insecure-skip-tls-verify", "can't be true beside a certificate-authority: remove one of them");
   }
   const proxyUrl = cluster.text("proxy-url");
-  if (proxyUrl !== "" && !/^https?:\/\//.test(proxyUrl)) {
-    throw cluster.wrong("proxy-url", "must be a URL that begins with http:// or https://");
+  if (proxyUrl !== "" && !/^(?:https?|socks5):\/\//i.test(proxyUrl)) {
+    throw cluster.wrong("proxy-url", "must be a URL that begins with http://, https:// or socks5://");
   }
   const tlsServerName = cluster.text("tls-server-name");
   return omitUndefined({
@@ -156,7 +167,8 @@ function serverUrl(cluster: Fields, config: ClientConfig): string {
 
 function checked(fields: Fields, name: string, url: string): string {
   try {
-    new URL(url);
+    const { username, password } = new URL(url);
+    decodeURIComponent(username + password);
     return url;
   } catch (error) {
     throw fields.wrong(name, `${quote(url.replace(/\/\/[^@/]*@/, "//…@"))} is no URL`, { cause: error });

@@ -83,6 +83,7 @@ const GOOD: [name: string, cluster: string, user: string, config: Partial<Client
     "",
     { tlsServerName: "kube", insecureSkipTlsVerify: true, proxyUrl: "http://p:3128", disableCompression: true },
   ],
+  ["a SOCKS proxy", `${SERVER}\nproxy-url: SOCKS5://me@p`, "", { proxyUrl: "SOCKS5://me@p" }],
   ["a server without scheme", "server: 10.0.0.1:8080", "", { server: "http://10.0.0.1:8080" }],
   [
     "a server without scheme, with TLS",
@@ -170,9 +171,17 @@ const BAD: [content: string, message: string][] = [
     "config:14: clusters[0].cluster.certificate-authority-data: must be PEM in base64",
   ],
   [
-    text(`${SERVER}\nproxy-url: socks5://a`, ""),
-    "config:14: clusters[0].cluster.proxy-url: must be a URL that begins with http:// or https://",
+    text(`${SERVER}\nproxy-url: socks4://a`, ""),
+    "config:14: clusters[0].cluster.proxy-url: must be a URL that begins with http://, https:// or socks5://",
   ],
+  [
+    text(`${SERVER}\nproxy-url: http://a%zz@p:1`, ""),
+    'config:14: clusters[0].cluster.proxy-url: "http://…@p:1" is no URL',
+  ],
+  ...["clusters", "users", "contexts"].map((list): [string, string] => [
+    `${list}: [{name: a}, {name: b}, {name: a}]`,
+    `config:1: ${list}[2].name: "a" is the name of an earlier one, too`,
+  ]),
   [text(SERVER, "client-certificate: a"), "config:17: users[0].user: has a client-certificate and no client-key"],
   [
     text(SERVER, "username: a\ntoken: b"),
