@@ -4,6 +4,7 @@
 
 import { dirname, isAbsolute, resolve } from "node:path";
 import { nearestName } from "../../../shared/base/text/nearest-name.js";
+import { looksLikeJson } from "../../../shared/io/yaml/json.js";
 import { readKubernetesYaml, type FirstDocument } from "../../../shared/io/yaml/kubernetes-yaml.js";
 import type {
   RepeatedKey,
@@ -45,12 +46,18 @@ export function readConfig(
   });
   if (text.length > SIZE_LIMIT) return refuse(`larger than ${SIZE_LIMIT / 1024 / 1024} MiB`);
   try {
-    return new ConfigReader(readKubernetesYaml(text), file, kind, hasFolder).read();
+    const isJson = kind === "file" && looksLikeJson(typeof text === "string" ? text : startOf(text));
+    return new ConfigReader(readKubernetesYaml(text), { file, kind, hasFolder, isJson }).read();
   } catch (error) {
     if (error instanceof YamlError) return refuse(error.message, error.line, error.column);
     if (error instanceof RangeError) return refuse("nested too deeply");
     throw error;
   }
+}
+
+/** As much of it as spaces before a brace may take. */
+function startOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString("latin1");
 }
 
 /** Lists and maps have texts of quantities and durations: their zero value is the empty text. */
@@ -73,6 +80,14 @@ const LONGEST_PATH = 500;
 
 const shortened = (path: string): string => (path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path);
 
+interface Source {
+  readonly file: string;
+  readonly kind: "file" | "drop-in";
+  readonly hasFolder: boolean;
+  /** Go's decoder of JSON reads the file: a number with a fraction or an exponent is no integer, whatever its value. */
+  readonly isJson: boolean;
+}
+
 class ConfigReader {
   private readonly problems: Problem[] = [];
   private readonly count = { tolerated: 0, others: 0 };
@@ -80,9 +95,7 @@ class ConfigReader {
 
   constructor(
     private readonly yaml: FirstDocument,
-    private readonly file: string,
-    private readonly kind: "file" | "drop-in",
-    private readonly hasFolder: boolean,
+    private readonly source: Source,
   ) {
     for (const key of yaml.repeated) {
       const keys = this.repeated.get(key.map);
@@ -128,7 +141,7 @@ class ConfigReader {
   /** Go reads apiVersion and kind of a file in any case, the last of several; of a drop-in as they are written. */
   private identity(root: YamlMap, name: string): YamlValue | undefined {
     const named = [...root.members].filter(([key]) =>
-      this.kind === "file" ? key.toLowerCase() === name.toLowerCase() : key === name,
+      this.source.kind === "file" ? key.toLowerCase() === name.toLowerCase() : key === name,
     );
     return named.findLast(([, { value }]) => value.value !== null)?.[1].value ?? named.at(-1)?.[1].value;
   }
@@ -172,7 +185,8 @@ class ConfigReader {
       case "scalar":
         if (found.kind === "scalar") {
           const value = treeValue(found.value);
-          if (value !== undefined && fits(shape.type, value)) return { kind: "scalar", value, origin };
+          const isDecimal = this.source.isJson && isInteger(shape.type) && /^-?\d+[.eE]/.test(found.text);
+          if (value !== undefined && !isDecimal && fits(shape.type, value)) return { kind: "scalar", value, origin };
         }
     }
     const bare = found.kind === "scalar" && typeof found.value !== "string" && found.value !== null;
@@ -187,7 +201,9 @@ class ConfigReader {
     for (const [name, { value }] of this.pairs(map, (key) => `${path}[${key}]`)) {
       const inner = `${path}[${name}]`;
       const tree =
-        this.kind === "file" && value.value === null ? this.zero(value, of, inner) : this.nullable(value, of, inner);
+        this.source.kind === "file" && value.value === null
+          ? this.zero(value, of, inner)
+          : this.nullable(value, of, inner);
       if (tree !== undefined) entries.set(name, tree);
     }
     return entries;
@@ -218,18 +234,18 @@ class ConfigReader {
 
   private besideFile(tree: Tree, path: string, offset: number): Tree {
     if (tree.kind !== "scalar" || typeof tree.value !== "string" || tree.value === "") return tree;
-    if (!this.hasFolder && !isAbsolute(tree.value)) {
+    if (!this.source.hasFolder && !isAbsolute(tree.value)) {
       this.problem(
         offset,
         path,
         `${JSON.stringify(tree.value)} is a relative path, and a ConfigMap has no folder; write an absolute path`,
       );
     }
-    return isAbsolute(tree.value) ? tree : { ...tree, value: resolve(dirname(resolve(this.file)), tree.value) };
+    return isAbsolute(tree.value) ? tree : { ...tree, value: resolve(dirname(resolve(this.source.file)), tree.value) };
   }
 
   private origin(offset: number): Extract<Origin, { kind: "file" | "drop-in" }> {
-    return { kind: this.kind, file: this.file, ...this.yaml.lines.at(offset) };
+    return { kind: this.source.kind, file: this.source.file, ...this.yaml.lines.at(offset) };
   }
 
   /** @param message called for a problem that is reported */
@@ -271,6 +287,10 @@ function unknownField(name: string, path: string, known: ReadonlyMap<string, Mem
   return `unknown field${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
+function isInteger(type: ScalarType): boolean {
+  return type === "int32" || type === "int64" || type === "uint32" || type === "durationOrNanos";
+}
+
 function fits(type: ScalarType, value: unknown): boolean {
   // A number is in nanoseconds.
   if ((typeof value === "number" || typeof value === "bigint") && type === "durationOrNanos")
@@ -304,5 +324,5 @@ function foundText(found: YamlValue): string {
 }
 
 function scalarText({ value, text }: YamlScalar): string {
-  return typeof value === "bigint" ? text : JSON.stringify(value);
+  return typeof value === "bigint" || typeof value === "number" ? text : JSON.stringify(value);
 }

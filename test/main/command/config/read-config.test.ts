@@ -62,6 +62,30 @@ describe("accepted texts", () => {
     const { tree, problems } = readConfig(json, "f");
     deepEqual([problems, plain(tree)], [[], { maxPods: 3 }]);
   });
+  test("a number with a fraction or an exponent is an integer in YAML and in drop-ins, and in a JSON file is none", () => {
+    const json = `{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", ${[
+      '"maxPods": 80.0',
+      '"podPidsLimit": 1e3',
+      '"logging": {"flushFrequency": 5e9, "vmodule": [{"filePattern": "a", "verbosity": 3.0}]}',
+      '"memoryThrottlingFactor": 5e-1',
+      '"reservedMemory": [{"limits": {"memory": 1.50}}]',
+    ].join(", ")}}`;
+    const expected = {
+      maxPods: 80,
+      podPidsLimit: 1000,
+      logging: { flushFrequency: 5e9, vmodule: [{ filePattern: "a", verbosity: 3 }] },
+      memoryThrottlingFactor: 0.5,
+      reservedMemory: [{ limits: { memory: 1.5 } }],
+    };
+    deepEqual(plain(readConfig(json, "f", "drop-in").tree), expected);
+    deepEqual(plain(readConfig(`# YAML\n${json}`, "f").tree), expected);
+    deepEqual(
+      readConfig(Buffer.from(` \n${json}`), "f")
+        .problems.map(problemText)
+        .map((text) => text.replace(/^f:2:\d+: (.*): expected .*, found/, "$1")),
+      ["maxPods 80.0", "podPidsLimit 1e3", "logging.flushFrequency 5e9", "logging.vmodule[0].verbosity 3.0"],
+    );
+  });
   test("a byte order mark and an empty last document do no harm", () => {
     deepEqual(readConfig(`\uFEFF---\n${HEAD}maxPods: 1\n---\n`, "f").problems, []);
   });
