@@ -61,7 +61,12 @@ export const TEXT_LIMIT = 1024;
 
 export const ZERO: ExactQuantity = { nanos: 0n, format: "DecimalSI" };
 
-/** Reads a quantity. Values beyond ±(2^63-1) are capped, as upstream does. @throws InvalidQuantityError */
+/**
+ * Reads a quantity. As upstream, values beyond ±(2^63-1) are capped, and a suffix without a number ("Mi", what a
+ * template leaves of an empty value) is zero; "Pi", "Ei" and exponents below -9 need one.
+ *
+ * @throws InvalidQuantityError
+ */
 export function parseQuantity(input: QuantityLike): ExactQuantity {
   if (typeof input === "object") return input;
   const text = typeof input === "number" ? String(input) : input;
@@ -70,9 +75,10 @@ export function parseQuantity(input: QuantityLike): ExactQuantity {
   const match = NUMBER.exec(text);
   const [number = "", sign = "", whole = "", fraction = ""] = match ?? [];
   const suffix = text.slice(number.length);
-  if (whole === "" && fraction === "") throw new InvalidQuantityError(text, "has no number");
   const { exponent, factor, format } = readSuffix(text, suffix);
-  const magnitude = scaleToNanos(BigInt(whole + fraction) * factor, exponent - fraction.length);
+  const isZero = text !== "" && factor < 1n << 50n && exponent >= -9;
+  if (whole === "" && fraction === "" && !isZero) throw new InvalidQuantityError(text, "has no number");
+  const magnitude = scaleToNanos(BigInt(whole + fraction || "0") * factor, exponent - fraction.length);
   const capped = magnitude > MAX_NANOS ? MAX_NANOS : magnitude;
   return {
     nanos: sign === "-" ? -capped : capped,

@@ -68,8 +68,9 @@ for (const text of [
   "1e3i",
   "--1",
   "1.2.3",
-  ".",
-  "-",
+  "Pi",
+  "-Ei",
+  "e-10",
   "1Ki2",
   "0x10",
   "NaN",
@@ -82,6 +83,12 @@ for (const text of [
     );
   });
 }
+
+test("a suffix or a sign without a number is zero, as Go reads it", () => {
+  for (const text of ["Mi", "k", "m", "E", "Ti", ".", "-", "+", "-.", ".Gi", "e3", "E-9", "e30"]) {
+    assert.equal(parseQuantity(text).nanos, 0n, text);
+  }
+});
 
 test("a number that is not finite, a list and an endless text are refused", () => {
   for (const bad of [Number.NaN, Infinity, "1".repeat(2000)])
