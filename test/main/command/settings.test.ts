@@ -137,8 +137,9 @@ describe("members", () => {
     deepEqual((await load(["--dynamic-config-sources="])).dynamicConfigSources, []);
   });
   test("values that leave no way to be used are left out and named", async () => {
-    const settings = await load([], { file: "clusterDNS: [10.0.0.10, nonsense]" });
-    deepEqual(settings.network.clusterDNS, ["10.0.0.10"]);
+    const settings = await load([], { file: "clusterDNS: [10.0.0.10, nonsense, 010.096.0.010]\naddress: 127.0.00.1" });
+    deepEqual(settings.network.clusterDNS, ["10.0.0.10", "10.96.0.10"]);
+    deepEqual(settings.server.address, "127.0.0.1");
     match(settings.notices.join("\n"), /nonsense/);
   });
   test("every flag with its value, and which values are credentials", async () => {

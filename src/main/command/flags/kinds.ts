@@ -1,8 +1,8 @@
 // The text format of flags: the value types of config fields, and types that only flags have. Each kind decodes to a
 // value type, so that a flag's value fits the field it mirrors.
 
-import { isIP } from "node:net";
 import { isConfigSourceEntry } from "../../../shared/kubernetes/api/allowed-config-sources.js";
+import { plainIP } from "../plain-ip.js";
 import type { ValueType } from "../value-types.js";
 import { ACCEPTED, ACCEPTED_AS_TEXT, accumulate, fromText, pairs, toText } from "../values.js";
 
@@ -144,13 +144,6 @@ export function accepted(kind: FlagKind): string {
 /** Two uses of a flag together: lists and maps add up, of other values the later one counts. */
 export function together(kind: FlagKind, before: unknown, after: unknown): unknown {
   return accumulate(typeOf(kind), before, after);
-}
-
-/** An address as Node reads it: zeros in front of IPv4 parts are dropped, since upstream lets them pass. */
-function plainIP(text: string): string | undefined {
-  const plain = text.replace(/(^|[.:])0+(?=\d{1,3}(\.|$))/g, "$1");
-  // A zone names an interface: no address to listen on or to report.
-  return isIP(plain) > 0 && !plain.includes("%") ? plain : undefined;
 }
 
 function trimmedIP(text: string): string {

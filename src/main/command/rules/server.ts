@@ -1,7 +1,7 @@
 // Rules of the HTTP server of the kubelet: ports, addresses, TLS, system logs and hidden metrics.
 
-import { isIP } from "node:net";
 import { quoteStart } from "../../../shared/base/text/quote.js";
+import { plainIP } from "../plain-ip.js";
 import type { Violation } from "../violation.js";
 import { needsGate, inRange } from "./check.js";
 import type { ConfigView } from "./rule.js";
@@ -38,7 +38,7 @@ export function* ports(config: ConfigView): Iterable<Violation> {
   }
   for (const path of ["address", "healthzBindAddress"] as const) {
     const value = config.get(path);
-    if (value !== undefined && isIP(value) === 0) {
+    if (value !== undefined && plainIP(value) === undefined) {
       yield {
         path,
         message: `${quoteStart(value)} is not an IP address; use 0.0.0.0 for all IPv4 addresses or :: for all addresses`,

@@ -1,9 +1,9 @@
 // Warnings at start about settings that are allowed but probably wrong.
 
-import { isIP } from "node:net";
 import { quoteStart } from "../../../shared/base/text/quote.js";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/kubernetes/api/tls-names.js";
 import type { FieldPath } from "../fields/fields.js";
+import { plainIP } from "../plain-ip.js";
 import { parsePercentage } from "./parse-percentage.js";
 import type { ConfigView } from "./rule.js";
 import { parseTracingEndpoint } from "./tracing-endpoint.js";
@@ -76,7 +76,7 @@ function* withoutEffect(config: ConfigView): Iterable<string> {
     yield "qosReserved has no effect while the feature gate QOSReserved is off";
   }
   for (const address of config.get("clusterDNS") ?? []) {
-    if (isIP(address) === 0) yield `clusterDNS: ${quoteStart(address)} is not an IP address; it is ignored`;
+    if (plainIP(address) === undefined) yield `clusterDNS: ${quoteStart(address)} is not an IP address; it is ignored`;
   }
 }
 

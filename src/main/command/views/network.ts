@@ -1,6 +1,6 @@
 // DNS and addresses of pods, and iptables.
 
-import { isIP } from "net";
+import { plainIP } from "../plain-ip.js";
 import type { ConfigReader } from "./reader.js";
 
 export type NetworkSettings = Readonly<ReturnType<typeof networkSettings>>;
@@ -8,7 +8,7 @@ export type NetworkSettings = Readonly<ReturnType<typeof networkSettings>>;
 export function networkSettings(read: ConfigReader) {
   return {
     /** Only addresses; a warning names the other entries. */
-    clusterDNS: read.texts("clusterDNS").filter((address) => isIP(address) !== 0),
+    clusterDNS: read.texts("clusterDNS").flatMap((address) => plainIP(address) ?? []),
     clusterDomain: read.text("clusterDomain"),
     /** "": the runtime has its own. Only for a stand-alone node. */
     podCIDR: read.text("podCIDR"),

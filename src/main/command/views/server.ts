@@ -1,18 +1,19 @@
 // The kubelet's ports: addresses, TLS, authentication, authorization, and which handlers they serve.
 
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/kubernetes/api/tls-names.js";
+import { plainIP } from "../plain-ip.js";
 import { SECOND, type ConfigReader } from "./reader.js";
 
 export function serverSettings(read: ConfigReader) {
   return {
     enableServer: read.bool("enableServer"),
-    address: read.text("address"),
+    address: plainIP(read.text("address")) ?? "",
     port: read.number("port"),
     /** 0: off. */
     readOnlyPort: read.number("readOnlyPort"),
     /** 0: off. */
     healthzPort: read.number("healthzPort"),
-    healthzBindAddress: read.text("healthzBindAddress"),
+    healthzBindAddress: plainIP(read.text("healthzBindAddress")) ?? "",
     serverTLSBootstrap: read.bool("serverTLSBootstrap"),
     tlsCertFile: read.text("tlsCertFile"),
     tlsPrivateKeyFile: read.text("tlsPrivateKeyFile"),
