@@ -12,7 +12,7 @@ export type CacheKeyType = "Image" | "Registry" | "Global";
 
 export interface PluginResponse {
   cacheKeyType: CacheKeyType;
-  /** undefined: the configured default; 0: not kept. */
+  /** undefined: the configured default; 0 or less: not kept. */
   cacheDurationMs: number | undefined;
   /** By pattern of images. */
   auths: ReadonlyMap<string, AuthConfig>;
@@ -59,8 +59,8 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
   if (cacheKeyType === undefined) throw refuse(`has a cacheKeyType that is not one of ${CACHE_KEY_TYPES.join(", ")}`);
   const duration = value["cacheDuration"] ?? undefined;
   const cacheDurationMs = typeof duration === "string" ? durationOf(duration) : undefined;
-  if (duration !== undefined && (cacheDurationMs === undefined || cacheDurationMs < 0)) {
-    throw refuse("has a cacheDuration that is not a duration of 0 or more");
+  if (duration !== undefined && cacheDurationMs === undefined) {
+    throw refuse("has a cacheDuration that is not a duration");
   }
   const auth = value["auth"] ?? {};
   if (!isRecord(auth)) throw refuse('has an "auth" that is not an object');

@@ -38,7 +38,7 @@ export function valueOf({ values, error }: EnvFile, key: string): string {
 
 /** V8's own loop finds what is not blank: one of JavaScript over a megabyte of blanks takes longer than a sync may. */
 function readVariables(text: string, values: Map<string, string>): void {
-  const notBlank = /\S/g;
+  const notBlank = /[^ \t\r\n]/g;
   let line = 1;
   for (let at = 0, counted = 0; ;) {
     notBlank.lastIndex = at;
@@ -52,7 +52,9 @@ function readVariables(text: string, values: Map<string, string>): void {
     }
     const equals = text.indexOf("=", start);
     const name = equals < 0 || equals > lineEnd(text, start) ? "" : text.slice(start, equals);
-    if (!/^[^\s#']+$/.test(name)) throw new EnvFileError(`line ${line}: no VAR='value'`);
+    // As upstream, blanks may be within a name: "export A" is a variable, if one that no container asks for.
+    if (name === "" || name.endsWith(" ") || name.endsWith("\t"))
+      throw new EnvFileError(`line ${line}: no VAR='value'`);
     const { value, next } = readValue(text, equals + 1, line);
     if (!values.has(name)) values.set(name, value);
     at = next;
@@ -68,8 +70,11 @@ function readValue(text: string, start: number, line: number): { value: string; 
   if (close < 0) throw new EnvFileError(`line ${line}: the quote is not closed`);
   const restEnd = lineEnd(text, close + 1);
   const rest = text.slice(close + 1, restEnd);
-  if (!/^\r?$|^[ \t]+\r?$|^[ \t]+#/.test(rest)) throw new EnvFileError(`line ${line}: something follows the value`);
-  return { value: text.slice(start + 1, close), next: restEnd + 1 };
+  if (rest !== "" && !/^[ \t]*(?:\r?$|#)/.test(rest))
+    throw new EnvFileError(`line ${line}: something follows the value`);
+  const value = text.slice(start + 1, close);
+  // Lines are read without what ends them.
+  return { value: value.includes("\r") ? value.replaceAll("\r\n", "\n") : value, next: restEnd + 1 };
 }
 
 function lineEnd(text: string, at: number): number {

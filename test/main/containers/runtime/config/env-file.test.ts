@@ -32,6 +32,16 @@ test("a shell reads the same", () => {
   }
 });
 
+test("what upstream takes beyond a shell's syntax is taken", () => {
+  const rows: [what: string, text: string, value: string][] = [
+    ["a line of a shell's export", "export B='2'\nA='1'", "1"],
+    ["a name with a quote or a hash", "b'#='2'\nA='1'", "1"],
+    ["a comment right behind the quote", "A='1'# one", "1"],
+    ["lines that end with CR LF, and blank ones", "\r\n \r\nA='one\r\ntwo'\r\n", "one\ntwo"],
+  ];
+  for (const [what, text, value] of rows) assert.equal(envFileValue(text, "A"), value, what);
+});
+
 test("a blank between = and the quote makes the value empty", () => {
   assert.equal(envFileValue("A= '1'\nB='2'", "A"), "");
   assert.equal(envFileValue("A= '1'\nB='2'", "B"), "2");
@@ -46,7 +56,7 @@ test("everything else is refused, with its line", () => {
     ["='x'", /line 1/],
     ["M='one\ntwo'\nA='1''2'", /line 3: something follows the value/],
     ["A='1'x", /line 1/],
-    ["A='1'#c", /line 1/],
+    ["\fA='1'x", /line 1/],
     ["X='y'\nA='1", /line 2: the quote is not closed/],
   ];
   for (const [text, message] of rows) {
