@@ -13,10 +13,10 @@ function nodeNameError(nodeName: string, fromFlag: boolean): OperatorError {
   );
 }
 
-/** The host name in lower case without surrounding space; of an override only the space is removed. */
+/** The override, or else the host name: in lower case, without surrounding space. */
 export function nodeName(hostnameOverride: string, hostname: string): string {
   const override = hostnameOverride.trim();
-  const name = override === "" ? hostname.trim().toLowerCase() : override;
+  const name = (override === "" ? hostname.trim() : override).toLowerCase();
   if (name.length > MAX_NAME || !NAME.test(name)) throw nodeNameError(name, override !== "");
   return name;
 }
