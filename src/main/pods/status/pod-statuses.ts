@@ -24,6 +24,7 @@ import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
 import type { ConditionVerdict } from "./conditions.js";
 import type { StartError } from "./container-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
+import { withGenerationDigits } from "./generation-digits.js";
 import type { HostIPsChange } from "./host-ips.js";
 import { withForeign } from "./manager/shown-status.js";
 import type { TerminationReader } from "./termination-reader.js";
@@ -310,7 +311,7 @@ export class PodStatuses {
   /** @returns true when pod or status differ from the last ones */
   private put(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): boolean {
     const { uid } = pod.metadata;
-    const text = statusText(status);
+    const text = statusText(withGenerationDigits(status, pod));
     const entry = this.entries.get(uid);
     const same = entry?.text === text && entry.pod === pod;
     const started = entry?.started === true || marks.started === true;

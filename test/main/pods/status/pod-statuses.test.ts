@@ -8,9 +8,13 @@ import { type PodDelta } from "../../../../src/main/model/pod-delta.js";
 import { PodEventStream } from "../../../../src/main/model/pod-events.js";
 import { noProbeResults, type ProbeResult } from "../../../../src/main/model/probe-results.js";
 import { defaultRestartGates } from "../../../../src/main/model/restart.js";
+import { statusText } from "../../../../src/main/model/status-text.js";
+import { patchWithDigits } from "../../../../src/main/pods/status/generation-digits.js";
+import { statusPatch } from "../../../../src/main/pods/status/manager/status-patch.js";
 import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../../src/main/pods/status/pod-statuses.js";
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { digitsOf, textWithDigits } from "../../../../src/shared/kubernetes/api/wide-integers.js";
 import { ContainerState, type ContainerStatus, Signal } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../../support/sources-kit.js";
@@ -323,6 +327,28 @@ test("a container that vanished before the end is shown as lost", () => {
   const [container] = statuses.get(podUid("u1"))?.status?.containerStatuses ?? [];
   assert.equal(container?.state.terminated?.reason, "ContainerStatusUnknown");
   assert.equal(container.state.terminated.exitCode, 137);
+});
+
+test("a generation beyond 2^53 keeps its digits wherever the status has it", () => {
+  const { update, sent } = build();
+  const digits = "9223372036854775807";
+  const pod: Pod = {
+    ...makePod({}, { generation: Number.MAX_SAFE_INTEGER }),
+    wideIntegers: [{ path: ["metadata", "generation"], digits }],
+  };
+  const generations = (text: string): string[] =>
+    [...text.matchAll(/"observedGeneration":(\d+)/g)].map(([, found = ""]) => found);
+  update(pod);
+  const [status] = sent;
+  assert.ok(status?.conditions !== undefined);
+  assert.deepEqual(generations(statusText(status)), [digits, ...status.conditions.map(() => digits)]);
+  const body = patchWithDigits({ status: statusPatch({}, status) ?? {} }, status);
+  assert.equal(generations(textWithDigits(body, digitsOf(body))).length, status.conditions.length + 1);
+  assert.deepEqual(new Set(generations(textWithDigits(body, digitsOf(body)))), new Set([digits]));
+  update(makePod({}, { generation: 7 }));
+  const [, next] = sent;
+  assert.ok(next !== undefined);
+  assert.deepEqual(new Set(generations(statusText(next))), new Set(["7"]));
 });
 
 test("a refused pod is shown as failed, with nothing else", () => {

@@ -21,6 +21,7 @@ import { verbose, type Logger } from "../../../../shared/telemetry/log/logger.js
 import { isFinalPhase } from "../../../model/phase.js";
 import { podIdentity } from "../../../model/slim-pod.js";
 import { deleteObject } from "../delete-object.js";
+import { patchWithDigits } from "../generation-digits.js";
 import { CONFIG_MIRROR, isMirrorPod, type ApiView } from "./api-view.js";
 import { Outage } from "./outage.js";
 import { shownStatus } from "./shown-status.js";
@@ -243,7 +244,7 @@ export class StatusManager {
     const ours = shownStatus(entry.status, target.status, !entry.isStatic);
     const status = statusPatch(target.status ?? {}, ours, entry.last);
     if (status === undefined) return true;
-    const body = { metadata: { uid }, status };
+    const body = patchWithDigits({ metadata: { uid }, status }, ours);
     const options = { subresource: "status", type: "strategic", signal: this.stopping.signal } as const;
     const answer = await client.patch(PODS, { namespace, name }, body, options);
     this.outage.onResponse();

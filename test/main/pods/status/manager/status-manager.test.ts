@@ -6,11 +6,13 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
+import { withGenerationDigits } from "../../../../../src/main/pods/status/generation-digits.js";
 import { ApiView } from "../../../../../src/main/pods/status/manager/api-view.js";
 import { StatusManager } from "../../../../../src/main/pods/status/manager/status-manager.js";
 import { ApiError } from "../../../../../src/shared/kubernetes/api/client/errors.js";
 import type { PodCondition, PodStatus } from "../../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
+import { digitsOf } from "../../../../../src/shared/kubernetes/api/wide-integers.js";
 import { podUid } from "../../../../../src/shared/kubernetes/identifiers.js";
 import { away, MemoryApi } from "../../../../support/memory-api.js";
 import { pod } from "../../../../support/pods.js";
@@ -87,6 +89,22 @@ test("changes that follow closely go together; one that somebody waits for goes 
   manager.set(web, status("Running"));
   await turn();
   assert.deepEqual(api.patches[1], { status: { phase: "Running", message: null } });
+});
+
+test("the patch has the digits of an observed generation beyond 2^53", async (context) => {
+  const { api, manager, pass } = build(context);
+  const bodies: unknown[] = [];
+  const { patch } = api.client;
+  api.client.patch = (kind, name, body, options) => {
+    bodies.push(digitsOf(body));
+    return patch(kind, name, body, options);
+  };
+  const digits = "9223372036854775807";
+  const web = { ...apiPod("web"), wideIntegers: [{ path: ["metadata", "generation"], digits }] };
+  api.put(bare(web));
+  manager.set(web, withGenerationDigits({ phase: "Running", observedGeneration: Number.MAX_SAFE_INTEGER }, web));
+  await pass(200);
+  assert.deepEqual(bodies, [[{ path: ["status", "observedGeneration"], digits }]]);
 });
 
 test("the newest only, one call per pod, eight at once, urgent first", async (context) => {
