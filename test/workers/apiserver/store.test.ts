@@ -261,7 +261,7 @@ describe("the store", () => {
     const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
-    const bad = [2n ** 60n, deep, cyclic].map((data) => put(store, { ...map("bad", "1"), data }));
+    const bad = [deep, cyclic].map((data) => put(store, { ...map("bad", "1"), data }));
     const good = put(store, map("good", "1"));
     for (const one of bad) await rejects(one);
     await good;

@@ -5,6 +5,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { PROTOBUF_TYPE } from "../../../shared/kubernetes/api/client/call/body.js";
 import { parseYaml } from "../../tasks/manifest/parse-text.js";
 import { badRequest, unsupportedMediaType } from "../objects/errors.js";
+import { parsedJson } from "../objects/json.js";
 import { isFields, type ApiObject, type Fields } from "../objects/object.js";
 import { fromProtobuf } from "../objects/schema.js";
 import { boundedTree } from "../objects/tree.js";
@@ -34,7 +35,7 @@ function parsedBody(bytes: Uint8Array, type: string): unknown {
     );
   }
   try {
-    return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown;
+    return parsedJson(Buffer.from(bytes).toString("utf8"));
   } catch (error) {
     throw badRequest(`error decoding JSON: ${messageOf(error)}`);
   }

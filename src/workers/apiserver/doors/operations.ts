@@ -11,6 +11,7 @@ import {
   notFound,
   unsupportedPatch,
 } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import { fieldsAt, isFields, nowText, type Fields } from "../objects/object.js";
 import type { RequestInfo } from "../objects/request-info.js";
 import type { Resource } from "../objects/resource.js";
@@ -81,7 +82,7 @@ export async function perform(call: Call): Promise<Answer> {
 }
 
 export function answerOf(shown: Fields, code = 200): Answer {
-  return { code, shown, text: () => JSON.stringify(shown) };
+  return { code, shown, text: () => jsonText(shown) };
 }
 
 function listed(resource: Resource, page: Page): Answer {

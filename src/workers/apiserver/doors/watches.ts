@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tooManyRequests } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import type { ApiObject, Fields } from "../objects/object.js";
 import { eventsInForm, formOf, type EventInForm } from "../printing/forms.js";
 import { Watch, type WatchRequest, type WatchSink } from "../verbs/watch.js";
@@ -85,7 +86,7 @@ export class Watches {
   }
 
   #textOf(object: ApiObject | Fields): string {
-    if (this.#last?.object !== object) this.#last = { object, text: JSON.stringify(object) };
+    if (this.#last?.object !== object) this.#last = { object, text: jsonText(object) };
     return this.#last.text;
   }
 }

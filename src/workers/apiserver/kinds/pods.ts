@@ -7,6 +7,7 @@ import { checkPodManifest } from "../../tasks/manifest/check-pod.js";
 import { withPodDefaults } from "../../tasks/manifest/defaults.js";
 import { Report } from "../../tasks/manifest/report.js";
 import { FieldError, invalid } from "../objects/errors.js";
+import { setDigits } from "../objects/json.js";
 import { copyOf, isFields, listAt, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import { ephemeralErrors, podStatusErrors, podUpdateErrors, qosOf, resizeErrors } from "../objects/pod-updates.js";
 import { releaseClaims } from "./claims.js";
@@ -71,7 +72,9 @@ function checkedSpec(pod: ApiObject): Fields {
     });
     throw invalid(POD, pod.metadata.name, errors);
   }
-  return copyOf(withPodDefaults(checked)).spec as Pod["spec"] & Fields;
+  const whole = copyOf(withPodDefaults(checked));
+  setDigits(whole, report.wideIntegers);
+  return whole.spec as Pod["spec"] & Fields;
 }
 
 /** The report has values as JSON. */

@@ -3,6 +3,7 @@
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { jsonText } from "./json.js";
 import type { Fields } from "./object.js";
 import type { Resource } from "./resource.js";
 
@@ -97,23 +98,23 @@ export class FieldError {
     return new FieldError("FieldValueRequired", field, `Required value${detail === "" ? "" : `: ${detail}`}`);
   }
   static invalid(field: string, value: unknown, detail: string): FieldError {
-    return new FieldError("FieldValueInvalid", field, `Invalid value: ${JSON.stringify(value)}: ${detail}`);
+    return new FieldError("FieldValueInvalid", field, `Invalid value: ${jsonText(value)}: ${detail}`);
   }
   static forbidden(field: string, detail: string): FieldError {
     return new FieldError("FieldValueForbidden", field, `Forbidden: ${detail}`);
   }
   static duplicate(field: string, value: unknown): FieldError {
-    return new FieldError("FieldValueDuplicate", field, `Duplicate value: ${JSON.stringify(value)}`);
+    return new FieldError("FieldValueDuplicate", field, `Duplicate value: ${jsonText(value)}`);
   }
   static notFound(field: string, value: unknown): FieldError {
-    return new FieldError("FieldValueNotFound", field, `Not found: ${JSON.stringify(value)}`);
+    return new FieldError("FieldValueNotFound", field, `Not found: ${jsonText(value)}`);
   }
   static tooLong(field: string, bytes: number): FieldError {
     return new FieldError("FieldValueTooLong", field, `Too long: may not be more than ${bytes} bytes`);
   }
   static unsupported(field: string, value: unknown, supported: readonly string[]): FieldError {
     const known = supported.map((one) => quote(one)).join(", ");
-    const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${known}`;
+    const text = `Unsupported value: ${jsonText(value)}: supported values: ${known}`;
     return new FieldError("FieldValueNotSupported", field, text);
   }
 }

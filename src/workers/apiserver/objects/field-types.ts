@@ -13,11 +13,10 @@ const TYPES: Readonly<Record<string, readonly [goType: string, holds: (value: un
   s: ["string", isText],
   y: ["[]uint8", isText],
   b: ["bool", (value) => typeof value === "boolean"],
-  // Wider ones of 64 bits have the nearest safe number (tree.ts).
-  i: ["int64", (value) => Number.isSafeInteger(value)],
+  i: ["int64", (value) => typeof value === "bigint" || Number.isSafeInteger(value)],
   Time: ["Time", isText],
   MicroTime: ["MicroTime", isText],
-  Quantity: ["Quantity", (value) => isText(value) || typeof value === "number"],
+  Quantity: ["Quantity", (value) => isText(value) || ["number", "bigint"].includes(typeof value)],
   IntOrString: ["IntOrString", (value) => isText(value) || Number.isInteger(value)],
 };
 
@@ -74,6 +73,14 @@ function goType(type: string): string {
 
 function mismatch(value: unknown, message: string, path: string, expected: string): string {
   const found =
-    value === null ? "null" : Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    value === null
+      ? "null"
+      : Array.isArray(value)
+        ? "array"
+        : typeof value === "boolean"
+          ? "bool"
+          : typeof value === "bigint"
+            ? "number"
+            : typeof value;
   return `cannot unmarshal ${found} into Go struct field ${message}.${path} of type ${expected}`;
 }

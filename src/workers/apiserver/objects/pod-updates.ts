@@ -6,6 +6,7 @@ import type { PodSpec } from "../../../shared/kubernetes/api/pod.js";
 import { qosClass } from "../../../shared/kubernetes/api/qos.js";
 import { InvalidQuantityError } from "../../../shared/kubernetes/api/quantity.js";
 import { badRequest, FieldError } from "./errors.js";
+import { jsonText, parsedJson } from "./json.js";
 import { fieldsAt, isSame, listAt, textAt, type ApiObject, type Fields } from "./object.js";
 
 const MAY_CHANGE =
@@ -52,7 +53,7 @@ function strip(toleration: Fields): Fields {
 }
 
 function withoutUndefined(spec: Fields): unknown {
-  return JSON.parse(JSON.stringify(spec));
+  return parsedJson(jsonText(spec));
 }
 
 function deadlineErrors(wanted: Fields, before: Fields): FieldError[] {
@@ -61,7 +62,8 @@ function deadlineErrors(wanted: Fields, before: Fields): FieldError[] {
     const text = "must not update from a positive integer to nil value";
     return old === undefined ? [] : [FieldError.invalid("spec.activeDeadlineSeconds", null, text)];
   }
-  if (typeof old !== "number" || Number(next) <= old) return [];
+  const isNumber = typeof old === "number" || typeof old === "bigint";
+  if (!isNumber || Number(next) <= Number(old)) return [];
   return [FieldError.invalid("spec.activeDeadlineSeconds", next, "must be less than or equal to previous value")];
 }
 

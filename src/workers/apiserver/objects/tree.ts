@@ -11,11 +11,11 @@ export const MAX_DEPTH = 128;
 const MAX_CHARACTERS = 6 * 1024 * 1024;
 
 /**
- * Integers of 64 bits beyond 2^53 become the nearest number that JSON writes exactly: Go's clients read it. Changes the
- * tree. @throws ApiError for one that is too deep
+ * An integer beyond 2^53 is a bigint if it has 64 bits (json.ts); one that is written with an exponent becomes the
+ * nearest number that JSON writes exactly. Changes the tree. @throws ApiError for one that is too deep
  */
 export function boundedTree(root: unknown): unknown {
-  if (isWide(root)) return nearest(root);
+  if (isOther(root)) return nearest(root);
   const open: [holder: object, depth: number][] = isHolder(root) ? [[root, 1]] : [];
   let characters = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -25,21 +25,23 @@ export function boundedTree(root: unknown): unknown {
       const value = (holder as Fields)[name];
       characters += 1 + name.length + (typeof value === "string" ? value.length : 0);
       if (characters > MAX_CHARACTERS) throw tooLarge();
-      if (isWide(value)) setField(holder as Fields, name, nearest(value));
+      if (isOther(value)) setField(holder as Fields, name, nearest(value));
       else if (isHolder(value)) open.push([value, depth + 1]);
     }
   }
   return root;
 }
 
-function isWide(value: unknown): value is number | bigint {
-  return typeof value === "bigint" || (Number.isInteger(value) && !Number.isSafeInteger(value));
+/** What is no number of a tree as it is. */
+function isOther(value: unknown): value is number | bigint {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) || value !== BigInt.asIntN(64, value);
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 /** Beyond 64 bits it stays, so that the field's type refuses it. */
 function nearest(value: number | bigint): number {
-  const number = Number(value);
-  return Math.abs(number) > 2 ** 63 ? number : nearestSafe(number);
+  if (typeof value === "bigint") return Number(value);
+  return Math.abs(value) > 2 ** 63 ? value : nearestSafe(value);
 }
 
 function tooLarge(): ApiError {

@@ -1,6 +1,7 @@
 // RFC 6902. A patch that can't be applied is 422, as in the server; a text that is not a patch is 400.
 
 import { ApiError, badRequest } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import { isFields, isSame, setField, type Fields } from "../objects/object.js";
 import { boundedTree } from "../objects/tree.js";
 
@@ -29,7 +30,7 @@ export function applyJsonPatch(document: Fields, patch: unknown): Fields {
   for (const operation of patch as unknown[]) {
     if (!isOperation(operation)) throw badRequest("error decoding patch: an operation has an op and a path");
     if (operation.op === "copy") {
-      copied += JSON.stringify(read(holder, operation.from ?? "") ?? null).length;
+      copied += jsonText(read(holder, operation.from ?? "") ?? null).length;
       if (copied > MAX_COPIED) throw tooLarge(`The copies of a JSON patch have at most ${MAX_COPIED} bytes`);
     }
     apply(holder, operation);

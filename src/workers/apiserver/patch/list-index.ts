@@ -1,11 +1,12 @@
 // Finds items of lists by their keys, in constant time: a patch names as many items as its list has.
 
+import { jsonText } from "../objects/json.js";
 import { isFields, type Fields } from "../objects/object.js";
 import { SCALARS } from "./merge-keys.js";
 
 /** Equal for equal scalars. */
 export function keyText(value: unknown): string {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : `${typeof value} ${String(value)}`;
+  return typeof value === "object" && value !== null ? jsonText(value) : `${typeof value} ${String(value)}`;
 }
 
 export function defaultKey(key: string): unknown {
@@ -15,7 +16,7 @@ export function defaultKey(key: string): unknown {
 /** Equal for items with equal keys. */
 export function itemId(item: unknown, keys: readonly string[]): string {
   if (keys[0] === SCALARS) return keyText(item);
-  return isFields(item) ? JSON.stringify(keys.map((key) => item[key] ?? defaultKey(key))) : "";
+  return isFields(item) ? jsonText(keys.map((key) => item[key] ?? defaultKey(key))) : "";
 }
 
 /** The first place of each item. */

@@ -3,6 +3,7 @@
 
 import { quote } from "../../../shared/base/text/quote.js";
 import { ApiError, badRequest } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import { copyOf, fieldOf, isFields, isSame, setField, type ApiObject, type Fields } from "../objects/object.js";
 import { defaultKey, itemId, ListIndex, placesOf } from "./list-index.js";
 import { mergeKeysOf, SCALARS } from "./merge-keys.js";
@@ -169,14 +170,14 @@ function leavesOf(config: ApiObject, kind: string): { path: Path }[] {
 
 /** "k:" with the keys of an item, or "v:" with an item of a set. */
 function itemPart(item: unknown, keys: readonly string[], at: string): string {
-  if (keys[0] === SCALARS) return `v:${JSON.stringify(item)}`;
+  if (keys[0] === SCALARS) return `v:${jsonText(item)}`;
   if (!isFields(item)) throw badRequest(`${at}: an item of this list is a map`);
   const named = keys.map((key) => [key, item[key] ?? defaultKey(key)] as const);
   if (named[0]?.[1] === undefined)
     throw badRequest(
       `${at}: element: associative list with keys has an element that omits key field ${quote(keys[0] ?? "")}`,
     );
-  return `k:${JSON.stringify(Object.fromEntries(named))}`;
+  return `k:${jsonText(Object.fromEntries(named))}`;
 }
 
 /** An item counts by its keys alone: its fields have paths of their own. */

@@ -3,6 +3,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { PROTOBUF_TYPE } from "../../../shared/kubernetes/api/client/call/body.js";
 import { ApiError } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import type { ApiObject, Fields } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 import { metadataOf, tableOf } from "./table.js";
@@ -40,7 +41,7 @@ export function inForm(
   now: number,
 ): string {
   const object = shown as ApiObject;
-  return JSON.stringify(form === "Table" ? tableOf(resource, object, query, now, true) : metadataOf(object));
+  return jsonText(form === "Table" ? tableOf(resource, object, query, now, true) : metadataOf(object));
 }
 
 /** Line of an event; undefined for one that is sent whole. */
@@ -55,6 +56,6 @@ export function eventsInForm(form: Form, resource: Resource, query: URLSearchPar
     const whole = object as ApiObject;
     const shown = form === "Table" ? tableOf(resource, whole, query, clock.now(), isFirst) : metadataOf(whole);
     isFirst = false;
-    return `${JSON.stringify({ type, object: shown })}\n`;
+    return `${jsonText({ type, object: shown })}\n`;
   };
 }

@@ -2,6 +2,7 @@
 // Invariant: a change that is refused leaves no trace in the batch; the others do not see it.
 
 import { ApiError } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import { heapBytes } from "./heap-bytes.js";
 import type { Change } from "./history.js";
 import type { Entry } from "./journal.js";
@@ -106,7 +107,7 @@ function entryOf({ revision, resource, object, type }: Change): Entry {
 
 /** Line of the log. @throws ApiError for an object that is too large */
 function lineOf(change: Change): string {
-  const line = JSON.stringify(entryOf(change));
+  const line = jsonText(entryOf(change));
   if (line.length <= MAX_OBJECT_BYTES) return line;
   const message = `Request entity too large: an object has at most ${MAX_OBJECT_BYTES} bytes`;
   throw new ApiError(413, "RequestEntityTooLarge", message);

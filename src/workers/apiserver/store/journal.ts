@@ -4,6 +4,7 @@
 // Invariant: a line counts when it ends with a line feed. After a failed append nothing is appended before a new log is
 // in place, because the end of the old one is not known.
 
+import { parsedJson } from "../objects/json.js";
 import { fieldsAt, isFields, type ApiObject, type Fields } from "../objects/object.js";
 import type { Appendable, Disk } from "./disk.js";
 
@@ -103,7 +104,7 @@ export class Journal {
 
 function parsed(line: string): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(line);
+    const value = parsedJson(line);
     return isFields(value) && Number.isSafeInteger(value["revision"]) ? value : undefined;
   } catch {
     return undefined;

@@ -4,6 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { dnsLabel } from "../../../shared/kubernetes/api/manifest/formats.js";
+import { jsonText, parsedJson } from "../objects/json.js";
 import { nameErrors } from "../objects/names.js";
 import { isFields, type ApiObject } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
@@ -25,12 +26,12 @@ export function modeOf({ key }: Pick<Resource, "key">): number {
 }
 
 export function textOf(object: ApiObject): string {
-  return `${JSON.stringify(object, undefined, 2)}\n`;
+  return `${jsonText(object, 2)}\n`;
 }
 
 /** The object of a file. @throws Error that names the fault */
 export function objectOf(text: string, path: string, resource: Resource): ApiObject {
-  const value: unknown = JSON.parse(text);
+  const value = parsedJson(text);
   if (!isFields(value) || !isFields(value["metadata"]) || typeof value["metadata"]["name"] !== "string") {
     throw new Error("it is no object with metadata.name");
   }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { ApiError } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import { freeze, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 import { Batch, MAX_STORE_BYTES, type Pending } from "./batch.js";
@@ -207,7 +208,7 @@ export class Store {
     const { resources, log } = this.options;
     const take = (resource: Resource, object: ApiObject): void => {
       const { namespace, name } = object.metadata;
-      this.#tables.set(resource, keyOf(namespace, name), freeze(object), heapBytes(JSON.stringify(object)));
+      this.#tables.set(resource, keyOf(namespace, name), freeze(object), heapBytes(jsonText(object)));
     };
     const last = await recover({ journal: this.#journal, files: this.files, resources, log, take });
     // No watch goes on from before this start: it would miss what was edited meanwhile.

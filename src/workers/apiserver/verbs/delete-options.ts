@@ -1,6 +1,7 @@
 // The options of a delete, and the mark that it puts on an object: two rules that are the same for every store.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { nearestSafe } from "../../../shared/kubernetes/api/wide-integers.js";
 import { badRequest, FieldError, invalid, preconditionConflict } from "../objects/errors.js";
 import { copyOf, fieldsAt, isFields, textAt, timeText, type ApiObject, type Fields } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
@@ -54,7 +55,8 @@ export function graceOf(resource: Resource, { spec, status }: ApiObject, options
   if (resource.key !== "pods") return undefined;
   if (["Failed", "Succeeded"].includes(textAt(status, "phase") ?? "")) return 0;
   const written = options.gracePeriodSeconds ?? spec?.["terminationGracePeriodSeconds"];
-  const grace = typeof written === "number" ? written : 0;
+  const isNumber = typeof written === "number" || typeof written === "bigint";
+  const grace = isNumber ? nearestSafe(Number(written)) : 0;
   return grace < 0 ? 1 : grace;
 }
 

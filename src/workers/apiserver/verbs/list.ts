@@ -1,6 +1,7 @@
 // Lists: selectors, pages with continue tokens, and the versions a client may ask for.
 
 import { badRequest, expired, tooLargeVersion } from "../objects/errors.js";
+import { jsonText } from "../objects/json.js";
 import type { ApiObject, Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { filterOf } from "../objects/selectors.js";
@@ -54,7 +55,7 @@ export function selected(entries: Entries, resource: Resource, namespace: string
 
 export function listText(resource: Resource, { metadata, items }: Page): string {
   const head = JSON.stringify({ kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata });
-  const texts = items.map((item) => JSON.stringify({ ...item, kind: undefined, apiVersion: undefined }));
+  const texts = items.map((item) => jsonText({ ...item, kind: undefined, apiVersion: undefined }));
   return `${head.slice(0, -1)},"items":[${texts.join(",")}]}`;
 }
 
