@@ -42,7 +42,12 @@ const matches: [pattern: string, image: string, expected: boolean][] = [
   ["reg*.io", "registry.io/app", true],
   ["*try.io", "registry.io/app", true],
   ["r*g*y.io", "registry.io/app", true],
-  ["r?gistry.io", "registry.io/app", true],
+  // A URL's query, as upstream parses it.
+  ["r?gistry.io", "registry.io/app", false],
+  ["registry.io?x=1", "registry.io/app", true],
+  ["registry.io/team?x=1", "registry.io/team/app", true],
+  ["registry.io/team#f", "registry.io/app", false],
+  ["https://me:word@registry.io:5000/team", "registry.io:5000/team/app", true],
   ["r?egistry.io", "registry.io/app", false],
   ["registry.io/team", "registry.io/team/app", true],
   ["registry.io/team", "registry.io/other/app", false],

@@ -14,12 +14,16 @@ export interface RegistryPattern {
   path: string;
 }
 
-/** "*.registry.io:5000/team" → its parts; a scheme is left out. undefined: no host in it, or longer than any. */
+/**
+ * "*.registry.io:5000/team" → its parts. As in a URL, scheme, user, query and fragment are no part of host and path: a
+ * "?" is no glob. undefined: no host in it, or longer than any.
+ */
 export function parsePattern(text: string): RegistryPattern | undefined {
   if (text.length > LONGEST_PATTERN) return undefined;
-  const rest = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "");
+  const rest = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").split(/[?#]/, 1)[0] ?? "";
   const slash = rest.indexOf("/");
-  const authority = slash < 0 ? rest : rest.slice(0, slash);
+  const withUser = slash < 0 ? rest : rest.slice(0, slash);
+  const authority = withUser.slice(withUser.lastIndexOf("@") + 1);
   const parts = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(authority);
   const host = parts?.[1] ?? "";
   if (host === "") return undefined;
@@ -39,12 +43,12 @@ export function matchesImage(pattern: string, image: string): boolean {
   );
 }
 
-/** Within one label: "*" is any number of characters, "?" exactly one. No way back further than the last star. */
+/** Within one label: "*" is any number of characters. No way back further than the last star. */
 function matchesGlob(glob: string, text: string): boolean {
   let [at, star, resume] = [0, -1, 0];
   for (let index = 0; index < text.length;) {
     if (at < glob.length && glob[at] === "*") [star, resume, at] = [at, index, at + 1];
-    else if (at < glob.length && (glob[at] === "?" || glob[at] === text[index])) [at, index] = [at + 1, index + 1];
+    else if (at < glob.length && glob[at] === text[index]) [at, index] = [at + 1, index + 1];
     else if (star >= 0) {
       resume++;
       [at, index] = [star + 1, resume];
