@@ -55,7 +55,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     state: observedState(input, lost),
     lastState: {},
     ready: false,
-    restartCount: lost ? previous.restartCount + 1 : restartCountOf(observed),
+    restartCount: lost ? previous.restartCount + 1 : restartsShown(input),
     image: observed.image?.image ?? "",
     imageID: observed.imageRef,
     containerID: `${runtimeName}://${observed.id}`,
@@ -73,6 +73,17 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
       : undefined,
     stopSignal: signal,
   });
+}
+
+/**
+ * Number of restarts with the observed container as the newest. A container that the previous status showed does not
+ * lower its count: a newer one, whose start was counted, was removed before it ran, or the runtime lost it.
+ */
+function restartsShown({ observed, previous, runtimeName }: StateInput): number {
+  const own = restartCountOf(observed);
+  if (previous === undefined) return own;
+  const shown = [previous.containerID, previous.lastState.terminated?.containerID];
+  return shown.includes(`${runtimeName}://${observed.id}`) ? Math.max(own, previous.restartCount) : own;
 }
 
 type ObservedRun = Pick<StateInput, "observed" | "runtimeName" | "terminationMessages">;

@@ -108,6 +108,29 @@ const rows: Row[] = [
     ],
     expected: ["running", "Error 2", 2],
   },
+  {
+    name: "a newer one was removed before it ran: its start stays counted",
+    seen: [ended(2, { id: "1" })],
+    old: {
+      ...waiting("a"),
+      restartCount: 1,
+      containerID: "containerd://2",
+      lastState: { terminated: { exitCode: 2, containerID: "containerd://1" } },
+    },
+    expected: ["Error 2", "", 1],
+  },
+  {
+    name: "that one again: its start stays counted",
+    seen: [ended(2, { id: "1" })],
+    old: { ...exited("a", 2, "Error"), restartCount: 1, containerID: "containerd://1" },
+    expected: ["Error 2", "", 1],
+  },
+  {
+    name: "one that was not shown before has its own count",
+    seen: [cri(S.CONTAINER_RUNNING, { id: "3" })],
+    old: { ...exited("a", 2, "Error"), restartCount: 1, containerID: "containerd://1" },
+    expected: ["running", "", 0],
+  },
 ];
 
 describe("a container's state", () => {

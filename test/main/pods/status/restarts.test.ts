@@ -228,10 +228,11 @@ describe("RestartAllContainers", () => {
   });
 
   test("it stays so until each container exists again, for a restarted kubelet too", () => {
-    const later = compute({ pod, previous: removed, observed: observedPod([dead("i", 0)]) });
+    const again = { ...dead("i", 0), id: "i-id of the new one" };
+    const later = compute({ pod, previous: removed, observed: observedPod([again]) });
     assert.deepEqual(names(later).slice(1), names(removed).slice(1));
     assert.equal(condition(later), "True");
-    const observed = observedPod([criContainer("a"), criContainer("b"), dead("i", 0)]);
+    const observed = observedPod([criContainer("a"), criContainer("b"), again]);
     const back = compute({ pod, previous: later, observed });
     assert.deepEqual(names(back), [
       "i exited 0 / exited 137 0",
