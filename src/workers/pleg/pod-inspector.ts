@@ -69,6 +69,8 @@ interface Entry {
   sandboxesDue: boolean;
   /** Whether the id sets are known to be complete. */
   listed: boolean;
+  /** An object was not found in this inspection, though nothing removed it by a request. */
+  missed: boolean;
   running: boolean;
   again: boolean;
   /** The last inspection ran into its deadline: the pod waits in the slow lane until one succeeds. */
@@ -157,6 +159,7 @@ export class PodInspector {
         sandboxes: new Map(),
         sandboxesDue: true,
         listed: this.knowsAll,
+        missed: false,
         running: false,
         again: false,
         slow: false,
@@ -199,10 +202,14 @@ export class PodInspector {
     if (!entry.listed) await this.list(entry);
     if (entry.sandboxesDue) entry.sandboxes.clear();
     entry.sandboxesDue = false;
-    const [sandboxes, containers] = await Promise.all([
-      mapAtMost(CALLS_AT_ONCE, entry.sandboxIds, (id) => this.sandbox(entry, id)),
-      mapAtMost(CALLS_AT_ONCE, entry.containerIds, (id) => this.container(entry, id)),
-    ]);
+    entry.missed = false;
+    let [sandboxes, containers] = await this.statuses(entry);
+    // The runtime lost an object of the pod: containers that exited before may be lost, too. Their statuses are known,
+    // and the older run would show as the newest.
+    if (missedOne(entry) && entry.exited.size > 0) {
+      entry.exited.clear();
+      [sandboxes, containers] = await this.statuses(entry);
+    }
     const observed: ObservedPod = {
       uid: entry.uid,
       namespace: "",
@@ -216,6 +223,13 @@ export class PodInspector {
     observed.namespace = labels["io.kubernetes.pod.namespace"] ?? "";
     observed.name = labels["io.kubernetes.pod.name"] ?? "";
     return observed;
+  }
+
+  private statuses(entry: Entry): Promise<[(PodSandboxStatus | undefined)[], (ContainerStatus | undefined)[]]> {
+    return Promise.all([
+      mapAtMost(CALLS_AT_ONCE, entry.sandboxIds, (id) => this.sandbox(entry, id)),
+      mapAtMost(CALLS_AT_ONCE, entry.containerIds, (id) => this.container(entry, id)),
+    ]);
   }
 
   private async list(entry: Entry): Promise<void> {
@@ -245,6 +259,7 @@ export class PodInspector {
     } catch (error) {
       if (!(error instanceof CriNotFoundError)) throw error;
       entry.sandboxIds.delete(podSandboxId);
+      entry.missed = true;
       return undefined;
     }
   }
@@ -262,6 +277,7 @@ export class PodInspector {
     } catch (error) {
       if (!(error instanceof CriNotFoundError)) throw error;
       entry.containerIds.delete(containerId);
+      entry.missed = true;
       return undefined;
     }
   }
@@ -280,6 +296,11 @@ function checkAnswer(kind: "sandbox" | "container", uid: PodUid, id: string, sta
 /** A request may have come while the inspection ran. */
 function wantsAnother(entry: Entry): boolean {
   return entry.again;
+}
+
+/** A call of the inspection may have said so. */
+function missedOne(entry: Entry): boolean {
+  return entry.missed;
 }
 
 /** The runtime has no object of the pod, and main has no request for it. */

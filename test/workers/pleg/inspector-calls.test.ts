@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
-import { ContainerStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { CriNotFoundError } from "../../../src/shared/kubernetes/cri/errors.js";
+import { ContainerState, ContainerStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { PodInspector, POD_UID_LABEL, type InspectorOptions } from "../../../src/workers/pleg/pod-inspector.js";
@@ -54,4 +55,44 @@ test("after a failed call no further one begins", async () => {
   });
   await assert.rejects(failing, { message: "no response" });
   assert.ok(calls <= 16, `${calls} calls`);
+});
+
+test("when a running container is lost, the exited one before it is asked for again, and not shown as the newest", async () => {
+  const seen: string[][] = [];
+  const lost = new Set<string>();
+  const unused = () => Promise.reject(new Error("not called"));
+  let observed: (pod: ObservedPod) => void = () => undefined;
+  const inspector = new PodInspector({
+    cri: {
+      listPodSandbox: unused,
+      listContainers: unused,
+      podSandboxStatus: unused,
+      containerStatus: ({ containerId: id = "" }) => {
+        if (lost.has(id))
+          return Promise.reject(
+            new CriNotFoundError({ verb: "ContainerStatus", endpoint: "", code: "NOT_FOUND", details: `no ${id}` }),
+          );
+        const state = id === "old" ? ContainerState.CONTAINER_EXITED : ContainerState.CONTAINER_RUNNING;
+        const labels = { [POD_UID_LABEL]: "u" };
+        return Promise.resolve({ status: ContainerStatus.fromPartial({ id, labels, state }), info: {} });
+      },
+    },
+    ...{ clock: systemClock, deadlineMs: 1000, concurrency: 1 },
+    outcome: { observed: (pod) => observed(pod), failed: (_uid, _generation, error) => assert.fail(String(error)) },
+  });
+  const look = async (hints: Parameters<typeof inspector.request>[2]): Promise<void> => {
+    const pod = await new Promise<ObservedPod>((resolve) => {
+      observed = resolve;
+      inspector.request(podUid("u"), 1, hints);
+    });
+    seen.push(pod.containers.map(({ id }) => id));
+  };
+  inspector.onRelisted();
+  await look([
+    { kind: "container", id: "new" },
+    { kind: "container", id: "old" },
+  ]);
+  lost.add("new").add("old");
+  await look([]);
+  assert.deepEqual(seen, [["new", "old"], []]);
 });
