@@ -53,7 +53,10 @@ interface Entry {
   others: number;
   /** They changed since, or while they were measured. */
   othersChanged: boolean;
+  /** It wakes the log at its next write. It is made once for a file: to make it costs more than the looks. */
   watch: WriteWatch | undefined;
+  /** The file that it watches. */
+  watchedIno: bigint | undefined;
   complaint: string | undefined;
 }
 
@@ -100,7 +103,7 @@ export class LogRotation {
   async stop(): Promise<void> {
     this.abort.abort();
     this.timer?.cancel();
-    for (const entry of this.entries.values()) entry.watch?.[Symbol.dispose]();
+    for (const entry of this.entries.values()) endWatch(entry);
     await Promise.all([...this.looks, this.compression.stop()]);
   }
 
@@ -160,13 +163,15 @@ export class LogRotation {
         others: 0,
         othersChanged: true,
         watch: undefined,
+        watchedIno: undefined,
         complaint: undefined,
       });
     }
     for (const id of gone) {
       const entry = this.entries.get(id);
-      entry?.watch?.[Symbol.dispose]();
-      if (entry !== undefined) this.compression.forget(entry.log.path);
+      if (entry === undefined) continue;
+      endWatch(entry);
+      this.compression.forget(entry.log.path);
       this.entries.delete(id);
     }
   }
@@ -174,27 +179,29 @@ export class LogRotation {
   /** Never rejects. */
   private async checkEntry(entry: Entry): Promise<void> {
     const { containerLogMaxSize: maxSize, containerLogMonitorIntervalMs: monitorIntervalMs } = this.deps.settings;
-    entry.watch?.[Symbol.dispose]();
-    entry.watch = undefined;
     let afterMs = monitorIntervalMs;
+    let isWoken = false;
     await this.loop.turn();
     try {
       let growth = await this.measure(entry);
       if (growth === undefined || growth.size >= maxSize) {
         const missing = growth === undefined;
+        endWatch(entry);
         await this.withWorker(() => (missing ? this.reopen(entry) : this.rotate(entry)));
         growth = afterRotation(growth);
       }
       const next = nextLook(growth, { maxSize, monitorIntervalMs });
       afterMs = next.afterMs;
-      if (next.asleep) entry.watch = await inLogFolder(entry.log.path, (folder) => this.watchWrites(entry, folder));
+      if (next.asleep) isWoken = await this.watchWrites(entry);
+      else endWatch(entry);
       entry.complaint = undefined;
     } catch (error) {
+      endWatch(entry);
       this.warnOnce(entry, error);
     }
-    entry.waitedMs = afterMs;
-    entry.dueAt = this.deps.clock.monotonic() + afterMs;
-    if (this.abort.signal.aborted || !this.entries.has(entry.log.containerId)) entry.watch?.[Symbol.dispose]();
+    entry.waitedMs = isWoken ? SOONEST_MS : afterMs;
+    entry.dueAt = this.deps.clock.monotonic() + entry.waitedMs;
+    if (this.abort.signal.aborted || !this.entries.has(entry.log.containerId)) endWatch(entry);
   }
 
   /** undefined: the file is not there, as after a crash between rename and reopening. */
@@ -260,18 +267,31 @@ export class LogRotation {
     await this.deps.reopen(containerId, { deadlineMs: REOPEN_DEADLINE_MS, signal: this.abort.signal });
   }
 
+  /** Resolves to true if a write came since the file was measured. */
+  private async watchWrites(entry: Entry): Promise<boolean> {
+    const { watch } = entry;
+    if (watch?.isArmed === true && entry.watchedIno === entry.last?.ino) return false;
+    endWatch(entry);
+    if (watch?.hasFired === true) return true;
+    await inLogFolder(entry.log.path, (folder) => this.beginWatch(entry, folder));
+    return false;
+  }
+
   /** By its open file: a watch on a name would follow a link that was planted there. */
-  private async watchWrites(entry: Entry, folder: string): Promise<WriteWatch> {
-    const { handle } = await ownFile(entry.log, folder, (path) => openUntrusted(path));
+  private async beginWatch(entry: Entry, folder: string): Promise<void> {
+    const { handle, stats } = await ownFile(entry.log, folder, (path) => openUntrusted(path));
     try {
-      return new WriteWatch(`/proc/self/fd/${handle.fd}`, () => this.onWrite(entry));
+      entry.watch = new WriteWatch(`/proc/self/fd/${handle.fd}`, () => this.onWrite(entry));
+      entry.watchedIno = stats.ino;
     } finally {
       await handle.close();
     }
   }
 
-  /** The first write to an idle log: its rate counts from here. */
+  /** The first write to an idle log: its rate counts from here. A look that is under way finds it by the watch. */
   private onWrite(entry: Entry): void {
+    if (entry.busy) return;
+    endWatch(entry);
     const now = this.deps.clock.monotonic();
     if (entry.last !== undefined) entry.last.at = now;
     entry.waitedMs = SOONEST_MS;
@@ -295,6 +315,11 @@ export class LogRotation {
       `cannot keep the log of container ${container} of pod ${namespace}/${pod} within its limits: ${message}`,
     );
   }
+}
+
+function endWatch(entry: Entry): void {
+  entry.watch?.[Symbol.dispose]();
+  entry.watch = undefined;
 }
 
 /** The new file fills as fast as the old one did; a rate not known yet is taken for a high one. */

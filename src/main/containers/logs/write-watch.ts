@@ -5,11 +5,13 @@ import { watch, type FSWatcher } from "node:fs";
 
 export class WriteWatch implements Disposable {
   private watcher: FSWatcher | undefined;
+  private fired = false;
 
   constructor(path: string, onWrite: () => void) {
     const once = (): void => {
       if (this.watcher === undefined) return;
       this[Symbol.dispose]();
+      this.fired = true;
       onWrite();
     };
     try {
@@ -18,6 +20,14 @@ export class WriteWatch implements Disposable {
     } catch {
       this.watcher = undefined; // gone, or out of watches
     }
+  }
+
+  /** The kernel watches, and no write has come yet. */
+  get isArmed(): boolean {
+    return this.watcher !== undefined;
+  }
+  get hasFired(): boolean {
+    return this.fired;
   }
 
   [Symbol.dispose](): void {

@@ -3,7 +3,8 @@
 //   overwritten, one warning.
 
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import files, { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { LogRotation, type LogRotationDeps } from "../../../../src/main/containers/logs/log-rotation.js";
@@ -226,4 +227,24 @@ test("a link in the place of an unchanged log is refused", async (t) => {
   await writeFile(join(podLogs, "victim"), "");
   await symlink(join(podLogs, "victim"), join(folder, "0.log"));
   await until("a warning", () => warnings().some((text) => text.includes("symbolic link")));
+});
+
+test("an idle log is opened once for its watch, however often it is looked at, and a write wakes it", async (t) => {
+  const opened: string[] = [];
+  const { open } = files;
+  t.mock.method(files, "open", (...args: Parameters<typeof open>) => {
+    opened.push(String(args[0]));
+    return open(...args);
+  });
+  syncBuiltinESMExports();
+  t.after(syncBuiltinESMExports);
+  const { folder, until, rotation } = await kit(t);
+  const path = join(folder, "0.log");
+  await writeFile(path, "");
+  const opens = (name: string): number => opened.filter((one) => one.endsWith(`/${name}`)).length;
+  // Each look opens the folder of the log.
+  await until("the watch, and ten looks after it", () => opens("0.log") > 0 && opens("app") > 12);
+  assert.equal(opens("0.log"), 1);
+  await appendFile(path, line("words"));
+  await until("the write to be seen", async () => [...rotation.usage()][0]?.bytes === (await stat(path)).size);
 });
