@@ -79,6 +79,19 @@ class Kernel {
     else queue.push(fn);
   }
 
+  /**
+   * Ends a callback of the world with a callback of `owner`: in the same step if nothing of the owner is ready before
+   * it. To be called last.
+   */
+  deliver(owner: Owner, fn: () => void): void {
+    if (!owner.isAlive) return;
+    if (this.stalled.has(owner) || this.ready.has(owner)) this.post(owner, fn);
+    else {
+      this.current = owner;
+      fn();
+    }
+  }
+
   /** Runs `fn` as a callback of `owner` after `ms`. */
   after(owner: Owner, ms: number, fn: () => void): Handle {
     const entry: Pending = { due: this.time + Math.max(0, ms), order: this.sequence++, owner, fn };
@@ -146,7 +159,7 @@ class Kernel {
     try {
       next.fn();
     } catch (error) {
-      hooks.uncaught(next.owner, error);
+      hooks.uncaught(this.current, error);
     }
     settleAll();
     this.current = this.world;

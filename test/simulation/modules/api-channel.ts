@@ -149,9 +149,9 @@ class Exchange {
   private serve({ method, path, headers, body }: WireRequest): void {
     const { owner } = this;
     this.response = new Response({
-      head: (status, fields) => kernel.post(owner, () => this.resolve({ status, headers: fields, body: this.body })),
-      chunk: (bytes) => kernel.post(owner, () => void (this.isOver || this.body.push(bytes))),
-      broken: () => kernel.post(owner, () => this.fail(broken())),
+      head: (status, fields) => kernel.deliver(owner, () => this.resolve({ status, headers: fields, body: this.body })),
+      chunk: (bytes) => kernel.deliver(owner, () => void (this.isOver || this.body.push(bytes))),
+      broken: () => kernel.deliver(owner, () => this.fail(broken())),
     });
     const { response } = this;
     const request = Object.assign(Readable.from(body === undefined ? [] : [body]), {

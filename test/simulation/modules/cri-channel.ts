@@ -32,17 +32,17 @@ function send(path: string, bytes: Buffer, deadline: Date | undefined, outcome: 
   const owner = kernel.current;
   let served: Served | undefined;
   let isOver = false;
-  const arrive = (fn: () => void): void => kernel.post(owner, fn);
-  const finish = (fn: () => void): void => {
-    if (isOver) return;
+  /** False: the caller has its outcome already. */
+  const close = (): boolean => {
+    if (isOver) return false;
     isOver = true;
     limit?.cancel();
     stopWatching();
-    arrive(fn);
+    return true;
   };
   const giveUp = (error: Failed): void => {
     kernel.post(kernel.world, () => served?.cancel());
-    finish(() => outcome.failed(error));
+    if (close()) kernel.post(owner, () => outcome.failed(error));
   };
   const stopWatching = owner.onDeath(() => {
     isOver = true;
@@ -66,15 +66,15 @@ function send(path: string, bytes: Buffer, deadline: Date | undefined, outcome: 
     served = machine.runtime.call(path, bytes, {
       message: (data) =>
         reply(() => {
-          if (!isOver) arrive(() => outcome.message(data));
+          if (!isOver) kernel.deliver(owner, () => outcome.message(data));
         }),
-      end: () => reply(() => finish(() => outcome.end())),
-      failed: (error) => reply(() => finish(() => outcome.failed(error))),
+      end: () => reply(() => void (close() && kernel.deliver(owner, () => outcome.end()))),
+      failed: (error) => reply(() => void (close() && kernel.deliver(owner, () => outcome.failed(error)))),
     });
   });
   return {
     cancel: () => giveUp({ code: 1, details: "Cancelled on client" }),
-    finish: () => finish(() => undefined),
+    finish: () => void close(),
   };
 }
 

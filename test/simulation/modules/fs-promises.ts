@@ -18,9 +18,9 @@ function later<T>(call: string, path: string, act: () => T): Promise<T> {
       try {
         disk.check(call, path);
         const result = kernel.as(owner, act);
-        kernel.post(owner, () => resolve(result));
+        kernel.deliver(owner, () => resolve(result));
       } catch (error) {
-        kernel.post(owner, () => reject(asError(error)));
+        kernel.deliver(owner, () => reject(asError(error)));
       }
     });
   });
