@@ -5,7 +5,18 @@ import { readWords } from "./words.mjs";
 
 const COMMAND = "npm run simulate";
 /** As FAULT_KINDS of test/simulation/plan/events.ts; a test compares them. */
-export const FAULTS = ["process", "machine", "runtime", "api", "disk", "clock", "threads", "stalls", "containers"];
+export const FAULTS = [
+  "process",
+  "machine",
+  "runtime",
+  "api",
+  "disk",
+  "clock",
+  "threads",
+  "stalls",
+  "containers",
+  "upgrade",
+];
 const MOST_SEED = 2 ** 31 - 1;
 
 export const HELP = `npm run simulate -- [option …]
@@ -21,6 +32,7 @@ Runs the whole agent on a simulated node, with faults, and checks its promises. 
                   or none; default all
   --trace         prints the trace of the first seed, and nothing else
   --events 1,5,…  only these events of the plan: as a report prints them
+  --aims F:CALL,… faults of these names during these calls, as a report prints them
   --mutants       puts each fault of test/simulation/mutants.ts into the agent and shows how soon it is found
 
 Status 1: a promise was broken. Status 2: the words are wrong. docs/simulation.md has more.
@@ -30,7 +42,16 @@ Status 1: a promise was broken. Status 2: the words are wrong. docs/simulation.m
 export function readSimulateWords(words) {
   const text = { type: "string" };
   const flag = { type: "boolean", default: false };
-  const options = { seed: text, count: text, minutes: text, hours: text, pods: text, faults: text, events: text };
+  const options = {
+    seed: text,
+    count: text,
+    minutes: text,
+    hours: text,
+    pods: text,
+    faults: text,
+    events: text,
+    aims: text,
+  };
   const { values } = readWords(COMMAND, { args: words, options: { ...options, trace: flag, mutants: flag } });
   return {
     seed: whole(values.seed, "--seed", 0, MOST_SEED),
@@ -40,6 +61,7 @@ export function readSimulateWords(words) {
     pods: whole(values.pods, "--pods", 1, 200) ?? 12,
     faults: faultsOf(values.faults),
     events: values.events?.split(",").map((number) => whole(number, "--events", 1, MOST_SEED)),
+    aims: values.aims?.split(","),
     trace: values.trace,
     mutants: values.mutants,
   };

@@ -120,6 +120,7 @@ class MachineDisk {
     inode.sync();
     parent.setEntry(name, inode);
     parent.sync();
+    this.tree.announce(parent, name);
   }
 
   private parentOf(path: string): { parent: Inode; name: string } {

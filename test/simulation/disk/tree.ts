@@ -232,6 +232,12 @@ export class FileTree {
     return `${lines.join("\n")}\n`;
   }
 
+  /** A file was written whole, from outside the calls here. */
+  announce(directory: Inode, name: string): void {
+    this.tell(directory, name, "created");
+    this.tell(directory, name, "closed");
+  }
+
   private pathBelow(path: string): string {
     return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   }

@@ -1,6 +1,6 @@
 // What the command tells a run, and what the run answers: JSON in its first argument and in its last line.
 
-import type { FaultKind } from "../plan/events.js";
+import type { Aim, FaultKind } from "../plan/events.js";
 import type { ReachedValues } from "../world/reached.js";
 
 export interface RunOrder {
@@ -9,6 +9,8 @@ export interface RunOrder {
   /** Most pods at a time. */
   pods: number;
   faults: readonly FaultKind[];
+  /** Faults that are wanted during calls. */
+  aims?: readonly Aim[] | undefined;
   /** Numbers of the events that happen; absent: all. */
   only?: readonly number[] | undefined;
   /** Prints the trace. */

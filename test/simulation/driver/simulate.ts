@@ -2,7 +2,7 @@
 
 import { rm } from "node:fs/promises";
 import { MUTANTS } from "../mutants.js";
-import type { FaultKind } from "../plan/events.js";
+import { isAim, type Aim, type FaultKind } from "../plan/events.js";
 import { bundleSimulation } from "./bundle.js";
 import type { RunOrder, RunResult } from "./order.js";
 import { ReachedTable } from "./reached-table.js";
@@ -17,6 +17,8 @@ export interface SimulateOptions {
   pods: number;
   faults: readonly FaultKind[];
   events: readonly number[] | undefined;
+  /** Faults that are wanted during calls; absent: those that no seed before has reached. */
+  aims: readonly Aim[] | undefined;
   trace: boolean;
   mutants: boolean;
 }
@@ -30,6 +32,8 @@ const MUTANT_SEEDS = 10;
  * while the kubelet's process ends and nothing else happens.
  */
 const MUTANT_FAULTS: readonly (readonly FaultKind[])[] = [[], ["process"], ["api"], ["containers", "runtime"]];
+/** Missing pairs of fault and call that one seed aims at, in each of its rounds. */
+const AIMS = 6;
 const MOST_SEED = 2 ** 31 - 1;
 const TIMELINE_LINES = 60;
 
@@ -37,6 +41,11 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Returns the status of the process. */
 export async function simulate(options: SimulateOptions): Promise<number> {
+  const mistake = mistakeIn(options);
+  if (mistake !== undefined) {
+    process.stderr.write(`nodelet: ${mistake}\n`);
+    return 2;
+  }
   if (options.mutants) return tryMutants(options);
   const bundle = await bundleSimulation();
   try {
@@ -46,15 +55,24 @@ export async function simulate(options: SimulateOptions): Promise<number> {
   }
 }
 
+/** Names that only the compiled sources know. */
+function mistakeIn({ aims = [] }: SimulateOptions): string | undefined {
+  const wrong = aims.find((aim) => !isAim(aim));
+  return wrong === undefined ? undefined : `--aims must be like kill:StartContainer, not "${wrong}"`;
+}
+
 async function runSeeds(bundle: string, options: SimulateOptions): Promise<number> {
   const { hours, pods, faults, events } = options;
+  // A seed that is given is repeated as it was.
+  const isSteered = options.seed === undefined && options.aims === undefined;
   const first = options.seed ?? Math.floor(Math.random() * MOST_SEED);
   const began = performance.now();
   const deadline = options.minutes === undefined ? undefined : began + options.minutes * 60_000;
   const reached = new ReachedTable();
   let simulatedMs = 0;
   for (let index = 0; deadline === undefined ? index < options.count : performance.now() < deadline; index++) {
-    const order: RunOrder = { seed: (first + index) % MOST_SEED, hours, pods, faults, only: events };
+    const aims = isSteered && index > 0 ? reached.aims(faults, AIMS, index) : options.aims;
+    const order: RunOrder = { seed: (first + index) % MOST_SEED, hours, pods, faults, only: events, aims };
     if (options.trace) {
       const { hash } = await runSeed(bundle, { ...order, prints: true }, say);
       say(`hash ${hash}`);
@@ -91,8 +109,9 @@ async function report(bundle: string, order: RunOrder, { violation, events, time
   };
   say(`\nlooking for a shorter list of events (at most ${MOST_SHRINKS} runs)`);
   const shortest = await shrink(order.only ?? events, breaks, MOST_SHRINKS);
-  const { hours, pods, faults } = order;
-  const words = `--seed ${order.seed} --hours ${hours} --pods ${pods} --faults ${faults.join(",") || "none"}`;
+  const { hours, pods, faults, aims = [] } = order;
+  const aimed = aims.length === 0 ? "" : ` --aims ${aims.join(",")}`;
+  const words = `--seed ${order.seed} --hours ${hours} --pods ${pods} --faults ${faults.join(",") || "none"}${aimed}`;
   say(`npm run simulate -- ${words} --events ${shortest.join(",")}`);
   const last = await runSeed(bundle, { ...order, only: shortest });
   say(`\ntimeline${violation.pod === undefined ? "" : ` of ${violation.pod}`}:`);

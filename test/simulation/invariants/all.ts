@@ -2,6 +2,7 @@
 
 import { converges } from "./converges.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
+import { failedStopsWait } from "./failed-stops-wait.js";
 import { graceIsKept } from "./grace-is-kept.js";
 import { handlesReturn } from "./handles-return.js";
 import { healthyRunsOn } from "./healthy-runs-on.js";
@@ -12,6 +13,7 @@ import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
 import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
+import { resizesArrive } from "./resizes-arrive.js";
 import { statusGoesForward } from "./status-goes-forward.js";
 import { terminatedStays } from "./terminated-stays.js";
 import { unhealthyRestarts } from "./unhealthy-restarts.js";
@@ -23,12 +25,14 @@ export const INVARIANTS: readonly Invariant[] = [
   terminatedStays,
   statusGoesForward,
   graceIsKept,
+  failedStopsWait,
   imagesInUseStay,
   objectGoesLast,
   recordsAreReadable,
   processLives,
   exitsAreCounted,
   converges,
+  resizesArrive,
   nothingLeft,
   handlesReturn,
 ];

@@ -2,8 +2,8 @@
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { NODE_NAME } from "../world/api.js";
-import type { PodFacts } from "../world/pod-facts.js";
-import { podNameOf, type World } from "../world/world.js";
+import { podNameOf, type PodFacts } from "../world/pod-facts.js";
+import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
 export const converges: Invariant = {

@@ -2,7 +2,7 @@
 
 import { ContainerEventType } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
-import { podNameOf } from "../world/world.js";
+import { podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
 const KILLED = 137;

@@ -2,8 +2,9 @@
 // death of its sandbox or a neighbour of its job is a reason.
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { podNameOf } from "../world/pod-facts.js";
 import { scriptOf } from "../world/scripts.js";
-import { podNameOf, type World } from "../world/world.js";
+import type { World } from "../world/world.js";
 import type { Invariant } from "./invariant.js";
 
 const STOPS = new Set(["StopContainer", "RemoveContainer"]);

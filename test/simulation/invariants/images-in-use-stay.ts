@@ -1,7 +1,7 @@
 // An image in use is never removed.
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podNameOf } from "../world/world.js";
+import { podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
 export const imagesInUseStay: Invariant = {

@@ -3,7 +3,8 @@
 import { PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { disk } from "../disk/machine-disk.js";
 import { ROOT } from "../world/machine-files.js";
-import { podNameOf, type World } from "../world/world.js";
+import { podNameOf } from "../world/pod-facts.js";
+import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
 export const nothingLeft: Invariant = {

@@ -1,7 +1,7 @@
 // At most one container runs for a container name and pod.
 
 import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podNameOf } from "../world/world.js";
+import { podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
 export const oneRunningContainer: Invariant = {

@@ -1,5 +1,6 @@
 // The status in the API never goes back: restart counts grow, and a container that has terminated does not run again.
 
+import { podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
 interface Seen {
@@ -17,7 +18,7 @@ interface ContainerStatus {
 export const statusGoesForward: Invariant = {
   name: "status never goes back",
   promisedBy: "docs/cluster.md",
-  watch({ api }, broken) {
+  watch({ api, facts }, broken) {
     const seen = new Map<string, Seen>();
     api.onPod(({ object, type }) => {
       const { uid = "", name } = object.metadata;
@@ -30,7 +31,8 @@ export const statusGoesForward: Invariant = {
         const known = seen.get(key) ?? { restarts: 0, terminated: new Set<string>() };
         seen.set(key, known);
         const { restartCount = 0, containerID = "", state } = status;
-        if (restartCount < known.restarts) {
+        const pod = facts.pods.get(podNameOf({ "io.kubernetes.pod.name": name }));
+        if (restartCount < known.restarts && (pod === undefined || !facts.mayCountAnew(pod))) {
           broken(`the restart count of ${status.name} went from ${known.restarts} back to ${restartCount}`, name);
         }
         known.restarts = restartCount;

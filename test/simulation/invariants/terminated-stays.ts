@@ -1,6 +1,6 @@
 // A pod whose phase is Succeeded or Failed never runs again, and its phase stays. No container of it runs when it gets
 // the phase, and its sandbox is stopped, though its source still wants it. A static pod runs again after a reboot: no
-// record of it applies any more.
+// record of it applies any more; nor if the disk fails while a kubelet reads its records.
 
 import {
   ContainerEventType,
@@ -8,7 +8,7 @@ import {
   PodSandboxState,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
-import { podNameOf } from "../world/world.js";
+import { podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
 const ENDS = new Set(["Succeeded", "Failed"]);
@@ -38,7 +38,8 @@ export const terminatedStays: Invariant = {
     const ended = {
       get: (uid: string): End | undefined => {
         const end = all.get(uid);
-        return end?.isStatic === true && end.at < facts.lastRebootAt ? undefined : end;
+        const forgottenAt = Math.max(facts.lastRebootAt, facts.lastUnreadableStartAt);
+        return end?.isStatic === true && end.at < forgottenAt ? undefined : end;
       },
       set: (uid: string, end: End) => all.set(uid, end),
       delete: (uid: string) => all.delete(uid),

@@ -2,8 +2,8 @@
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
+import { podNameOf } from "../world/pod-facts.js";
 import { scriptOf } from "../world/scripts.js";
-import { podNameOf } from "../world/world.js";
 import type { Invariant } from "./invariant.js";
 
 /** For the failures of the probe and the grace period. */

@@ -13,15 +13,20 @@ export const FAULT_KINDS = [
   "threads",
   "stalls",
   "containers",
+  "upgrade",
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export type Action =
   | { do: "create"; shape: PodShape }
   | { do: "edit"; name: string; image: string }
+  | { do: "resize"; name: string; cpuMillis: number }
   | { do: "delete"; name: string; graceSeconds: number | undefined }
+  | { do: "delete-by-force"; name: string }
+  | { do: "delete-mirror"; name: string; graceSeconds: number }
   | { do: "kill"; downMs: number }
   | { do: "restart"; downMs: number }
+  | { do: "upgrade"; from: "older" | "newer"; downMs: number }
   | { do: "reboot"; downMs: number }
   | { do: "runtime-restart"; ms: number }
   | { do: "runtime-error"; verb: string; spec: string; when: "before" | "after" }
@@ -39,6 +44,9 @@ export type Action =
   | { do: "container-dies"; pick: number }
   | { do: "sandbox-dies"; pick: number }
   | { do: "sandbox-vanishes"; pick: number }
+  | { do: "sandboxes-pruned" }
+  /** The fault happens while the next call of that kind is under way. */
+  | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }
   | { do: "check" };
 
@@ -52,7 +60,8 @@ export const ACTIONS_OF: Readonly<Record<FaultKind, readonly Action["do"][]>> = 
   clock: ["clock-jump"],
   threads: ["thread-crash"],
   stalls: ["thread-stalls", "process-stalls"],
-  containers: ["container-dies", "sandbox-dies", "sandbox-vanishes"],
+  containers: ["container-dies", "sandbox-dies", "sandbox-vanishes", "sandboxes-pruned"],
+  upgrade: ["upgrade"],
 };
 
 export interface PlannedEvent {
@@ -75,14 +84,21 @@ const LAST_VERBS = ["ListPodSandbox", "PullImage", "ImageStatus", "ListImages", 
 const ALL_VERBS = [...VERBS, ...MORE_VERBS, ...LAST_VERBS];
 const THREADS = ["pleg", "prober", "server", "image-gc", "eviction", "node-status", "peers"];
 
+/** A fault that is wanted during a call: "kill:StartContainer". */
+export type Aim = `${string}:${string}`;
+
 interface PlanOptions {
   hours: number;
   pods: number;
   faults: ReadonlySet<FaultKind>;
+  /** In each round. */
+  aims?: readonly Aim[] | undefined;
 }
 
-export function planOf(random: Random, { hours, pods, faults }: PlanOptions): PlannedEvent[] {
+export function planOf(random: Random, { hours, pods, faults, aims = [] }: PlanOptions): PlannedEvent[] {
   const events: PlannedEvent[] = [];
+  // The other events are those of the plan without aims.
+  const aiming = random.stream("aims");
   const add = (atMs: number, action: Action): void => void events.push({ number: 0, atMs, action });
   const alive: PodShape[] = [];
   let names = 0;
@@ -102,6 +118,8 @@ export function planOf(random: Random, { hours, pods, faults }: PlanOptions): Pl
         const [shape] = alive.splice(random.below(alive.length), 1);
         const graceSeconds = random.chance(0.15) ? random.pick([0, 1, 60]) : undefined;
         if (shape !== undefined) add(at, { do: "delete", name: shape.name, graceSeconds });
+      } else if (alive.length > 0 && share >= 0.96) {
+        add(at, { do: "resize", name: random.pick(alive).name, cpuMillis: random.pick([5, 20, 50]) });
       } else if (alive.length > 0) {
         add(at, {
           do: "edit",
@@ -115,6 +133,7 @@ export function planOf(random: Random, { hours, pods, faults }: PlanOptions): Pl
         add(at, faultOf(random, random.pick([...faults])));
       }
     }
+    for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
     add(until, { do: "calm" });
     add(begin + ROUND_MS - 1000, { do: "check" });
   }
@@ -152,10 +171,29 @@ function faultOf(random: Random, kind: FaultKind): Action {
         ? { do: "process-stalls", ms }
         : { do: "thread-stalls", name: random.pick(THREADS), ms };
     case "containers":
+      if (random.chance(0.2)) return { do: "sandboxes-pruned" };
       return {
         do: random.pick(["container-dies", "container-dies", "sandbox-dies", "sandbox-vanishes"] as const),
         pick: random.below(1_000_000),
       };
+    case "upgrade":
+      return { do: "upgrade", from: random.pick(["older", "newer"] as const), downMs: random.below(5000) };
+  }
+}
+
+export function isAim(text: string): boolean {
+  const [name, verb = "", ...rest] = text.split(":");
+  const isFault = Object.values(ACTIONS_OF).some((actions) => actions.some((action) => action === name));
+  return isFault && ALL_VERBS.includes(verb) && rest.length === 0;
+}
+
+function aimedAt(random: Random, aim: Aim): Action {
+  const [name = "", verb = ""] = aim.split(":");
+  const kind = FAULT_KINDS.find((one) => ACTIONS_OF[one].some((action) => action === name));
+  if (kind === undefined) throw new RangeError(`no fault has the name "${name}"`);
+  for (;;) {
+    const fault = faultOf(random, kind);
+    if (fault.do === name) return { do: "aim", verb, fault };
   }
 }
 

@@ -1,8 +1,12 @@
 // Pods of every kind that the seed chooses from.
 
 import type { Random } from "../kernel/random.js";
+import { portOf } from "../world/pod-servers.js";
 import { IMAGES } from "../world/runtime.js";
 import { commandOf, type Script } from "../world/scripts.js";
+
+/** Request of each container. */
+export const MEMORY = "16Mi";
 
 type PodKind = "service" | "job" | "crash";
 
@@ -10,6 +14,8 @@ export interface PodShape {
   name: string;
   kind: PodKind;
   isStatic: boolean;
+  /** The UID that the manifest gives; undefined: the kubelet makes one. */
+  uid?: string | undefined;
   graceSeconds: number;
   /** Its containers run until they are stopped, and are healthy. */
   isSteady: boolean;
@@ -19,7 +25,7 @@ export interface PodShape {
 }
 
 function container(random: Random, name: string, script: Partial<Script>): Record<string, unknown> {
-  const requests = { cpu: "10m", memory: "16Mi" };
+  const requests = { cpu: "10m", memory: MEMORY };
   return { name, image: random.pick(IMAGES), command: commandOf(script), resources: { requests } };
 }
 
@@ -29,6 +35,19 @@ function stopsMs(random: Random): number {
   if (share < 0.5) return random.below(200);
   if (share < 0.9) return random.below(20_000);
   return Infinity;
+}
+
+/** How the first container is probed. A connection alone tells nothing of readiness. */
+function probeAction(random: Random, what: "live" | "ready"): Record<string, unknown> {
+  const port = portOf(0);
+  switch (random.pick(what === "live" ? ["exec", "http", "tcp"] : ["exec", "http"])) {
+    case "http":
+      return { httpGet: { path: `/${what}`, port } };
+    case "tcp":
+      return { tcpSocket: { port } };
+    default:
+      return { exec: { command: [what] } };
+  }
 }
 
 export function podShape(random: Random, name: string, isStatic: boolean): PodShape {
@@ -43,19 +62,20 @@ export function podShape(random: Random, name: string, isStatic: boolean): PodSh
   if (first !== undefined && kind === "service") {
     if (random.chance(0.4)) {
       const isSick = random.chance(0.3);
+      const action = probeAction(random, "live");
       if (isSick) {
         isSteady = false;
         const healthyMs = 20_000 + random.below(120_000);
-        first["command"] = commandOf({ stopsMs: stopsMs(random), healthyMs });
+        first["command"] = commandOf({ stopsMs: stopsMs(random), healthyMs, refuses: "tcpSocket" in action });
       }
       first["livenessProbe"] = {
-        exec: { command: ["live"] },
+        ...action,
         periodSeconds: 5,
         failureThreshold: 2,
         timeoutSeconds: 5,
       };
     }
-    if (random.chance(0.3)) first["readinessProbe"] = { exec: { command: ["ready"] }, periodSeconds: 3 };
+    if (random.chance(0.3)) first["readinessProbe"] = { ...probeAction(random, "ready"), periodSeconds: 3 };
     if (random.chance(0.3)) {
       first["lifecycle"] = { preStop: { exec: { command: ["hook", String(random.below(4000))] } } };
     }

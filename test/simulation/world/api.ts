@@ -1,11 +1,13 @@
 // The API server of the simulated cluster: the fake's store and verbs, without its sockets.
 
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { TokenIssuer } from "../../fake-api/access/service-account-tokens.js";
 import { CallLog } from "../../fake-api/call-log.js";
 import type { Authority } from "../../fake-api/certificates/authority.js";
 import { Faults } from "../../fake-api/faults.js";
 import { deleteObject } from "../../fake-api/registry/delete.js";
+import { updateObject } from "../../fake-api/registry/update.js";
 import { resourceNamed } from "../../fake-api/resources.js";
 import type { ApiRequest } from "../../fake-api/server/body.js";
 import { Dispatcher } from "../../fake-api/server/dispatcher.js";
@@ -75,6 +77,19 @@ export class SimulatedApi {
   deletePod(name: string, graceSeconds: number): void {
     const target = { resource: resourceNamed("pods"), namespace: "default", name };
     deleteObject(target, { gracePeriodSeconds: graceSeconds }, { world: this.world, user: SYSTEM, dryRun: false });
+  }
+
+  /** Asks for other resources of a pod's containers, as a user does: the subresource "resize". */
+  resizePod(name: string, requests: Readonly<Record<string, string>>): void {
+    const target = { resource: resourceNamed("pods"), namespace: "default", name };
+    const resized = (object: ApiObject): ApiObject => {
+      const containers = ((object.spec?.["containers"] ?? []) as Record<string, unknown>[]).map((container) => ({
+        ...container,
+        resources: { ...(container["resources"] as object), requests },
+      }));
+      return { ...object, spec: { ...object.spec, containers } };
+    };
+    updateObject(target, "resize", resized, { world: this.world, user: SYSTEM, dryRun: false });
   }
 
   /** Runs as the world. */

@@ -7,7 +7,7 @@ interface ClientEnd {
 }
 
 /** Accepts a connection; returns what takes the client's bytes. */
-type Accept = (client: ClientEnd) => (bytes: Buffer) => void;
+export type Accept = (client: ClientEnd) => (bytes: Buffer) => void;
 
 class Network {
   private readonly listeners = new Map<string, Accept>();

@@ -1,6 +1,7 @@
 // What the world itself knows of each pod: the measure of the invariants. Names are used once, so they are the keys.
 
 import type { PodShape } from "../plan/pod-shapes.js";
+import { NODE_NAME } from "./api.js";
 
 export interface PodFacts {
   shape: PodShape;
@@ -13,6 +14,10 @@ export interface PodFacts {
   editedAt?: number;
   /** Its sandbox was killed, or its container, by a fault. */
   disturbedAt?: number;
+  /** The runtime lost records of containers that had ended, or all of them. */
+  forgottenAt?: number;
+  /** Of each container, since a resize. */
+  cpuMillis?: number;
   /** Uid of its object in the API. */
   uid?: string;
 }
@@ -24,8 +29,19 @@ export class AllFacts {
   /** Steady moment of the last fault that was more than an end of the kubelet's process. */
   lastOtherFaultAt = -Infinity;
   lastRebootAt = -Infinity;
+  /** Steady moment at which a kubelet last started from a disk with errors. */
+  lastUnreadableStartAt = -Infinity;
   /** A kubelet has completed its start, and so read its records, since then. */
   hasStartedSinceReboot = true;
+
+  /**
+   * Nothing on the machine says how often the pod's containers have run: the runtime lost them, and a power loss may have
+   * taken their logs. https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/: the kubelet makes
+   * an effort to always increment the count, and it may be reset to 0 after a restart of the node.
+   */
+  mayCountAnew({ createdAt, forgottenAt }: PodFacts): boolean {
+    return forgottenAt !== undefined && this.lastRebootAt > createdAt;
+  }
 
   private downSince: number | undefined = 0;
   private downBefore = 0;
@@ -52,4 +68,10 @@ export class AllFacts {
   get wanted(): PodFacts[] {
     return [...this.pods.values()].filter(({ deletedAt }) => deletedAt === undefined);
   }
+}
+
+/** The pod's name without the node's, which static pods have at their end. */
+export function podNameOf(labels: Readonly<Record<string, string>>): string {
+  const name = labels["io.kubernetes.pod.name"] ?? "";
+  return name.endsWith(`-${NODE_NAME}`) ? name.slice(0, -NODE_NAME.length - 1) : name;
 }

@@ -19,7 +19,7 @@ import { FakeState, type FakeContainer } from "../../fake-cri/state.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { ListReplies } from "./list-replies.js";
-import { scriptOf } from "./scripts.js";
+import { isHealthy, isReady, scriptOf } from "./scripts.js";
 
 const PAUSE_IMAGE = "nodelet.local/pause:1";
 export const IMAGES = ["nodelet.local/a:1", "nodelet.local/b:1", "nodelet.local/c:1", "nodelet.local/d:1"];
@@ -75,7 +75,7 @@ export class SimulatedRuntime {
   };
   readonly watchers = new Set<CallWatcher>();
   /** Sees each unary call's outcome: the name of its code. */
-  readonly onEnd = new Set<(verb: string, code: string) => void>();
+  readonly onEnd = new Set<(verb: string, code: string, request: unknown) => void>();
   readonly failpoints: Dispatcher["failpoints"];
   isUp = true;
   private readonly dispatcher: Dispatcher;
@@ -147,7 +147,8 @@ export class SimulatedRuntime {
       const listed = this.lists.begin(verb, bytes);
       this.dispatcher.unary(name, path)(call as never, (error, value) => {
         over();
-        for (const listener of this.onEnd) listener(verb, error === null ? "OK" : codeName(Number(error.code)));
+        for (const listener of this.onEnd)
+          listener(verb, error === null ? "OK" : codeName(Number(error.code)), request);
         if (error !== null) reply.failed(error as unknown as Failed);
         else reply.message(listed.encoded(() => definition.responseSerialize(value)));
         listed.end();
@@ -183,9 +184,8 @@ export class SimulatedRuntime {
     if (container === undefined) return { exitCode: 1 };
     const [word = "", number = "0"] = command;
     if (word === "hook") return { exitCode: 0, runMs: Number(number) };
-    const script = scriptOf(container.config);
-    const age = kernel.wall - Number(container.status.startedAt / 1_000_000n);
-    if (word === "live" && age > script.healthyMs) return { exitCode: 1 };
+    if (word === "live" && !isHealthy(container)) return { exitCode: 1 };
+    if (word === "ready" && !isReady(container)) return { exitCode: 1 };
     return { exitCode: 0, runMs: 20 };
   }
 }

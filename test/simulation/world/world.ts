@@ -1,27 +1,41 @@
 // One simulated node of one seed: machine, runtime, API server, kubelet, and what the plan does to them.
 
 import { pino } from "pino";
-import { PodSandboxState, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { CriVerb } from "../../../src/shared/kubernetes/cri/verbs.js";
-import { removeSandbox } from "../../fake-cri/verbs/sandboxes.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
-import type { PodShape } from "../plan/pod-shapes.js";
+import { MEMORY, type PodShape } from "../plan/pod-shapes.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
 import { Kubelet } from "./kubelet.js";
+import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, MANIFESTS, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
+import { rewriteRecords } from "./other-release.js";
 import { AllFacts } from "./pod-facts.js";
+import { servePods } from "./pod-servers.js";
 import { SimulatedRuntime } from "./runtime.js";
 
 /** systemd's pause before the next start. */
 const RESTART_MS = 1000;
 
-const NO_FAULTS: ReadonlySet<Action["do"]> = new Set(["create", "edit", "delete", "calm", "check"]);
-const ENDS_OF_KUBELET: ReadonlySet<Action["do"]> = new Set(["kill", "restart"]);
+/** Most calls of the runtime take less. */
+const LONGEST_CALL_MS = 4;
+
+const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
+  "create",
+  "edit",
+  "resize",
+  "delete",
+  "delete-by-force",
+  "delete-mirror",
+  "aim",
+  "calm",
+  "check",
+]);
+const ENDS_OF_KUBELET: ReadonlySet<Action["do"]> = new Set(["kill", "restart", "upgrade"]);
 
 export interface LogLine {
   level: number;
@@ -33,10 +47,15 @@ export class World {
   readonly runtime: SimulatedRuntime;
   readonly api: SimulatedApi;
   readonly onLog = new Set<(line: LogLine) => void>();
+  /** Hears of each event of the plan, before it happens. */
+  readonly onEvent = new Set<(action: Action) => void>();
   /** Hears of each fault, before it happens. */
   readonly onFault = new Set<(kind: Action["do"]) => void>();
   readonly onGaveUp = new Set<(reason: string) => void>();
   kubelet: Kubelet | undefined;
+  private readonly losses: Losses;
+  /** Faults that wait for their call. */
+  private aims: Extract<Action, { do: "aim" }>[] = [];
   private starts = 0;
   private isOff = false;
   private readonly log;
@@ -49,6 +68,9 @@ export class World {
     makeMachineFiles();
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
+    servePods(this.runtime);
+    this.runtime.watchers.add((verb) => this.onCall(verb));
+    this.losses = new Losses(this.runtime, this.facts, trace);
     this.log = pino({ level: "info", base: null }, { write: (text: string) => this.logged(text) });
     this.startKubelet();
   }
@@ -57,6 +79,7 @@ export class World {
     const { do: name, ...rest } = action;
     const about = action.do === "create" ? `${action.shape.name} ${action.shape.kind}` : JSON.stringify(rest);
     this.trace.add(`event ${number} ${name} ${about}`);
+    for (const listener of this.onEvent) listener(action);
     this.act(action);
   }
 
@@ -86,14 +109,26 @@ export class World {
       case "edit":
         this.edit(action.name, action.image);
         return;
+      case "resize":
+        this.resize(action.name, action.cpuMillis);
+        return;
       case "delete":
         this.remove(action.name, action.graceSeconds);
+        return;
+      case "delete-by-force":
+        this.removeByForce(action.name);
+        return;
+      case "delete-mirror":
+        api.deletePod(`${action.name}-${NODE_NAME}`, action.graceSeconds);
         return;
       case "kill":
         this.kill(action.downMs);
         return;
       case "restart":
         this.restart(action.downMs);
+        return;
+      case "upgrade":
+        this.upgrade(action);
         return;
       case "reboot":
         this.reboot(action.downMs);
@@ -129,6 +164,7 @@ export class World {
       case "disk": {
         const fault = { kind: action.kind, share: action.share, below: ROOT };
         disk.fault = fault;
+        this.noteUnreadableStart();
         this.during(action.ms, () => {
           if (disk.fault === fault) disk.fault = undefined;
         });
@@ -149,13 +185,19 @@ export class World {
         this.during(action.ms, () => undefined);
         return;
       case "container-dies":
-        this.endContainer(action.pick);
+        this.losses.endContainer(action.pick);
         return;
       case "sandbox-dies":
-        this.endSandbox(action.pick, { forgotten: false });
+        this.losses.endSandbox(action.pick);
         return;
       case "sandbox-vanishes":
-        this.endSandbox(action.pick, { forgotten: true });
+        this.losses.forgetPod(action.pick);
+        return;
+      case "sandboxes-pruned":
+        this.losses.pruneSandboxes();
+        return;
+      case "aim":
+        this.aims.push(action);
         return;
       case "calm":
         this.calm();
@@ -166,7 +208,10 @@ export class World {
 
   private create(shape: PodShape): void {
     const { graceSeconds } = shape;
-    this.facts.pods.set(shape.name, { shape, createdAt: kernel.monotonic, graceSeconds, downBeforeDeletion: 0 });
+    // What stops a pod that had the name before is not told from what stops this one.
+    const disturbed = this.facts.pods.has(shape.name) ? { disturbedAt: kernel.monotonic } : {};
+    const createdAt = kernel.monotonic;
+    this.facts.pods.set(shape.name, { shape, createdAt, graceSeconds, downBeforeDeletion: 0, ...disturbed });
     const metadata = { name: shape.name, namespace: "default" };
     if (shape.isStatic) disk.file(`${MANIFESTS}/${shape.name}.json`, manifest(shape));
     else {
@@ -199,6 +244,15 @@ export class World {
     });
   }
 
+  /** The kubelet resizes pods of the API server only. */
+  private resize(name: string, cpuMillis: number): void {
+    const facts = this.facts.pods.get(name);
+    if (facts === undefined || facts.deletedAt !== undefined || facts.shape.isStatic) return;
+    if (this.api.store.get("pods", "default", name) === undefined) return;
+    facts.cpuMillis = cpuMillis;
+    this.api.resizePod(name, { cpu: `${cpuMillis}m`, memory: MEMORY });
+  }
+
   private remove(name: string, graceSeconds: number | undefined): void {
     const facts = this.facts.pods.get(name);
     if (facts === undefined || facts.deletedAt !== undefined) return;
@@ -212,6 +266,14 @@ export class World {
     const grace = graceSeconds ?? facts.shape.graceSeconds;
     facts.graceSeconds = grace;
     if (this.api.store.get("pods", "default", name) !== undefined) this.api.deletePod(name, grace);
+  }
+
+  private removeByForce(name: string): void {
+    const facts = this.facts.pods.get(name);
+    if (facts === undefined || this.api.store.get("pods", "default", name) === undefined) return;
+    facts.deletedAt ??= kernel.monotonic;
+    facts.graceSeconds = 0;
+    this.api.deletePod(name, 0);
   }
 
   private startKubelet(): void {
@@ -229,12 +291,24 @@ export class World {
       },
     });
     this.trace.add(`kubelet ${this.starts} starts`);
+    this.noteUnreadableStart();
+  }
+
+  private noteUnreadableStart(): void {
+    if (disk.fault?.kind === "EIO" && this.kubelet?.agent === undefined)
+      this.facts.lastUnreadableStartAt = kernel.monotonic;
   }
 
   private kill(downMs: number): void {
     this.kubelet?.kill();
     this.facts.kubeletEnded(kernel.monotonic);
     kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet());
+  }
+
+  /** Another release was installed: the next start finds records as the other one writes them. */
+  private upgrade({ from, downMs }: Extract<Action, { do: "upgrade" }>): void {
+    this.kill(downMs);
+    this.trace.add(`${rewriteRecords(from)} records of another release`);
   }
 
   private restart(downMs: number): void {
@@ -260,45 +334,21 @@ export class World {
     });
   }
 
-  private endContainer(pick: number): void {
-    const running = [...this.runtime.state.containers.values()].filter(
-      ({ status }) => status.state === ContainerState.CONTAINER_RUNNING,
-    );
-    const chosen = running[pick % Math.max(1, running.length)];
-    if (chosen === undefined) return;
-    this.trace.add(`dies ${podNameOf(chosen.config.labels)} ${chosen.config.metadata?.name ?? ""}`);
-    this.disturb(podNameOf(chosen.config.labels));
-    this.runtime.state.end(chosen, 137, "OOMKilled");
-  }
-
-  /**
-   * `forgotten`: somebody else removes all sandboxes of the pod with their containers, as `crictl rmp -f` does. If
-   * older ones were left, the restart count would go back to theirs, as upstream's does.
-   */
-  private endSandbox(pick: number, { forgotten }: { forgotten: boolean }): void {
-    const ready = [...this.runtime.state.sandboxes.values()].filter(
-      ({ status }) => status.state === PodSandboxState.SANDBOX_READY,
-    );
-    const chosen = ready[pick % Math.max(1, ready.length)];
-    if (chosen === undefined) return;
-    this.trace.add(`dies the sandbox of ${podNameOf(chosen.config.labels)}`);
-    this.disturb(podNameOf(chosen.config.labels));
-    const { state } = this.runtime;
-    state.endSandbox(chosen);
-    if (!forgotten) return;
-    const uid = chosen.config.metadata?.uid;
-    for (const sandbox of [...state.sandboxes.values()]) {
-      if (sandbox.config.metadata?.uid === uid) removeSandbox(state, sandbox);
+  private onCall(verb: string): void {
+    const hits = this.aims.filter((aim) => aim.verb === verb);
+    if (hits.length === 0) return;
+    this.aims = this.aims.filter((aim) => !hits.includes(aim));
+    for (const { fault } of hits) {
+      kernel.after(kernel.world, this.random.between(0, LONGEST_CALL_MS), () => {
+        this.trace.add(`aimed ${JSON.stringify(fault)}`);
+        this.act(fault);
+      });
     }
-  }
-
-  private disturb(name: string): void {
-    const facts = this.facts.pods.get(name);
-    if (facts !== undefined) facts.disturbedAt = kernel.monotonic;
   }
 
   /** All faults end. */
   private calm(): void {
+    this.aims = [];
     for (const verb of ALL_VERBS) this.runtime.failpoints.set(verb, "off");
     this.api.faults.clear();
     this.api.isUp = true;
@@ -339,12 +389,6 @@ const ALL_VERBS: readonly CriVerb[] = [
   "Status",
 ];
 
-function manifest({ name, spec }: PodShape): string {
-  return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default" }, spec });
-}
-
-/** The pod's name without the node's, which static pods have at their end. */
-export function podNameOf(labels: Readonly<Record<string, string>>): string {
-  const name = labels["io.kubernetes.pod.name"] ?? "";
-  return name.endsWith(`-${NODE_NAME}`) ? name.slice(0, -NODE_NAME.length - 1) : name;
+function manifest({ name, uid, spec }: PodShape): string {
+  return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default", uid }, spec });
 }
