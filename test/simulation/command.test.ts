@@ -17,6 +17,7 @@ const MISTAKES: readonly (readonly [words: string[], line: RegExp])[] = [
   [["--hours", "0"], /^nodelet: --hours must be a number of hours above 0/],
   [["--count", "1.5"], /^nodelet: --count must be a whole number/],
   [["--faults", "fire"], /^nodelet: --faults: there is no fault "fire"; there are process, /],
+  [["--race", "horses"], /^nodelet: --race must be one of static-pod-added-again, .* not "horses"/],
   [["--aims", "kill"], /^nodelet: --aims must be like kill:StartContainer, not "kill"/],
   [["--nope"], /^nodelet: Unknown option '--nope'/],
   [["word"], /^nodelet: /],

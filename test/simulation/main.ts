@@ -8,18 +8,28 @@ import { kernel } from "./kernel/kernel.js";
 import type { Owner } from "./kernel/owner.js";
 import { Trace } from "./kernel/trace.js";
 import { planOf } from "./plan/events.js";
+import { RACES } from "./races/all.js";
+import { planOfRace } from "./races/race.js";
 import { Reached } from "./world/reached.js";
 import { World } from "./world/world.js";
 
 const order = JSON.parse(process.argv[2] ?? "{}") as RunOrder;
 kernel.seed(order.seed);
 const trace = new Trace(order.prints === true ? (line) => process.stdout.write(`${line}\n`) : undefined);
-const plan = planOf(kernel.random.stream("plan"), { ...order, faults: new Set(order.faults) });
+const race = RACES.find(({ name }) => name === order.race);
+const plan =
+  race !== undefined
+    ? planOfRace(race)
+    : planOf(kernel.random.stream("plan"), { ...order, faults: new Set(order.faults) });
 const world = new World(kernel.random.stream("world"), trace);
 const reached = new Reached(world);
 let violation: Violation | undefined;
 
-const checks = INVARIANTS.flatMap(({ name, watch }) => {
+const promises = [
+  ...INVARIANTS.map(({ name, watch }) => ({ name, watch })),
+  ...(race === undefined ? [] : [{ name: race.promise, watch: race.watch }]),
+];
+const checks = promises.flatMap(({ name, watch }) => {
   const broken = (what: string, pod?: string): void => {
     trace.add(`BROKEN ${name}: ${what}${pod === undefined ? "" : ` (${pod})`}`);
     violation ??= { invariant: name, what, pod, atMs: kernel.monotonic, step: kernel.steps };

@@ -33,6 +33,7 @@ Runs the whole agent on a simulated node, with faults, and checks its promises. 
   --trace         prints the trace of the first seed, and nothing else
   --events 1,5,…  only these events of the plan: as a report prints them
   --aims F:CALL,… faults of these names during these calls, as a report prints them
+  --race NAME     a race of test/simulation/races, as its issue reports it; all: each of them
   --mutants       puts each fault of test/simulation/mutants.ts into the agent and shows how soon it is found
 
 Status 1: a promise was broken. Status 2: the words are wrong. docs/simulation.md has more.
@@ -50,6 +51,7 @@ export function readSimulateWords(words) {
     pods: text,
     faults: text,
     events: text,
+    race: text,
     aims: text,
   };
   const { values } = readWords(COMMAND, { args: words, options: { ...options, trace: flag, mutants: flag } });
@@ -62,6 +64,7 @@ export function readSimulateWords(words) {
     faults: faultsOf(values.faults),
     events: values.events?.split(",").map((number) => whole(number, "--events", 1, MOST_SEED)),
     aims: values.aims?.split(","),
+    race: values.race,
     trace: values.trace,
     mutants: values.mutants,
   };

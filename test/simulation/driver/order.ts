@@ -13,6 +13,8 @@ export interface RunOrder {
   aims?: readonly Aim[] | undefined;
   /** Numbers of the events that happen; absent: all. */
   only?: readonly number[] | undefined;
+  /** Name of a race of test/simulation/races: it has a plan of its own. */
+  race?: string | undefined;
   /** Prints the trace. */
   prints?: boolean | undefined;
 }

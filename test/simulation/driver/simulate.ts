@@ -3,6 +3,8 @@
 import { rm } from "node:fs/promises";
 import { MUTANTS } from "../mutants.js";
 import { isAim, type Aim, type FaultKind } from "../plan/events.js";
+import { RACES } from "../races/all.js";
+import { RACE_HOURS, type Race } from "../races/race.js";
 import { bundleSimulation } from "./bundle.js";
 import type { RunOrder, RunResult } from "./order.js";
 import { ReachedTable } from "./reached-table.js";
@@ -19,6 +21,8 @@ export interface SimulateOptions {
   events: readonly number[] | undefined;
   /** Faults that are wanted during calls; absent: those that no seed before has reached. */
   aims: readonly Aim[] | undefined;
+  /** Name of a race, or "all". */
+  race: string | undefined;
   trace: boolean;
   mutants: boolean;
 }
@@ -47,18 +51,40 @@ export async function simulate(options: SimulateOptions): Promise<number> {
     return 2;
   }
   if (options.mutants) return tryMutants(options);
+  const races = RACES.filter(({ name }) => options.race === "all" || options.race === name);
   const bundle = await bundleSimulation();
   try {
-    return await runSeeds(bundle, options);
+    return races.length > 0 ? await runRaces(bundle, races, options) : await runSeeds(bundle, options);
   } finally {
     await removeBundle(bundle);
   }
 }
 
 /** Names that only the compiled sources know. */
-function mistakeIn({ aims = [] }: SimulateOptions): string | undefined {
+function mistakeIn({ race, aims = [] }: SimulateOptions): string | undefined {
+  const names = [...RACES.map(({ name }) => name), "all"];
+  if (race !== undefined && !names.includes(race)) return `--race must be one of ${names.join(", ")}, not "${race}"`;
   const wrong = aims.find((aim) => !isAim(aim));
   return wrong === undefined ? undefined : `--aims must be like kill:StartContainer, not "${wrong}"`;
+}
+
+/** Each race with the same seeds. */
+async function runRaces(
+  bundle: string,
+  races: readonly Race[],
+  { seed = 1, count, trace }: SimulateOptions,
+): Promise<number> {
+  for (const { name, promise } of races) {
+    for (let index = 0; index < count; index++) {
+      const order: RunOrder = { seed: seed + index, hours: RACE_HOURS, pods: 1, faults: [], race: name, prints: trace };
+      const { violation, timeline } = await runSeed(bundle, order, say);
+      say(`${name}, seed ${order.seed}: ${violation === undefined ? promise : `broken: ${violation.what}`}`);
+      if (violation === undefined) continue;
+      for (const line of timeline) say(`  ${line.slice(0, 400)}`);
+      return 1;
+    }
+  }
+  return 0;
 }
 
 async function runSeeds(bundle: string, options: SimulateOptions): Promise<number> {
@@ -145,6 +171,14 @@ async function tryMutants({ seed = 1, hours, pods, faults }: SimulateOptions): P
         if (!(error instanceof RunFailedError)) throw error;
         found = "the run ended";
       }
+    }
+    for (const { name } of found === undefined ? RACES : []) {
+      const order: RunOrder = { seed, hours: RACE_HOURS, pods: 1, faults: [], race: name };
+      const result = await runSeed(bundle, order);
+      simulatedMs += result.simulatedMs;
+      if (result.violation === undefined) continue;
+      found = `race ${name}`;
+      break;
     }
     await removeBundle(bundle);
     if (found === undefined) missed++;

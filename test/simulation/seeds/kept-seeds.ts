@@ -1,4 +1,5 @@
-// Seeds that are run always: those that found something, and one of each kind of fault.
+// Seeds that are run always. What a seed has found is kept as a race (races/found-here.ts), because a new version of the
+// plan gives the seed other events.
 
 import type { RunOrder } from "../driver/order.js";
 import { FAULT_KINDS } from "../plan/events.js";
@@ -12,13 +13,5 @@ const ROUND_HOURS = 0.3;
 
 export const KEPT_SEEDS: readonly KeptSeed[] = [
   { why: "kills and restarts of the kubelet", seed: 2, hours: ROUND_HOURS, pods: 8, faults: ["process"] },
-  {
-    why: "a pod that an earlier kubelet completed had one try to stop its sandbox, and the runtime lost it",
-    seed: 3,
-    hours: ROUND_HOURS,
-    pods: 10,
-    faults: FAULT_KINDS,
-    only: Array.from({ length: 38 }, (_, index) => index + 1),
-  },
   { why: "all faults, with reboots", seed: 13, hours: ROUND_HOURS, pods: 8, faults: FAULT_KINDS },
 ];

@@ -1,0 +1,29 @@
+// Races that users of kubelets have reported, with two seeds each: the agent keeps its promise in all of them.
+
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { bundleSimulation } from "./driver/bundle.js";
+import { runSeed } from "./driver/run-seed.js";
+import { RACES } from "./races/all.js";
+import { RACE_HOURS } from "./races/race.js";
+
+const SEEDS = [1, 2];
+
+let bundle = "";
+before(async () => {
+  bundle = await bundleSimulation();
+});
+after(async () => {
+  await rm(bundle, { force: true });
+  await rm(`${bundle}.map`, { force: true });
+});
+
+for (const { name, promise, issue } of RACES) {
+  test(`${promise} (${issue})`, async () => {
+    for (const seed of SEEDS) {
+      const { violation } = await runSeed(bundle, { seed, hours: RACE_HOURS, pods: 1, faults: [], race: name });
+      assert.equal(violation, undefined);
+    }
+  });
+}

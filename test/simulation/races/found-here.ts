@@ -1,0 +1,46 @@
+// Orders of events in which a seed has broken a promise of this agent. The plans of seeds change; these stay.
+
+import { callsOf, podOf } from "./pods.js";
+import { SECOND, type Race } from "./race.js";
+
+const HERE = "docs/simulation.md";
+
+export const startThatHangs: Race = {
+  name: "start-that-hangs",
+  promise: "The restart count stays when a pod ends whose next container was created and never started",
+  issue: HERE,
+  events: [
+    [10 * SECOND, { do: "runtime-error", verb: "StartContainer", spec: "1*off->1*hang", when: "before" }],
+    [20 * SECOND, { do: "create", shape: podOf({ name: "crashes", script: { runsMs: 5000, exitCode: 1 } }) }],
+    [70 * SECOND, { do: "delete", name: "crashes", graceSeconds: undefined }],
+  ],
+  watch(world, broken) {
+    const calls = callsOf(world, "crashes");
+    return () => {
+      const count = (wanted: string): number => calls.filter(({ verb }) => verb === wanted).length;
+      if (count("StartContainer") !== 2) broken("the race did not come about", "crashes");
+    };
+  },
+};
+
+export const stopThatFails: Race = {
+  name: "stop-that-fails",
+  promise: "The sandbox of a pod that completed under an earlier kubelet is stopped, though its first stops fail",
+  issue: HERE,
+  events: [
+    [10 * SECOND, { do: "runtime-error", verb: "StopPodSandbox", spec: "4*error(UNKNOWN: failed)", when: "before" }],
+    [
+      20 * SECOND,
+      { do: "create", shape: podOf({ name: "job", script: { runsMs: 5000 }, spec: { restartPolicy: "Never" } }) },
+    ],
+    [27 * SECOND, { do: "kill", downMs: 0 }],
+  ],
+  watch(world, broken) {
+    const calls = callsOf(world, "job");
+    return () => {
+      const stops = calls.filter(({ verb }) => verb === "StopPodSandbox");
+      if (!stops.some(({ atMs }) => atMs < 27 * SECOND)) broken("the race did not come about", "job");
+      if (stops.length !== 5) broken(`the sandbox was stopped ${stops.length} times, not until it succeeded`, "job");
+    };
+  },
+};
