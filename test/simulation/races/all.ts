@@ -1,12 +1,18 @@
 // All races.
 
+import { answerOfCreateIsLost } from "./answer-of-create-is-lost.js";
 import { completedPodAndRestart } from "./completed-pod-and-restart.js";
+import { deletedByForce } from "./deleted-by-force.js";
 import { deletedDuringPull } from "./deleted-during-pull.js";
+import { deletedWhileDown } from "./deleted-while-down.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
+import { hookThatHangs } from "./hook-that-hangs.js";
+import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
 import { phaseAtTheEnd } from "./phase-at-the-end.js";
 import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
+import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
 import { staticPodAddedAgain } from "./static-pod-added-again.js";
 
 export const RACES: readonly Race[] = [
@@ -17,6 +23,13 @@ export const RACES: readonly Race[] = [
   unreadyOverARestart,
   mirrorPodDeleted,
   phaseAtTheEnd,
+  hookThatHangs,
+  deletedWhileDown,
+  deletedByForce,
+  manifestChangesWhileAway,
+  answerOfCreateIsLost,
+  completedSandbox,
+  terminatingSandbox,
   startThatHangs,
   stopThatFails,
 ];
