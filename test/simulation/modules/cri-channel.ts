@@ -68,8 +68,14 @@ function send(path: string, bytes: Buffer, deadline: Date | undefined, outcome: 
         reply(() => {
           if (!isOver) kernel.deliver(owner, () => outcome.message(data));
         }),
-      end: () => reply(() => void (close() && kernel.deliver(owner, () => outcome.end()))),
-      failed: (error) => reply(() => void (close() && kernel.deliver(owner, () => outcome.failed(error)))),
+      end: () =>
+        reply(() => {
+          if (close()) kernel.deliver(owner, () => outcome.end());
+        }),
+      failed: (error) =>
+        reply(() => {
+          if (close()) kernel.deliver(owner, () => outcome.failed(error));
+        }),
     });
   });
   return {
