@@ -19,7 +19,7 @@ interface Wanted {
   graceSeconds?: number;
   /** It runs until it is stopped, and becomes ready. */
   isSteady?: boolean;
-  /** Of a manifest; the UID is that of the manifest, if given. */
+  /** It has a manifest; the UID is that of the manifest, if given. */
   static?: { uid?: string };
 }
 

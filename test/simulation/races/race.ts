@@ -1,4 +1,4 @@
-// A race that users of kubelets have reported, as a plan of a few events. The seed chooses the order of everything else.
+// A race that users of kubelets have reported, as a plan of a few events. The seed chooses the order of all else.
 
 import type { Invariant } from "../invariants/invariant.js";
 import type { Action } from "../plan/events.js";

@@ -1,5 +1,5 @@
-// Seeds that are run always. What a seed has found is kept as a race (races/found-here.ts), because a new version of the
-// plan gives the seed other events.
+// Seeds that are run always. What a seed has found is kept as a race (races/found-here.ts), because a new version of
+// the plan gives the seed other events.
 
 import type { RunOrder } from "../driver/order.js";
 import { FAULT_KINDS } from "../plan/events.js";

@@ -16,7 +16,7 @@ export interface PodFacts {
   disturbedAt?: number;
   /** The runtime lost records of containers that had ended, or all of them. */
   forgottenAt?: number;
-  /** Of each container, since a resize. */
+  /** CPU of each container, since a resize. */
   cpuMillis?: number;
   /** Uid of its object in the API. */
   uid?: string;
@@ -35,9 +35,9 @@ export class AllFacts {
   hasStartedSinceReboot = true;
 
   /**
-   * Nothing on the machine says how often the pod's containers have run: the runtime lost them, and a power loss may have
-   * taken their logs. https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/: the kubelet makes
-   * an effort to always increment the count, and it may be reset to 0 after a restart of the node.
+   * Nothing on the machine says how often the pod's containers have run: the runtime lost them, and a power loss may
+   * have taken their logs. Upstream's promise (reference of Pod, restartCount): the kubelet makes an effort to always
+   * increment the value, and it may be reset to 0 after a restart of the node.
    */
   mayCountAnew({ createdAt, forgottenAt }: PodFacts): boolean {
     return forgottenAt !== undefined && this.lastRebootAt > createdAt;

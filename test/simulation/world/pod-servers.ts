@@ -1,5 +1,5 @@
-// Servers in containers of the simulated machine: what HTTP and TCP probes reach. The container "cN" listens at the port
-// of that number as long as it runs; its script says how it answers.
+// Servers in containers of the simulated machine: what HTTP and TCP probes reach. The container "cN" listens at the
+// port of that number as long as it runs; its script says how it answers.
 
 import { ContainerState, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeContainer } from "../../fake-cri/state.js";
