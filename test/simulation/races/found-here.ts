@@ -10,15 +10,21 @@ export const startThatHangs: Race = {
   promise: "The restart count stays when a pod ends whose next container was created and never started",
   issue: HERE,
   events: [
-    [10 * SECOND, { do: "runtime-error", verb: "StartContainer", spec: "1*off->1*hang", when: "before" }],
-    [20 * SECOND, { do: "create", shape: podOf({ name: "crashes", script: { runsMs: 5000, exitCode: 1 } }) }],
+    [10 * SECOND, { do: "runtime-error", verb: "StartContainer", spec: "2*off->1*hang", when: "before" }],
+    [
+      20 * SECOND,
+      {
+        do: "create",
+        shape: podOf({ name: "crashes", script: { runsMs: 5000, exitCode: 1 }, beside: { stopsMs: 6000 } }),
+      },
+    ],
     [70 * SECOND, { do: "delete", name: "crashes", graceSeconds: undefined }],
   ],
   watch(world, broken) {
     const calls = callsOf(world, "crashes");
     return () => {
       const count = (wanted: string): number => calls.filter(({ verb }) => verb === wanted).length;
-      if (count("StartContainer") !== 2) broken("the race did not come about", "crashes");
+      if (count("StartContainer") !== 3) broken("the race did not come about", "crashes");
     };
   },
 };

@@ -12,6 +12,8 @@ import type { World } from "../world/world.js";
 interface Wanted {
   name: string;
   script?: Partial<Script>;
+  /** What a second container, "beside", does; absent: there is none. */
+  beside?: Partial<Script>;
   /** Members of the container. */
   container?: Record<string, unknown>;
   /** Members of the spec. */
@@ -23,9 +25,19 @@ interface Wanted {
   static?: { uid?: string };
 }
 
-/** A pod with one container, "main". */
-export function podOf({ name, script = {}, container, spec, graceSeconds = 10, isSteady, ...rest }: Wanted): PodShape {
+/** A pod with the container "main". */
+export function podOf({
+  name,
+  script = {},
+  beside,
+  container,
+  spec,
+  graceSeconds = 10,
+  isSteady,
+  ...rest
+}: Wanted): PodShape {
   const main = { name: "main", image: IMAGES[0], command: commandOf(script), ...container };
+  const others = beside === undefined ? [] : [{ name: "beside", image: IMAGES[0], command: commandOf(beside) }];
   return {
     name,
     kind: "service",
@@ -38,7 +50,7 @@ export function podOf({ name, script = {}, container, spec, graceSeconds = 10, i
       terminationGracePeriodSeconds: graceSeconds,
       automountServiceAccountToken: false,
       ...spec,
-      containers: [main],
+      containers: [main, ...others],
     },
   };
 }
