@@ -26,9 +26,9 @@ test("per node and kind, if the sum is the reserved amount", () => {
   const reserved = reservedMemory(settings({}), two);
   assert.deepEqual([...(reserved.get(0) ?? [])], [["memory", 1n << 30n]]);
   assert.deepEqual([...(reserved.get(1) ?? [])], [["memory", 100n << 20n]]);
-  // A percentage is of the whole memory.
+  // A percentage is of the whole memory, in single precision as upstream computes it.
   const percent = { evictionHard: { "memory.available": "5%" }, kubeReserved: {}, systemReserved: {} };
-  const limits = { memory: String((8n << 30n) / 20n) };
+  const limits = { memory: String(Math.trunc(2 ** 33 * Math.fround(0.05))) };
   assert.doesNotThrow(() => reservedMemory(settings({ ...percent, reservedMemory: [{ numaNode: 0, limits }] }), two));
 });
 
