@@ -61,6 +61,8 @@ export interface KillContainerStep {
   forResize?: true | undefined;
   /** A restart of all containers must be quick: preStop hooks do not run. */
   withoutPreStop?: true;
+  /** A sidecar waits for its turn: the container whose stop precedes this one in the plan, and must have succeeded. */
+  after?: string | undefined;
   reason: string;
 }
 /** The hook of a container that stops later. */

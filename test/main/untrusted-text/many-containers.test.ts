@@ -12,7 +12,7 @@ import { resourceFieldValue } from "../../../src/main/model/downward.js";
 import { resourcesOf } from "../../../src/main/model/pod-resources.js";
 import { preStopsAhead } from "../../../src/main/pods/planner/pre-stops-ahead.js";
 import { stepDecision } from "../../../src/main/pods/planner/step-decision.js";
-import { nextToStop } from "../../../src/main/pods/planner/stop-order.js";
+import { stopOrder, stopsAtOnce } from "../../../src/main/pods/planner/stop-order.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import {
   linuxContainerResources,
@@ -126,9 +126,9 @@ test("plans of stops and the lines of steps read each status a constant number o
     const sidecars = pod.spec.containers.map((container) => ({ ...container, restartPolicy: "Always" as const }));
     const both: Pod = { ...pod, spec: { ...pod.spec, initContainers: sidecars } };
     const observed = observedPod(statuses);
-    const stopping = nextToStop(both, statuses, true);
-    nextToStop(both, statuses);
-    preStopsAhead(both, statuses, stopping, { deadline: steadyTime(1), reason: "r" });
+    const stopping = stopOrder(both, statuses, true);
+    stopOrder(both, statuses);
+    preStopsAhead(both, statuses, stopsAtOnce(stopping), { deadline: steadyTime(1), reason: "r" });
     for (const { id, metadata } of statuses) {
       const common = {
         containerId: id,

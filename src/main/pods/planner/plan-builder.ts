@@ -71,7 +71,7 @@ export class PlanBuilder {
     status: ContainerStatus,
     reason: string,
     rest: Partial<
-      Pick<KillContainerStep, "graceSeconds" | "deadline" | "restart" | "forResize" | "withoutPreStop">
+      Pick<KillContainerStep, "graceSeconds" | "deadline" | "restart" | "forResize" | "withoutPreStop" | "after">
     > = {},
   ): void {
     const grace = rest.graceSeconds ?? graceSeconds(this.input.pod);

@@ -13,7 +13,7 @@ import { isAlive, newestIn } from "../../model/observed-containers.js";
 import { asksRestartAll } from "../../model/restart.js";
 import type { RemoveContainerStep } from "../../model/step.js";
 import type { PlanBuilder } from "./plan-builder.js";
-import { nextToStop } from "./stop-order.js";
+import { stopOrder } from "./stop-order.js";
 
 export interface RestartAllTrigger {
   container: Container;
@@ -37,7 +37,9 @@ export function planRestartAll(builder: PlanBuilder, { container, status: fired 
   const { pod, observed } = builder.input;
   const running = observed.containers.filter(isAlive);
   const reason = `container ${container.name} exited with ${fired.exitCode}, all containers are restarted`;
-  for (const status of nextToStop(pod, running)) builder.kill(status, reason, { withoutPreStop: true });
+  for (const { status, after } of stopOrder(pod, running)) {
+    builder.kill(status, reason, { withoutPreStop: true, after });
+  }
   if (running.length > 0) return;
   // An ephemeral container starts only once: its exited container proves that it did.
   const once = new Set((pod.spec.ephemeralContainers ?? []).map(({ name }) => name));

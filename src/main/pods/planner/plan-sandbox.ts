@@ -6,7 +6,7 @@ import { isAlive, newestOf, readySandboxes } from "../../model/observed-containe
 import { restartPossible } from "../../model/restart.js";
 import { type SandboxNeed, type SandboxNeedReason } from "../../model/sandbox-need.js";
 import type { PlanBuilder } from "./plan-builder.js";
-import { nextToStop } from "./stop-order.js";
+import { stopOrder } from "./stop-order.js";
 
 const REASONS: Readonly<Record<SandboxNeedReason, string>> = {
   Current: "the sandbox is current",
@@ -23,7 +23,7 @@ export function planNewSandbox(builder: PlanBuilder, need: SandboxNeed): void {
   const reason = REASONS[need.reason];
   const running = observed.containers.filter(isAlive);
   // A container that exits only because of its sandbox starts again in the next one, with every exit code.
-  for (const status of nextToStop(pod, running)) builder.kill(status, reason, { restart: true });
+  for (const { status, after } of stopOrder(pod, running)) builder.kill(status, reason, { restart: true, after });
   if (running.length > 0) return;
   const ready = readySandboxes(observed.sandboxes);
   for (const { id } of ready) builder.plan.steps.push({ kind: "stop-sandbox", sandboxId: id, reason });

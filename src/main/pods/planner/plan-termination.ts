@@ -6,11 +6,11 @@ import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { MIN_STOP_SECONDS } from "../../model/container-stop.js";
+import { secondsLeft } from "../../model/container-stop.js";
 import { isAlive, readySandboxes } from "../../model/observed-containers.js";
 import type { Plan, Step } from "../../model/step.js";
 import { preStopsAhead } from "./pre-stops-ahead.js";
-import { nextToStop } from "./stop-order.js";
+import { stopOrder, stopsAtOnce, type PlannedStop } from "./stop-order.js";
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -96,9 +96,10 @@ function mayBeStopped(state: ContainerState, { removalsRefused = false }: StopIn
 }
 
 function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {
-  const stopping = input.pod === undefined ? alive : nextToStop(input.pod, alive, input.now >= input.deadline);
-  const left = Math.ceil((input.deadline - input.now) / 1000);
-  const stops = stopping.map((status): Step => {
+  const graceOver = input.now >= input.deadline;
+  const order = input.pod === undefined ? alive.map((status) => ({ status })) : stopOrder(input.pod, alive, graceOver);
+  const graceSeconds = secondsLeft(input.deadline, input.now);
+  const stops = order.map(({ status, after }: PlannedStop): Step => {
     const name = status.metadata?.name ?? "";
     // A container that never started has nothing to stop.
     if (status.state === ContainerState.CONTAINER_CREATED) {
@@ -108,10 +109,11 @@ function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {
       kind: "kill-container",
       containerId: status.id,
       name,
-      graceSeconds: Math.max(left, MIN_STOP_SECONDS),
+      graceSeconds,
       deadline: input.deadline,
+      after,
       reason: input.reason,
     };
   });
-  return [...stops, ...preStopsAhead(input.pod, alive, stopping, input)];
+  return [...stops, ...preStopsAhead(input.pod, alive, stopsAtOnce(order), input)];
 }

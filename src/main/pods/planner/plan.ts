@@ -7,7 +7,7 @@ import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { graceSeconds, MIN_STOP_SECONDS } from "../../model/container-stop.js";
+import { graceSeconds, secondsLeft } from "../../model/container-stop.js";
 import { isAlive, newestOf, newestIn } from "../../model/observed-containers.js";
 import { needsNewSandbox } from "../../model/sandbox-need.js";
 import type { Plan } from "../../model/step.js";
@@ -20,7 +20,7 @@ import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
 import { planNewSandbox } from "./plan-sandbox.js";
 import { preStopsAhead } from "./pre-stops-ahead.js";
 import { pruneSteps } from "./prune-steps.js";
-import { nextToStop } from "./stop-order.js";
+import { stopOrder, stopsAtOnce } from "./stop-order.js";
 
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);
@@ -102,11 +102,11 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
   const running = observed.containers.filter(isAlive);
   // All containers share one grace period, which began with the first plan that terminated the pod.
   const deadline = builder.input.endDeadline ?? later(now, graceSeconds(pod) * 1000);
-  const left = Math.max(Math.ceil((deadline - now) / 1000), MIN_STOP_SECONDS);
-  const stopping = nextToStop(pod, running, now >= deadline);
-  for (const status of stopping) builder.kill(status, reason, { graceSeconds: left, deadline });
+  const left = secondsLeft(deadline, now);
+  const stops = stopOrder(pod, running, now >= deadline);
+  for (const { status, after } of stops) builder.kill(status, reason, { graceSeconds: left, deadline, after });
   if (running.length > 0) builder.plan.endDeadline = deadline;
-  builder.plan.steps.push(...preStopsAhead(pod, running, stopping, { deadline, reason }));
+  builder.plan.steps.push(...preStopsAhead(pod, running, stopsAtOnce(stops), { deadline, reason }));
   if (running.length > 0) return;
   builder.plan.finished = true;
   builder.plan.steps.push({ kind: "stop-sandbox", sandboxId: sandbox.id, reason });

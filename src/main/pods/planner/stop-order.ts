@@ -4,17 +4,33 @@
 import { isSidecar, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 
-/** The running containers that stop now; the others follow after their exit. */
-export function nextToStop(
-  pod: Pod,
-  running: readonly ContainerStatus[],
-  graceOver = false,
-): readonly ContainerStatus[] {
-  if (graceOver) return running;
+/** A container to stop. */
+export interface PlannedStop {
+  readonly status: ContainerStatus;
+  /** Name of the container that must have stopped before; undefined: it stops at once. */
+  readonly after?: string;
+}
+
+/** The running containers that stop now, in order. Sidecars follow after the exit of all others. */
+export function stopOrder(pod: Pod, running: readonly ContainerStatus[], graceOver = false): readonly PlannedStop[] {
+  if (graceOver) return running.map((status) => ({ status }));
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   const places = new Map(sidecars.map(({ name }, index) => [name, index]));
-  const place = (status: ContainerStatus): number => places.get(status.metadata?.name ?? "") ?? -1;
+  const place = (status: ContainerStatus): number => places.get(nameOf(status)) ?? -1;
   const others = running.filter((status) => place(status) < 0);
-  if (others.length > 0) return others;
-  return running.toSorted((a, b) => place(b) - place(a)).slice(0, 1);
+  if (others.length > 0) return others.map((status) => ({ status }));
+  const order = running.toSorted((a, b) => place(b) - place(a));
+  return order.map((status, at) => {
+    const before = order[at - 1];
+    return before === undefined ? { status } : { status, after: nameOf(before) };
+  });
+}
+
+/** The containers that stop without waiting for another one. */
+export function stopsAtOnce(stops: readonly PlannedStop[]): ContainerStatus[] {
+  return stops.filter(({ after }) => after === undefined).map(({ status }) => status);
+}
+
+function nameOf(status: ContainerStatus): string {
+  return status.metadata?.name ?? "";
 }

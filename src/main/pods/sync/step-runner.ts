@@ -1,5 +1,5 @@
-// Runs a plan's steps for one pod: stops in parallel, then creations and starts in order, then removals. After each
-// step the pod is inspected.
+// Runs a plan's steps for one pod: stops in parallel (sidecars in turn), then creations and starts in order, then
+// removals. After each step the pod is inspected.
 // Invariant: a failed container start or a refused resize is recorded and waits, while the pod's other containers
 // continue. After a step with an unknown outcome the pod is relisted before the next plan.
 
@@ -17,12 +17,13 @@ import { CrashBackoff } from "../../model/crash-backoff.js";
 import { factsOf } from "../../model/error-facts.js";
 import { ResizeError } from "../../model/resize-error.js";
 import { StartContainerError } from "../../model/step-errors.js";
-import { describeStep, type Step } from "../../model/step.js";
+import { describeStep, type KillContainerStep, type Step } from "../../model/step.js";
 import type { StartFailure, SyncedPod } from "../../model/synced-pod.js";
 import { RestartMemory } from "../planner/restart-memory.js";
 import { stepDecision } from "../planner/step-decision.js";
 import { recordStepFailure } from "./failure-events.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { stopInTurn } from "./stops-in-turn.js";
 import { faultField } from "./user-made-failures.js";
 
 /** A call failed: the next inspection must list everything. */
@@ -71,14 +72,25 @@ export class StepRunner {
   /** Rejects with the first failure, after all parallel steps have ended. */
   async run(steps: readonly Step[], work: Work): Promise<void> {
     using branches = new AbortBranches(work.signal);
-    const of = (stage: Stage): Promise<void>[] =>
-      steps
-        .filter((step) => stageOf(step) === stage)
-        .map((step) => branches.run((signal) => this.one(step, { ...work, signal })));
-    await together(of("stop"));
+    const run = (step: Step): Promise<void> => branches.run((signal) => this.one(step, { ...work, signal }));
+    const of = (stage: Stage): Promise<void>[] => steps.filter((step) => stageOf(step) === stage).map(run);
+    await this.stop(steps, work, run);
     await this.build(steps, work);
     await together(of("tidy"));
     await together(of("last"));
+  }
+
+  /** Stops in parallel; behind them those that wait for their turn. Hooks of containers that stop later run beside. */
+  private async stop(steps: readonly Step[], { observed }: Work, run: (step: Step) => Promise<void>): Promise<void> {
+    const stops = steps.filter((step) => stageOf(step) === "stop");
+    const hooks = stops.filter(({ kind }) => kind === "run-pre-stop");
+    const atOnce = stops.filter((step) => step.kind !== "run-pre-stop" && !isInTurn(step));
+    const inTurn = stops.filter(isInTurn);
+    const stopAll = async (): Promise<void> => {
+      await together(atOnce.map(run));
+      await stopInTurn(inTurn, observed.containers.length, this.deps.clock, run);
+    };
+    await together([...hooks.map(run), stopAll()]);
   }
 
   private async build(steps: readonly Step[], work: Work): Promise<void> {
@@ -202,6 +214,11 @@ async function together(jobs: Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(jobs);
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+}
+
+/** A sidecar that stops after another one. */
+function isInTurn(step: Step): step is KillContainerStep {
+  return step.kind === "kill-container" && step.after !== undefined;
 }
 
 type Stage = "stop" | "build" | "tidy" | "last";

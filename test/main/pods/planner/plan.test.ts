@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { graceSeconds } from "../../../../src/main/model/container-stop.js";
+import type { Step } from "../../../../src/main/model/step.js";
 import { effectiveGraceSeconds, planTermination } from "../../../../src/main/pods/planner/plan-termination.js";
 import { LONGEST_SECONDS } from "../../../../src/shared/base/clock/durations.js";
 import { steadyTime, later } from "../../../../src/shared/base/clock/moments.js";
@@ -235,6 +236,12 @@ describe("planPod", () => {
   });
 });
 
+/** A step, with the container that it waits for. */
+function inOrder(step: Step): string {
+  const what = "name" in step ? `${step.kind} ${step.name}` : step.kind;
+  return step.kind === "kill-container" && step.after !== undefined ? `${what} after ${step.after}` : what;
+}
+
 describe("planTermination", () => {
   it("stops apps together, then sidecars in reverse, then sandboxes, then removes and cleans up", () => {
     const sidecars = ["s1", "s2"].map((name) => container(name, { restartPolicy: "Always" }));
@@ -255,15 +262,15 @@ describe("planTermination", () => {
         cleaned,
       });
       if (plan.finished) break;
-      order.push(plan.steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind)).join(" + "));
+      order.push(plan.steps.map(inOrder).join(" + "));
       for (const step of plan.steps) runtime.apply(step);
       assert.ok(order.length < 20, "termination does not end");
     }
     assert.deepEqual(order.slice(0, 4), [
       "kill-container b + kill-container a",
-      "kill-container s2",
-      "kill-container s1",
+      "kill-container s2 + kill-container s1 after s2",
       "stop-sandbox",
+      "remove-sandbox",
     ]);
     assert.equal(order.at(-1), "clean-up");
     assert.deepEqual([runtime.observed.containers.length, runtime.observed.sandboxes.length], [0, 0]);
@@ -287,13 +294,14 @@ describe("planTermination", () => {
         deadline: later(begun, 30_000),
         reason: "removed",
       };
-      return planTermination(input).steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
+      return planTermination(input).steps.map(inOrder);
     };
     assert.deepEqual(planned(), ["kill-container a", "run-pre-stop s3", "run-pre-stop s1"]);
     runtime.exit("a", 0);
-    assert.deepEqual(planned(), ["kill-container s3", "run-pre-stop s1"]);
+    const s1 = ["kill-container s1 after s2", "run-pre-stop s1"];
+    assert.deepEqual(planned(), ["kill-container s3", "kill-container s2 after s3", ...s1]);
     runtime.exit("s3", 0);
-    assert.deepEqual(planned(), ["kill-container s2", "run-pre-stop s1"]);
+    assert.deepEqual(planned(), ["kill-container s2", ...s1]);
     runtime.exit("s2", 0);
     assert.deepEqual(planned(), ["kill-container s1"]);
   });
@@ -311,7 +319,7 @@ describe("planTermination", () => {
       reason: "removed",
       cleaned,
     });
-    const stopped = plan.steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
+    const stopped = plan.steps.map(inOrder);
     assert.deepEqual(stopped.sort(), ["kill-container app", "kill-container s1", "kill-container s2"]);
   });
 
@@ -321,8 +329,8 @@ describe("planTermination", () => {
     const pilot = new Pilot(pod({ initContainers: sidecars, containers: [container("a")], restartPolicy: "Never" }));
     pilot.settle();
     pilot.runtime.exit("a", 0);
-    const steps = pilot.plan().steps.map((step) => ("name" in step ? `${step.kind} ${step.name}` : step.kind));
-    assert.deepEqual(steps.slice(0, 2), ["kill-container s2", "run-pre-stop s1"]);
+    const steps = pilot.plan().steps.map(inOrder);
+    assert.deepEqual(steps.slice(0, 3), ["kill-container s2", "kill-container s1 after s2", "run-pre-stop s1"]);
   });
 
   it("bounds every grace period to 100 years, and takes the default for one that is no number", () => {
