@@ -104,7 +104,7 @@ export class Pleg {
       deadlineMs: init.listDeadlineMs,
       leftOut,
     });
-    this.followUp = new ExitFollowUp(clock, (uid) => this.inspector.request(uid, 0, []));
+    this.followUp = new ExitFollowUp(clock, (uid) => this.inspector.onEvent(uid));
     this.watches = new CgroupWatches((uid) => this.followUp.start(uid), log);
     this.events = init.useEvents
       ? new EventStream({
@@ -113,7 +113,7 @@ export class Pleg {
           log,
           onEvent: (uid, isStart) => {
             // Main requests an inspection after it starts a container; if it does not, the relist finds the change.
-            if (!isStart || !this.asked.has(uid)) this.inspector.request(uid, 0, []);
+            if (!isStart || !this.asked.has(uid)) this.inspector.onEvent(uid);
           },
           onState: (state) => this.onEventState(state),
           metrics: deps.metrics,
@@ -132,6 +132,7 @@ export class Pleg {
     this.relistTimer?.cancel();
     this.statusTimer?.cancel();
     this.followUp.close();
+    this.inspector.stop();
     this.watches.close();
     await Promise.all([this.events?.stop(), this.relisting, this.asking]);
   }

@@ -1,7 +1,8 @@
 // Inspects pods one by one on request, in parallel across pods. Invariant: at most one inspection of a pod is
-// under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
+// under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only;
+// events without end of a pod with many containers cause one inspection in each gap of its size.
 
-import type { Clock } from "../../shared/base/clock/clock.js";
+import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import { mapAtMost } from "../../shared/base/turns/map-at-most.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
@@ -9,6 +10,7 @@ import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError } from "../../shared/kubernetes/cri/errors.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { inspectionGapMs } from "../../shared/kubernetes/cri/inspection-gap.js";
 import { newestFirst, type ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
@@ -73,6 +75,12 @@ interface Entry {
   missed: boolean;
   running: boolean;
   again: boolean;
+  /** End of the last inspection; by a monotonic clock, ms. */
+  endedAt: number;
+  /** Events are waiting for the gap between two inspections to pass. */
+  gap: Timer | undefined;
+  /** An event of a pod with many containers came while its inspection ran. */
+  eventDue: boolean;
   /** The last inspection ran into its deadline: the pod waits in the slow lane until one succeeds. */
   slow: boolean;
 }
@@ -107,6 +115,20 @@ export class PodInspector {
     entry.generation = Math.max(entry.generation, generation);
     for (const hint of hints) applyHint(entry, hint);
     this.schedule(entry);
+  }
+
+  /** An event of the pod: inspects it at once, or when the gap since the last inspection has passed. */
+  onEvent(uid: PodUid): void {
+    const entry = this.entry(uid);
+    entry.sandboxesDue = true;
+    if (inspectionGapMs(entry.containerIds.size) === 0) this.schedule(entry);
+    else if (entry.running) entry.eventDue = true;
+    else this.scheduleAfterGap(entry);
+  }
+
+  /** No inspection begins any more by itself. */
+  stop(): void {
+    for (const { gap } of this.entries.values()) gap?.cancel();
   }
 
   /**
@@ -144,7 +166,9 @@ export class PodInspector {
   /** Forgets a pod that the runtime no longer has and main no longer requests. */
   forget(uid: PodUid): void {
     const entry = this.entries.get(uid);
-    if (entry !== undefined && !entry.running) this.entries.delete(uid);
+    if (entry === undefined || entry.running) return;
+    entry.gap?.cancel();
+    this.entries.delete(uid);
   }
 
   private entry(uid: PodUid): Entry {
@@ -162,6 +186,9 @@ export class PodInspector {
         missed: false,
         running: false,
         again: false,
+        endedAt: -Infinity,
+        gap: undefined,
+        eventDue: false,
         slow: false,
       };
       this.entries.set(uid, entry);
@@ -170,6 +197,8 @@ export class PodInspector {
   }
 
   private schedule(entry: Entry): void {
+    entry.gap?.cancel();
+    entry.gap = undefined;
     if (entry.running) {
       entry.again = true;
       return;
@@ -179,8 +208,14 @@ export class PodInspector {
     this.lanes.run(lane, () => this.run(entry));
   }
 
+  private scheduleAfterGap(entry: Entry): void {
+    const { clock } = this.options;
+    const at = entry.endedAt + inspectionGapMs(entry.containerIds.size);
+    entry.gap ??= clock.after(Math.max(at - clock.monotonic(), 0), () => this.schedule(entry)).unref();
+  }
+
   private async run(entry: Entry): Promise<void> {
-    entry.again = false;
+    entry.again = entry.eventDue = false;
     const generation = entry.generation;
     try {
       const pod = await this.inspect(entry, generation);
@@ -192,7 +227,9 @@ export class PodInspector {
       this.options.outcome.failed(entry.uid, generation, error);
     } finally {
       entry.running = false;
+      entry.endedAt = this.options.clock.monotonic();
       if (wantsAnother(entry)) this.schedule(entry);
+      else if (awaitsGap(entry)) this.scheduleAfterGap(entry);
       else if (isOver(entry)) this.entries.delete(entry.uid);
     }
   }
@@ -301,6 +338,11 @@ function wantsAnother(entry: Entry): boolean {
 /** A call of the inspection may have said so. */
 function missedOne(entry: Entry): boolean {
   return entry.missed;
+}
+
+/** An event may have come while the inspection ran. */
+function awaitsGap(entry: Entry): boolean {
+  return entry.eventDue;
 }
 
 /** The runtime has no object of the pod, and main has no request for it. */

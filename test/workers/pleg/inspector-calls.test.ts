@@ -8,6 +8,8 @@ import { ContainerState, ContainerStatus } from "../../../src/shared/kubernetes/
 import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { PodInspector, POD_UID_LABEL, type InspectorOptions } from "../../../src/workers/pleg/pod-inspector.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { settle } from "../../support/sync-kit.js";
 
 const COUNT = 500;
 
@@ -95,4 +97,64 @@ test("when a running container is lost, the exited one before it is asked for ag
   lost.add("new").add("old");
   await look([]);
   assert.deepEqual(seen, [["new", "old"], []]);
+});
+
+/** Counts the inspections of a pod with so many containers. */
+async function inspected(containers: number) {
+  const clock = new SteppedClock();
+  const unused = () => Promise.reject(new Error("not called"));
+  let count = 0;
+  const inspector = new PodInspector({
+    cri: {
+      ...{ listPodSandbox: unused, listContainers: unused, podSandboxStatus: unused },
+      containerStatus: ({ containerId }) => Promise.resolve(answer(containerId ?? "")),
+    },
+    ...{ clock, deadlineMs: 1000, concurrency: 1 },
+    outcome: { observed: () => void count++, failed: () => undefined },
+  });
+  inspector.onRelisted();
+  const hints = Array.from({ length: containers }, (_, at) => ({ kind: "container" as const, id: `c${at}` }));
+  inspector.request(podUid("u"), 1, hints);
+  await settle();
+  return { clock, inspector, count: () => count };
+}
+
+test("events of a pod with hundreds of containers cause one inspection in each gap of its size", async () => {
+  const { clock, inspector, count } = await inspected(500);
+  assert.equal(count(), 1);
+  for (let at = 0; at < 100; at++) {
+    inspector.onEvent(podUid("u"));
+    clock.step(30);
+    await settle();
+  }
+  assert.equal(count(), 3, "two in 3 s");
+  inspector.request(podUid("u"), 2, []);
+  await settle();
+  assert.equal(count(), 4, "requests of main wait for no gap");
+  inspector.onEvent(podUid("u"));
+  inspector.stop();
+  assert.equal(clock.pending, 0);
+});
+
+test("an event during an inspection of a large pod is followed by another inspection after the gap", async () => {
+  const { clock, inspector, count } = await inspected(500);
+  inspector.request(podUid("u"), 2, []);
+  inspector.onEvent(podUid("u"));
+  await settle();
+  assert.equal(count(), 2);
+  clock.step(1000);
+  await settle();
+  assert.equal(count(), 3);
+  clock.step(10_000);
+  await settle();
+  assert.equal(count(), 3);
+});
+
+test("each event of a small pod is followed by an inspection at once", async () => {
+  const { inspector, count } = await inspected(3);
+  for (let at = 0; at < 5; at++) {
+    inspector.onEvent(podUid("u"));
+    await settle();
+  }
+  assert.equal(count(), 6);
 });

@@ -1,17 +1,12 @@
 // Requests for inspections of a pod, at a pace that fits its number of containers. One pass may start ten thousand of
 // them, and an inspection after each would read all of them each time.
 // Invariant: each request reaches the pleg thread, merged with others of its pod: at once while the pod has few
-// containers or a pass waits for it, and within LONGEST_MS otherwise.
+// containers or a pass waits for it, and within the gap of its size otherwise.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { InspectHint, InspectRequest } from "../../../shared/contracts/pleg.js";
+import { inspectionGapMs } from "../../../shared/kubernetes/cri/inspection-gap.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
-
-/** Up to so many containers a pod is inspected after each change. */
-const FEW = 64;
-/** Between two inspections, for each container of the pod. */
-const GAP_MS = 2;
-const LONGEST_MS = 5000;
 
 interface Paced {
   generation: number;
@@ -37,9 +32,7 @@ export class InspectPace {
     paced.generation = generation;
     paced.changes += hints.length;
     for (const hint of hints) paced.hints.set(`${hint.kind} ${hint.id}`, hint);
-    const size = known + paced.changes;
-    const gapMs = size <= FEW ? 0 : Math.min(size * GAP_MS, LONGEST_MS);
-    const waitMs = paced.sentAt + gapMs - this.clock.monotonic();
+    const waitMs = paced.sentAt + inspectionGapMs(known + paced.changes) - this.clock.monotonic();
     if (waitMs <= 0) this.sendNow(uid, paced);
     else paced.timer ??= this.clock.after(waitMs, () => this.sendNow(uid, paced)).unref();
   }
