@@ -287,6 +287,8 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     const { pod } = this;
     if (pod === undefined) return;
     const verdict = await this.deps.admission.admit(pod, signal);
+    // Of a pod with thousands of containers, the verdict and its consequences take a round of the loop each.
+    await this.deps.loop.turn();
     if (verdict.admit) this.deps.reports.onAdmitted(pod);
     signal.throwIfAborted();
     this.admittedAs = this.next;

@@ -8,7 +8,8 @@ import { value } from "../../../shared/kubernetes/api/quantity.js";
 
 /** Requested count by resource name: only resources that a device plugin could offer, only counts above 0. */
 export function containerRequests(container: Pick<Container, "resources">): Map<string, number> {
-  return counts(Object.entries(container.resources?.limits ?? {}).map(([name, limit]) => [name, value(limit)]));
+  const limits = Object.entries(container.resources?.limits ?? {}).filter(([name]) => isExtendedResourceName(name));
+  return counts(limits.map(([name, limit]) => [name, value(limit)]));
 }
 
 /** Requested count by resource name for the whole pod: init containers run one after the other, the others together. */

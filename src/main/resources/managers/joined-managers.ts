@@ -4,6 +4,7 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { hasPodLevelResources } from "../../../shared/kubernetes/api/pod-requests.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -20,6 +21,9 @@ import {
 } from "../assignment/resource-manager.js";
 import type { TopologyMetrics } from "../topology/metrics.js";
 import type { TopologyPolicy } from "../topology/policy.js";
+
+/** Containers that are looked at between two turns of main's event loop: a pod may have ten thousand. */
+const AT_ONCE = 64;
 
 /** The constructor of one manager and the condition for its creation. */
 export interface ManagerSource {
@@ -58,8 +62,11 @@ export class JoinedManagers implements ResourceManagers {
   private readonly unfinished = new Map<PodUid, Unfinished>();
   private pods: () => Iterable<Pod> = () => [];
   private topology: TopologyPolicy | undefined;
+  private readonly loop: LoopShare;
 
-  constructor(private readonly deps: JoinedManagersDeps) {}
+  constructor(private readonly deps: JoinedManagersDeps) {
+    this.loop = new LoopShare(deps.clock);
+  }
 
   async start(pods: () => Iterable<Pod>): Promise<void> {
     const { sources, topology } = this.deps;
@@ -214,7 +221,8 @@ export class JoinedManagers implements ResourceManagers {
     const { managers, topology } = this;
     const scope = topology?.scope;
     const ofPod = topology !== undefined && scope === "pod" ? this.place(topology, pod) : undefined;
-    for (const container of containersOf(pod.spec)) {
+    for (const [at, container] of containersOf(pod.spec).entries()) {
+      if (at % AT_ONCE === AT_ONCE - 1) await this.loop.turn();
       let affinity: TopologyHint | undefined;
       if (topology !== undefined) {
         const place = ofPod ?? this.place(topology, pod, container);

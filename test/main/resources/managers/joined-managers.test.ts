@@ -282,3 +282,31 @@ test("each brings its part; if two name the same key, the first wins", () => {
     cdiDevices: ["v.com/c=a"],
   });
 });
+
+test("the containers of a large pod are allocated in several rounds of the event loop", async () => {
+  const clock = new SteppedClock();
+  let round = 0;
+  const rounds = new Set<number>();
+  const slow: ResourceManager = {
+    ...made("cpu", []),
+    allocate: () => {
+      rounds.add(round);
+      clock.step(1);
+      return Promise.resolve();
+    },
+  };
+  const managers = new JoinedManagers({
+    ...{ podLevelResourceManagers: false, sources: [source(slow)], clock },
+    metrics: topologyMetrics(new ThreadRegistry("main")),
+  });
+  await managers.start(() => []);
+  const count = (): void => {
+    round++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const containers = Array.from({ length: 1000 }, (_, at) => container(`c${at}`));
+  assert.equal(await managers.admit(pod({ containers }), never), undefined);
+  clearImmediate(next);
+  assert.ok(rounds.size >= 10, `${rounds.size} rounds`);
+});
