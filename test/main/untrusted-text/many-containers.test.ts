@@ -10,9 +10,12 @@ import { Doer } from "../../../src/main/containers/runtime/doer.js";
 import { definedContainer } from "../../../src/main/containers/runtime/hooks/hook-target.js";
 import { resourceFieldValue } from "../../../src/main/model/downward.js";
 import { resourcesOf } from "../../../src/main/model/pod-resources.js";
+import { findShortages } from "../../../src/main/pods/admission/free-resources.js";
+import { nodePortsHandler } from "../../../src/main/pods/admission/predicates/host-ports.js";
 import { preStopsAhead } from "../../../src/main/pods/planner/pre-stops-ahead.js";
 import { stepDecision } from "../../../src/main/pods/planner/step-decision.js";
 import { stopOrder, stopsAtOnce } from "../../../src/main/pods/planner/stop-order.js";
+import { finalStatus } from "../../../src/main/pods/status/final-status.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import {
   linuxContainerResources,
@@ -21,6 +24,7 @@ import {
 import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
 import { steadyTime } from "../../../src/shared/base/clock/moments.js";
 import { containerNamed } from "../../../src/shared/kubernetes/api/per-spec.js";
+import type { PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import type {
   ContainerStatus,
@@ -31,7 +35,8 @@ import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { app, never, podOf, runtimeOn, startStep } from "../containers/runtime/runtime-kit.js";
-import { criContainer, observedPod } from "../pods/status/fixtures.js";
+import { context } from "../pods/admission/kit.js";
+import { criContainer, observedPod, waiting } from "../pods/status/fixtures.js";
 
 /** Counts the reads of properties of all the objects that it has made. */
 class Counted {
@@ -186,6 +191,33 @@ test("hooks and variables that name a container find it without a search", async
       runsBefore(pod, `c${at}`);
       resourceFieldValue({ pod }, { containerName: `c${at}`, resource: "requests.cpu" });
     }
+    return Promise.resolve(counted.reads);
+  });
+});
+
+test("the admission of a pod reads no containers of the pods that it is placed beside", () => {
+  const counted = new Counted();
+  const others = [countedPod(counted, 100), countedPod(counted, 100)];
+  const admit = (): void => {
+    const pod = countedPod(new Counted(), 1, { ports: [{ containerPort: 1, hostPort: 1 }] });
+    const given = context(pod, {}, others);
+    assert.equal(nodePortsHandler(given), undefined);
+    assert.deepEqual(findShortages(given), []);
+  };
+  admit();
+  const { reads } = counted;
+  assert.ok(reads > 0, "the count sees nothing");
+  admit();
+  assert.equal(counted.reads, reads);
+});
+
+test("the last status of a pod reads each container's status a constant number of times", async () => {
+  await assertConstant((counted, count) => {
+    const pod = countedPod(new Counted(), count);
+    const statuses = pod.spec.containers.map(({ name }) => counted.of(waiting(name)));
+    const withInit: Pod = { ...pod, spec: { ...pod.spec, initContainers: [app({ name: "init" })] } };
+    const status: PodStatus = { phase: "Pending", initContainerStatuses: [waiting("init")] };
+    finalStatus(withInit, { ...status, containerStatuses: statuses }, false, 0);
     return Promise.resolve(counted.reads);
   });
 });

@@ -15,9 +15,8 @@ export function finalStatus(pod: Pod, status: PodStatus, isStatic: boolean, now:
   const initStatuses = status.initContainerStatuses ?? [];
   const reached = reachedInitContainers(initStatuses);
   const inits = initStatuses.map((container, index) => (index < reached ? terminated(container) : container));
-  const regular = (status.containerStatuses ?? []).map((container) =>
-    hadInitialized(pod, status) ? terminated(container) : container,
-  );
+  const ran = hadInitialized(pod, status);
+  const regular = (status.containerStatuses ?? []).map((container) => (ran ? terminated(container) : container));
   const phase = !isStatic && !isFinalPhase(status.phase) ? "Failed" : status.phase;
   return omitUndefined({
     ...status,

@@ -1,6 +1,7 @@
 // Sums of a pod's requests and limits, with its overhead and its pod-level resources.
 
 import { aggregate } from "./aggregate-resources.js";
+import { perSpec } from "./per-spec.js";
 import type { Pod, ResourceList } from "./pod.js";
 import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "./quantity.js";
 
@@ -25,8 +26,12 @@ export function hasPodLevelResources(pod: Pick<Pod, "spec">): boolean {
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodLevelResource);
 }
 
+/** Sums of the containers alone. They are computed once: admission of one pod reads those of all pods of the node. */
+const containerRequests = perSpec((spec) => aggregate(spec, ({ resources }) => resources?.requests));
+const containerLimits = perSpec((spec) => aggregate(spec, ({ resources }) => resources?.limits));
+
 export function podRequests(pod: Pick<Pod, "spec">, options: SumOptions = {}): ResourceSums {
-  const sums = aggregate(pod.spec, (container) => container.resources?.requests);
+  const sums = new Map(containerRequests(pod.spec));
   if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.requests);
   if (options.excludeOverhead !== true) addInto(sums, pod.spec.overhead);
   return sums;
@@ -34,7 +39,7 @@ export function podRequests(pod: Pick<Pod, "spec">, options: SumOptions = {}): R
 
 /** Overhead raises only limits that exist: adding it to none would invent one. */
 export function podLimits(pod: Pod, options: SumOptions = {}): ResourceSums {
-  const sums = aggregate(pod.spec, (container) => container.resources?.limits);
+  const sums = new Map(containerLimits(pod.spec));
   if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.limits);
   if (options.excludeOverhead !== true) {
     for (const [name, quantity] of Object.entries(pod.spec.overhead ?? {})) {

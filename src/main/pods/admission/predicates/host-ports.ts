@@ -1,6 +1,7 @@
 // Host ports: one pod each per protocol and address; 0.0.0.0 takes them all.
 
-import { type Pod, isSidecar } from "../../../../shared/kubernetes/api/pod.js";
+import { perSpec } from "../../../../shared/kubernetes/api/per-spec.js";
+import { isSidecar } from "../../../../shared/kubernetes/api/pod.js";
 import type { AdmissionHandler } from "../handler.js";
 
 interface HostPort {
@@ -12,9 +13,9 @@ interface HostPort {
 const EVERY_ADDRESS = "0.0.0.0";
 
 export const nodePortsHandler: AdmissionHandler = ({ pod, others }) => {
-  const wanted = hostPorts(pod);
+  const wanted = hostPorts(pod.spec);
   if (wanted.length === 0) return undefined;
-  const taken = addressesByPort(others.flatMap(hostPorts));
+  const taken = addressesByPort(others.flatMap(({ spec }) => hostPorts(spec)));
   const conflict = wanted.some((port) => clashes(port, taken.get(keyOf(port))));
   return conflict
     ? {
@@ -25,7 +26,7 @@ export const nodePortsHandler: AdmissionHandler = ({ pod, others }) => {
 };
 
 /** Ports of containers that stay: ordinary init containers exit before other containers need theirs. */
-function hostPorts({ spec }: Pod): HostPort[] {
+const hostPorts = perSpec((spec): readonly HostPort[] => {
   const lasting = [...spec.containers, ...(spec.initContainers ?? []).filter(isSidecar)];
   return lasting
     .flatMap(({ ports = [] }) => ports)
@@ -35,7 +36,7 @@ function hostPorts({ spec }: Pod): HostPort[] {
       protocol,
       ip: hostIP === "" || hostIP === "::" ? EVERY_ADDRESS : hostIP,
     }));
-}
+});
 
 const keyOf = ({ port, protocol }: HostPort): string => `${port}/${protocol}`;
 
