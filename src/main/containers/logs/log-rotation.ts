@@ -4,6 +4,7 @@
 // than one call to the runtime may take; nothing runs after stop().
 
 import { basename, dirname, join } from "node:path";
+import { AbortBranches } from "../../../shared/base/abort/branches.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
@@ -75,6 +76,8 @@ export class LogRotation {
   private readonly workers: Limiter;
   private readonly compression: CompressQueue;
   private readonly abort = new AbortController();
+  /** Thousands of logs may wait for a worker: each has a signal of its own. */
+  private readonly branches = new AbortBranches(this.abort.signal);
   private readonly looks = new Set<Promise<void>>();
   private timer: Timer | undefined;
   private timerAt = Infinity;
@@ -187,7 +190,7 @@ export class LogRotation {
       if (growth === undefined || growth.size >= maxSize) {
         const missing = growth === undefined;
         endWatch(entry);
-        await this.withWorker(() => (missing ? this.reopen(entry) : this.rotate(entry)));
+        await this.withWorker((signal) => (missing ? this.reopen(entry, signal) : this.rotate(entry, signal)));
         growth = afterRotation(growth);
       }
       const next = nextLook(growth, { maxSize, monitorIntervalMs });
@@ -230,20 +233,22 @@ export class LogRotation {
     return { size, grown: size - last.size, elapsedMs: now - last.at, waitedMs };
   }
 
-  private async withWorker(work: () => Promise<void>): Promise<void> {
-    await this.workers.acquire({ signal: this.abort.signal });
-    try {
-      await work();
-      this.deps.counted.rotation("ok");
-    } catch (error) {
-      this.deps.counted.rotation("failed");
-      throw error;
-    } finally {
-      this.workers.release();
-    }
+  private async withWorker(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    await this.branches.run(async (signal) => {
+      await this.workers.acquire({ signal });
+      try {
+        await work(signal);
+        this.deps.counted.rotation("ok");
+      } catch (error) {
+        this.deps.counted.rotation("failed");
+        throw error;
+      } finally {
+        this.workers.release();
+      }
+    });
   }
 
-  private async rotate(entry: Entry): Promise<void> {
+  private async rotate(entry: Entry, signal: AbortSignal): Promise<void> {
     const { path, containerId } = entry.log;
     // It may have ended while it waited for a worker: its last log keeps its name.
     if (!this.entries.has(containerId)) return;
@@ -254,7 +259,7 @@ export class LogRotation {
       maxFiles: this.deps.settings.containerLogMaxFiles,
       now: new Date(this.deps.clock.now()),
       inWork: this.compression.inWork(directory),
-      reopen: () => this.reopen(entry),
+      reopen: () => this.reopen(entry, signal),
     });
     this.compression.add(path);
     entry.othersChanged = true;
@@ -263,8 +268,8 @@ export class LogRotation {
     await this.measure(entry);
   }
 
-  private async reopen({ log: { containerId } }: Entry): Promise<void> {
-    await this.deps.reopen(containerId, { deadlineMs: REOPEN_DEADLINE_MS, signal: this.abort.signal });
+  private async reopen({ log: { containerId } }: Entry, signal: AbortSignal): Promise<void> {
+    await this.deps.reopen(containerId, { deadlineMs: REOPEN_DEADLINE_MS, signal });
   }
 
   /** Resolves to true if a write came since the file was measured. */

@@ -13,9 +13,11 @@ import type { CompressLogResult } from "../../../../src/shared/contracts/tasks.j
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { compressLog } from "../../../../src/workers/tasks/compress-log.js";
 import { waitFor } from "../../../../tools/standalone/wait.js";
+import { heldBy } from "../../../support/abort-listeners.js";
 import { readAll, recordText } from "../../../support/log-kit.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+import { hang, settle } from "../../../support/sync-kit.js";
 
 const line = (text: string): string => recordText({ stream: "stdout", tag: "F", text, second: 1 });
 const FULL = "x".repeat(1000);
@@ -247,4 +249,34 @@ test("an idle log is opened once for its watch, however often it is looked at, a
   assert.equal(opens("0.log"), 1);
   await appendFile(path, line("words"));
   await until("the write to be seen", async () => [...rotation.usage()][0]?.bytes === (await stat(path)).size);
+});
+
+test("hundreds of logs that wait for one worker share no signal's list of listeners", async (t) => {
+  const podLogs = await temporaryFolder(t);
+  const clock = new SteppedClock();
+  const { log } = keptLog();
+  let given: AbortSignal | undefined;
+  const running = Array.from({ length: 300 }, (_, at) => ({
+    ...{ containerId: `c${at}`, path: join(podLogs, `${at}.log`), uid: podUid("u"), namespace: "ns", pod: "p" },
+    container: `c${at}`,
+  }));
+  const rotation = new LogRotation({
+    settings: {
+      ...{ containerLogMaxSize: 500, containerLogMaxFiles: 5, containerLogMaxWorkers: 1 },
+      containerLogMonitorIntervalMs: 10_000,
+    },
+    running: () => running,
+    reopen: (_id, { signal }) => {
+      given = signal;
+      return hang(signal);
+    },
+    compress: () => Promise.reject(new Error("nothing to compress")),
+    counted: { rotation: () => undefined, compression: () => undefined },
+    ...{ clock, log },
+  });
+  clock.step(1000);
+  await waitFor(() => Promise.resolve(given !== undefined), { what: "the first log to be reopened", intervalMs: 1 });
+  await settle();
+  assert.ok(given !== undefined && heldBy(given) <= 2, `${given && heldBy(given)} listeners`);
+  await rotation.stop();
 });
