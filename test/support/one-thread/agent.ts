@@ -28,6 +28,8 @@ export interface WorldOptions {
   cluster?: boolean;
   /** Fields of the configuration beside those of every world. */
   config?: Readonly<Record<string, unknown>>;
+  /** Flags beside those of every world, which they may replace. */
+  flags?: (folder: string) => readonly string[];
 }
 
 /**
@@ -48,7 +50,7 @@ export class OneThreadWorld implements AsyncDisposable {
     this.manifests = join(folder, "manifests");
   }
 
-  static async open({ cluster = false, config = {} }: WorldOptions = {}): Promise<OneThreadWorld> {
+  static async open({ cluster = false, config = {}, flags = () => [] }: WorldOptions = {}): Promise<OneThreadWorld> {
     const folder = await mkdtemp(join(tmpdir(), "one-thread-"));
     await mkdir(join(folder, "manifests"));
     const world: { clock?: SteppedClock } = {};
@@ -64,7 +66,10 @@ export class OneThreadWorld implements AsyncDisposable {
       folder,
       runtime,
       api,
-      await settingsIn(folder, { containerRuntimeEndpoint: runtime.endpoint, ...config }, kubeconfig),
+      await settingsIn(folder, { containerRuntimeEndpoint: runtime.endpoint, ...config }, [
+        ...kubeconfig,
+        ...flags(folder),
+      ]),
     );
     world.clock = made.clock;
     return made;
