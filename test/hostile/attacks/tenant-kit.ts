@@ -15,6 +15,8 @@ import type { HostileBench } from "../bench.js";
  */
 const EFFECT_MS = size(60_000, 180_000);
 const GONE_MS = 180_000;
+/** In the place of a container's name: the evidence of one connection to a server of the attack. */
+export const CONNECTION = "c";
 /** Ends at once when asked to. */
 export const REST = "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done";
 
@@ -97,8 +99,10 @@ async function effectOf(
 ): Promise<{ text: string; isEnough: boolean }> {
   if ("runs" in effect) {
     const files = await readdir(bench.evidence);
-    const runs = files.filter((file) => names.some((pod) => file.startsWith(`${pod}.`))).length;
-    return { text: `${runs} container runs`, isEnough: runs >= effect.runs };
+    const all = files.filter((file) => names.some((pod) => file.startsWith(`${pod}.`))).length;
+    const connections = files.filter((file) => names.some((pod) => file.startsWith(`${pod}.${CONNECTION}.`))).length;
+    const text = connections === 0 ? "" : `, ${connections} connections to their servers`;
+    return { text: `${all - connections} container runs${text}`, isEnough: all >= effect.runs };
   }
   const containers = names.flatMap((pod) => containersOf(bench, pod)).filter(effect.holds);
   return { text: `${containers.length} ${effect.what}`, isEnough: containers.length >= effect.containers };

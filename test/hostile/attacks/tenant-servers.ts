@@ -9,7 +9,7 @@ import { chainFlight, dheFlight } from "../../support/hostile-tls.js";
 import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 import { Http2Servers } from "../http2-servers.js";
-import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
+import { CONNECTION, each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 
 /** What a connection gets: the first file once, the other one again and again. */
 interface Payload {
@@ -36,7 +36,12 @@ async function write(bench: HostileBench, payloads: readonly Payload[]): Promise
     const repeat = again === undefined ? "" : `while cat /payloads/again-${at}; do :; done`;
     if (again !== undefined) await writeFile(join(folder(bench), `again-${at}`), again);
     // Each connection leaves a file: a server that no probe reaches proves nothing.
-    const script = [`: > /evidence/$HOSTNAME.c.$(cut -d' ' -f1 /proc/uptime)`, `cat /payloads/first-${at}`, repeat, ""];
+    const script = [
+      `: > /evidence/$HOSTNAME.${CONNECTION}.$(cut -d' ' -f1 /proc/uptime)`,
+      `cat /payloads/first-${at}`,
+      repeat,
+      "",
+    ];
     await writeFile(join(folder(bench), `serve-${at}`), script.join("\n"));
   }
 }
