@@ -1,6 +1,7 @@
 // The puller of a node, put together from its settings.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
@@ -61,9 +62,10 @@ export function nodeImages(settings: NodeImageSettings, deps: NodeImagesDeps): I
   const { cri, clock, events, trace, registry, cluster } = deps;
   const log = moduleLogger(deps.log, "images");
   const places = { rootDir: settings.rootDir, workingDir: process.cwd(), home: process.env["HOME"] ?? "" };
+  const loop = new LoopShare(clock);
   const files = new NodeCredentialFiles(places, log);
-  const secrets = cluster === undefined ? standalonePullSecrets : new ClusterPullSecrets({ cluster, log });
-  const credentials = new KeyringCredentials({ secrets, files, providers: deps.providers, events });
+  const secrets = cluster === undefined ? standalonePullSecrets : new ClusterPullSecrets({ cluster, log, loop });
+  const credentials = new KeyringCredentials({ secrets, files, providers: deps.providers, events, loop });
   const access = accessOf(settings, { ...deps, log });
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : settings.maxParallelImagePulls);
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);

@@ -10,6 +10,7 @@ import { keptLog } from "../../../support/sources-kit.js";
 import { notFound } from "../../cluster/follow-kit.js";
 
 const never = new AbortController().signal;
+const loop = { turn: () => Promise.resolve() };
 const base64 = (value: unknown): string =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64");
 const login = { username: "u", password: "hidden-word" };
@@ -37,7 +38,7 @@ test("docker configurations of both types, in the pod's order; an unusable secre
       },
     },
   } as unknown as ClusterObjects;
-  const secrets = new ClusterPullSecrets({ cluster: () => cluster, log });
+  const secrets = new ClusterPullSecrets({ cluster: () => cluster, log, loop });
   const names = ["older", "none", "modern", "opaque", "broken", ""];
   const found = await secrets.forPod(pod({ imagePullSecrets: names.map((name) => ({ name })) }), never);
   assert.deepEqual(
@@ -54,7 +55,37 @@ test("docker configurations of both types, in the pod's order; an unusable secre
 });
 
 test("before the kubelet has joined every secret is missing", async () => {
-  const secrets = new ClusterPullSecrets({ cluster: () => undefined, log: keptLog().log });
+  const secrets = new ClusterPullSecrets({ cluster: () => undefined, log: keptLog().log, loop });
   const found = await secrets.forPod(pod({ imagePullSecrets: [{ name: "modern" }] }), never);
   assert.deepEqual(found, { secrets: [], missing: ["modern"] });
+});
+
+test("a secret that a pod names thousands of times, for many containers, is read once for each and parsed once", async () => {
+  let [gets, parses] = [0, 0];
+  const counted: Secret = { ...SECRETS["modern"], metadata: { uid: "u" } };
+  const data = counted.data ?? {};
+  Object.defineProperty(counted, "data", {
+    get: () => {
+      parses++;
+      return data;
+    },
+  });
+  const cluster = {
+    secrets: {
+      get: () => {
+        gets++;
+        return Promise.resolve(counted);
+      },
+    },
+  } as unknown as ClusterObjects;
+  const secrets = new ClusterPullSecrets({ cluster: () => cluster, log: keptLog().log, loop });
+  const web = pod({ imagePullSecrets: Array.from({ length: 2000 }, () => ({ name: "modern" })) });
+  for (let container = 0; container < 3; container++) {
+    const found = await secrets.forPod(web, never);
+    assert.deepEqual(
+      found.secrets.map(({ auths }) => [...auths.keys()]),
+      [["a.io"]],
+    );
+  }
+  assert.deepEqual([gets, parses], [3, 1]);
 });

@@ -28,6 +28,8 @@ import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { assertCpuBelow } from "../../../support/thread-cpu.js";
 import { never } from "./puller-kit.js";
 
+const loop = { turn: () => Promise.resolve() };
+
 const matches: [pattern: string, image: string, expected: boolean][] = [
   ["registry.io", "registry.io/team/app:1", true],
   ["registry.io", "registry.io:5000/team/app:1", false],
@@ -208,7 +210,7 @@ test("the pod's secrets come before the node's files and providers; the same cre
     ofServiceAccount: (_pod, image) => Promise.resolve(image === "registry.io/a" ? [ofAccount] : []),
   };
   const events = { pod: () => assert.fail("no event"), node: () => undefined };
-  const keyring = new KeyringCredentials({ secrets, files, providers, events });
+  const keyring = new KeyringCredentials({ secrets, files, providers, events, loop });
   const found = await keyring.forImage(makePod(), "registry.io/a:1", never);
   assert.deepEqual(
     found.map(({ auth, source }) => `${source.kind} ${auth.username}`),
@@ -226,6 +228,7 @@ test("secrets that a stand-alone node can't have are reported with their names",
   const keyring = new KeyringCredentials({
     secrets: standalonePullSecrets,
     files: { forImage: () => Promise.resolve([]) },
+    loop,
     events: {
       pod: (_pod, { type, reason, message }) => events.push(`${type} ${reason}: ${message}`),
       node: () => undefined,
@@ -260,4 +263,27 @@ test("zero bytes behind the password are no part of it", () => {
 test("a configuration that nests without an end is refused before it is parsed", () => {
   const deep = `{"auths":${'{"a":'.repeat(200)}`;
   assert.throws(() => readDockerConfig(deep, "config.json"), /^DockerConfigError: it nests more than 32 levels deep$/);
+});
+
+test("thousands of credentials of a pod's secrets are looked up in turns, and registries are read once", async () => {
+  let [turns, reads] = [0, 0];
+  const auths = new Map<string, AuthConfig>();
+  for (let at = 0; at < 1000; at++) auths.set(`registry.io?${at}`, AuthConfig.fromPartial({ username: `u${at}` }));
+  const counted = new Proxy(auths, {
+    get: (target, key): unknown => {
+      if (key === Symbol.iterator) reads++;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+  const secret = (name: string) => ({ uid: "u", namespace: "ns", name, auths: counted });
+  const keyring = new KeyringCredentials({
+    secrets: { forPod: () => Promise.resolve({ secrets: [secret("one"), secret("two")], missing: [] }) },
+    files: { forImage: () => Promise.resolve([]) },
+    events: { pod: () => undefined, node: () => undefined },
+    loop: { turn: () => Promise.resolve(void turns++) },
+  });
+  assert.equal((await keyring.forImage(makePod(), "registry.io/a:1", never)).length, 1000);
+  assert.equal(reads, 1);
+  assert.ok(turns >= 2000 / 64, `${turns} turns`);
 });

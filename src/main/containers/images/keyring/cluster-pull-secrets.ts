@@ -1,7 +1,9 @@
 // imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. Invariant: no message
-// contains a part of one; a secret that can't be used counts as missing.
+// contains a part of one; a secret that can't be used counts as missing. A secret is parsed once, in a turn of main's
+// event loop: it may have a megabyte, and each container of a pod needs it.
 
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
+import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import type { Secret } from "../../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../../../shared/telemetry/log/thread-log.js";
@@ -17,7 +19,10 @@ const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> =
 };
 
 export class ClusterPullSecrets implements PullSecrets {
-  constructor(private readonly deps: { cluster: ClusterAccess; log: Logger }) {}
+  /** By object: another version of a secret is another object. */
+  private readonly parsed = new WeakMap<Secret, PullSecret["auths"]>();
+
+  constructor(private readonly deps: { cluster: ClusterAccess; log: Logger; loop: Pick<LoopShare, "turn"> }) {}
 
   async forPod(pod: Pod, signal: AbortSignal): Promise<{ secrets: PullSecret[]; missing: string[] }> {
     const names = secretNames(pod);
@@ -31,12 +36,20 @@ export class ClusterPullSecrets implements PullSecrets {
   private async read(namespace: string, name: string, signal: AbortSignal): Promise<PullSecret | undefined> {
     try {
       const secret = await joined(this.deps.cluster).secrets.get(namespace, name, signal);
-      return { uid: secret.metadata.uid ?? "", namespace, name, auths: this.authsOf(secret, `${namespace}/${name}`) };
+      const auths = this.parsed.get(secret) ?? (await this.parse(secret, `${namespace}/${name}`));
+      return { uid: secret.metadata.uid ?? "", namespace, name, auths };
     } catch (error) {
       signal.throwIfAborted();
       this.warn(`${namespace}/${name}`, messageOf(error));
       return undefined;
     }
+  }
+
+  private async parse(secret: Secret, name: string): Promise<PullSecret["auths"]> {
+    await this.deps.loop.turn();
+    const auths = this.parsed.get(secret) ?? this.authsOf(secret, name);
+    this.parsed.set(secret, auths);
+    return auths;
   }
 
   /** A secret of another type is there, and has nothing for us. @throws DockerConfigError */

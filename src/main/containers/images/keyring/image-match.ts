@@ -34,7 +34,10 @@ export function parsePattern(text: string): RegistryPattern | undefined {
 /** `image` is a reference that begins with its registry: "registry.io:5000/team/app:1". */
 export function matchesImage(pattern: string, image: string): boolean {
   const [key, target] = [parsePattern(pattern), parsePattern(image)];
-  if (key === undefined || target === undefined) return false;
+  return key !== undefined && target !== undefined && matchesPattern(key, target);
+}
+
+export function matchesPattern(key: RegistryPattern, target: RegistryPattern): boolean {
   return (
     key.port === target.port &&
     key.labels.length === target.labels.length &&

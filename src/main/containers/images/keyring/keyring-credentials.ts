@@ -2,6 +2,7 @@
 // Credentials of a provider belong to the node or to the pod's service account.
 
 import { createHash } from "node:crypto";
+import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { EventRecorder } from "../../../model/event-recorder.js";
@@ -29,7 +30,12 @@ export interface KeyringDeps {
   /** Absent: none are configured. */
   providers?: ProviderCredentials | undefined;
   events: EventRecorder;
+  /** Secrets and the credentials that fit take turns of main's event loop. */
+  loop: Pick<LoopShare, "turn">;
 }
+
+/** Credentials that are hashed between two turns. */
+const AT_ONCE = 64;
 
 export class KeyringCredentials implements ImageCredentials {
   constructor(private readonly deps: KeyringDeps) {}
@@ -41,7 +47,7 @@ export class KeyringCredentials implements ImageCredentials {
       this.deps.events.pod(pod, { type: "Warning", reason: "FailedToRetrieveImagePullSecret", message });
     }
     const repository = fullRepository(image);
-    const found = ofSecrets(secrets, repository);
+    const found = await this.ofSecrets(secrets, repository);
     const { files, providers } = this.deps;
     for (const auth of await files.forImage(repository, signal)) found.push({ auth, source: { kind: "node" } });
     if (providers !== undefined) found.push(...(await providers.forImage(pod, repository, signal)));
@@ -53,20 +59,26 @@ export class KeyringCredentials implements ImageCredentials {
     const repository = fullRepository(image);
     switch (kind) {
       case "secret":
-        return ofSecrets((await secrets.forPod(pod, signal)).secrets, repository);
+        return await this.ofSecrets((await secrets.forPod(pod, signal)).secrets, repository);
       case "serviceAccount":
         return (await providers?.ofServiceAccount(pod, repository, signal)) ?? [];
     }
   }
+
+  private async ofSecrets(secrets: readonly PullSecret[], image: string): Promise<PullCredentials[]> {
+    const found: PullCredentials[] = [];
+    for (const { uid, namespace, name, auths } of secrets) {
+      await this.deps.loop.turn();
+      for (const auth of lookUp(auths, image)) {
+        if (found.length % AT_ONCE === AT_ONCE - 1) await this.deps.loop.turn();
+        found.push({ auth, source: { kind: "secret", uid, namespace, name, credentialHash: hashOf(auth) } });
+      }
+    }
+    return found;
+  }
 }
 
-function ofSecrets(secrets: readonly PullSecret[], image: string): PullCredentials[] {
-  return secrets.flatMap(({ uid, namespace, name, auths }) =>
-    lookUp(auths, image).map((auth): PullCredentials => {
-      return { auth, source: { kind: "secret", uid, namespace, name, credentialHash: hashOf(auth) } };
-    }),
-  );
-}
+const hashes = new WeakMap<AuthConfig, string>();
 
 /** Repeated credentials would only fail again; the first source that has them keeps them. */
 function withoutRepeats(found: readonly PullCredentials[]): PullCredentials[] {
@@ -78,5 +90,7 @@ function withoutRepeats(found: readonly PullCredentials[]): PullCredentials[] {
 }
 
 function hashOf(auth: AuthConfig): string {
-  return createHash("sha256").update(AuthConfig.encode(auth).finish()).digest("hex");
+  const hash = hashes.get(auth) ?? createHash("sha256").update(AuthConfig.encode(auth).finish()).digest("hex");
+  hashes.set(auth, hash);
+  return hash;
 }

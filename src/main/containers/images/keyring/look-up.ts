@@ -1,21 +1,41 @@
 // Credentials by registry, found for an image: the longest key first, keys without wildcards before those with.
 
 import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { matchesImage, parsePattern } from "./image-match.js";
+import { matchesPattern, parsePattern, type RegistryPattern } from "./image-match.js";
 
 /** Docker's own registry has this key in every file that docker login ever wrote. */
 const DEFAULT_REGISTRY_KEY = "index.docker.io";
+
+interface Entry {
+  key: string;
+  /** The key, read. */
+  pattern: RegistryPattern;
+  auth: AuthConfig;
+}
+
+/** A secret may have twenty thousand registries, and each image of a pod is looked up. */
+const known = new WeakMap<ReadonlyMap<string, AuthConfig>, readonly Entry[]>();
 
 /**
  * Those that fit the image (registry and repository), in the order to try them. Descending order of the keys' text has
  * longer keys before their prefixes, and letters and digits before "*".
  */
 export function lookUp(auths: ReadonlyMap<string, AuthConfig>, image: string): AuthConfig[] {
-  const byKey = [...auths].map(([registry, auth]) => ({ key: normalized(registry), auth }));
-  const fitting = byKey.filter(({ key }) => key !== undefined && matchesImage(key, image));
+  const byKey = known.get(auths) ?? entriesOf(auths);
+  known.set(auths, byKey);
+  const target = parsePattern(image);
+  const fitting = target === undefined ? [] : byKey.filter(({ pattern }) => matchesPattern(pattern, target));
   if (fitting.length > 0) return fitting.sort(descending).map(({ auth }) => auth);
   if (!image.startsWith("docker.io/")) return [];
   return byKey.filter(({ key }) => key === DEFAULT_REGISTRY_KEY).map(({ auth }) => auth);
+}
+
+function entriesOf(auths: ReadonlyMap<string, AuthConfig>): Entry[] {
+  return [...auths].flatMap(([registry, auth]) => {
+    const key = normalized(registry);
+    const pattern = key === undefined ? undefined : parsePattern(key);
+    return key === undefined || pattern === undefined ? [] : [{ key, pattern, auth }];
+  });
 }
 
 /** "https://index.docker.io/v1/" → "index.docker.io": scheme and API version name no image. */
@@ -26,7 +46,6 @@ function normalized(registry: string): string | undefined {
   return `${parts.labels.join(".")}${parts.port === "" ? "" : `:${parts.port}`}${path}`;
 }
 
-function descending(a: { key: string | undefined }, b: { key: string | undefined }): number {
-  const [left, right] = [a.key ?? "", b.key ?? ""];
+function descending({ key: left }: Entry, { key: right }: Entry): number {
   return left < right ? 1 : left > right ? -1 : 0;
 }

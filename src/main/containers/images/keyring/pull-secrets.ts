@@ -21,6 +21,8 @@ export const standalonePullSecrets: PullSecrets = {
   forPod: (pod) => Promise.resolve({ secrets: [], missing: secretNames(pod) }),
 };
 
+/** Each once: a pod may name one secret ten thousand times. */
 export function secretNames({ spec }: Pod): string[] {
-  return (spec.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
+  const names = (spec.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
+  return [...new Set(names)];
 }
