@@ -9,6 +9,7 @@ import { CreateContainerConfigError } from "../../../model/container-config-erro
 import { type DownwardInput, fieldValue, resourceFieldValue } from "../../../model/downward.js";
 import { missingKey, withFacts } from "../../../model/error-facts.js";
 import { expand, ExpansionBudget } from "../../../model/expand.js";
+import { EnvBudget } from "./env-budget.js";
 
 /** Sources of environment variables besides the pod itself; names are in the pod's namespace. */
 export interface EnvSources {
@@ -33,14 +34,19 @@ export interface EnvInput extends DownwardInput {
 /** Name to value, in order of first definition. Rejects when a source cannot be read that is not optional. */
 export async function containerEnv(input: EnvInput): Promise<Map<string, string>> {
   const env = new Map<string, string>();
+  const size = new EnvBudget();
+  const set = (name: string, value: string): void => {
+    size.spend(name, value);
+    env.set(name, value);
+  };
   for (const source of input.container.envFrom ?? []) {
-    for (const [name, value] of await variablesFrom(input, source)) env.set(name, value);
+    for (const [name, value] of await variablesFrom(input, source)) set(name, value);
   }
   const lookup = (name: string): string | undefined => env.get(name) ?? input.serviceEnv?.get(name);
   const budget = new ExpansionBudget();
   for (const variable of input.container.env ?? []) {
     const value = await variableValue(input, variable, (text) => expand(text, lookup, budget));
-    if (value !== undefined) env.set(variable.name, value);
+    if (value !== undefined) set(variable.name, value);
   }
   for (const [name, value] of input.serviceEnv ?? []) {
     if (!env.has(name)) env.set(name, value);
