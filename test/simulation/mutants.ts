@@ -10,15 +10,15 @@ const SYNC = "src/main/pods/sync";
 export const MUTANTS: readonly Mutant[] = [
   {
     name: "grace period is half as long",
-    file: `${PLAN}/plan-termination.ts`,
-    text: "graceSeconds: Math.max(left, MIN_STOP_SECONDS)",
-    replacement: "graceSeconds: Math.max(Math.floor(left / 2), MIN_STOP_SECONDS)",
+    file: "src/main/model/container-stop.ts",
+    text: "Math.ceil((deadline - now) / 1000)",
+    replacement: "Math.floor((deadline - now) / 2000)",
   },
   {
     name: "grace period is given twice",
-    file: `${PLAN}/plan-termination.ts`,
-    text: "graceSeconds: Math.max(left, MIN_STOP_SECONDS)",
-    replacement: "graceSeconds: Math.max(left * 2 + 12, MIN_STOP_SECONDS)",
+    file: "src/main/model/container-stop.ts",
+    text: "Math.ceil((deadline - now) / 1000)",
+    replacement: "Math.ceil((deadline - now) / 500) + 12",
   },
   {
     name: "sandboxes of removed pods are kept",
