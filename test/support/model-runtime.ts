@@ -10,7 +10,12 @@ import {
   PodSandboxState,
   PodSandboxStatus,
 } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
+import {
+  type ObservedPod,
+  observedContainer,
+  observedSandbox,
+  type ObservedSandbox,
+} from "../../src/shared/kubernetes/cri/observed-pod.js";
 
 export class ModelRuntime {
   readonly observed: ObservedPod;
@@ -32,18 +37,20 @@ export class ModelRuntime {
     switch (step.kind) {
       case "create-sandbox":
         this.observed.sandboxes.unshift(
-          PodSandboxStatus.fromPartial({
-            id: `sandbox-${++this.serial}`,
-            metadata: { attempt: step.attempt },
-            state: PodSandboxState.SANDBOX_READY,
-            createdAt: this.nanos(),
-            network: { ip: "10.88.0.2" },
-            linux: {
-              namespaces: {
-                options: { network: this.pod.spec.hostNetwork === true ? NamespaceMode.NODE : NamespaceMode.POD },
+          observedSandbox(
+            PodSandboxStatus.fromPartial({
+              id: `sandbox-${++this.serial}`,
+              metadata: { attempt: step.attempt },
+              state: PodSandboxState.SANDBOX_READY,
+              createdAt: this.nanos(),
+              network: { ip: "10.88.0.2" },
+              linux: {
+                namespaces: {
+                  options: { network: this.pod.spec.hostNetwork === true ? NamespaceMode.NODE : NamespaceMode.POD },
+                },
               },
-            },
-          }),
+            }),
+          ),
         );
         return;
       // Sizes are not part of the model.
@@ -58,17 +65,19 @@ export class ModelRuntime {
         return;
       case "start-container":
         this.observed.containers.unshift(
-          ContainerStatus.fromPartial({
-            id: this.homeOf(`${step.container.name}-${++this.serial}`, step.sandboxId),
-            metadata: { name: step.container.name, attempt: step.restartCount ?? 0 },
-            state: ContainerState.CONTAINER_RUNNING,
-            createdAt: this.nanos(),
-            startedAt: this.nanos(),
-            annotations: {
-              "io.kubernetes.container.hash": containerHash(step.container),
-              "io.kubernetes.container.restartCount": String(step.restartCount ?? 0),
-            },
-          }),
+          observedContainer(
+            ContainerStatus.fromPartial({
+              id: this.homeOf(`${step.container.name}-${++this.serial}`, step.sandboxId),
+              metadata: { name: step.container.name, attempt: step.restartCount ?? 0 },
+              state: ContainerState.CONTAINER_RUNNING,
+              createdAt: this.nanos(),
+              startedAt: this.nanos(),
+              annotations: {
+                "io.kubernetes.container.hash": containerHash(step.container),
+                "io.kubernetes.container.restartCount": String(step.restartCount ?? 0),
+              },
+            }),
+          ),
         );
         return;
       case "kill-container":
@@ -116,7 +125,7 @@ export class ModelRuntime {
     return id;
   }
 
-  private sandbox(id: string): PodSandboxStatus {
+  private sandbox(id: string): ObservedSandbox {
     const sandbox = this.observed.sandboxes.find((one) => one.id === id);
     if (sandbox === undefined) throw new Error(`the plan names sandbox ${id}, which does not exist`);
     return sandbox;

@@ -17,7 +17,14 @@ import {
   PodSandboxState,
   PodSandboxStatus,
 } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
+import {
+  type ObservedPod,
+  observedContainer,
+  observedSandbox,
+  type ObservedContainer,
+  type ObservedSandbox,
+} from "../../src/shared/kubernetes/cri/observed-pod.js";
+import { containerIdOf } from "../../src/shared/kubernetes/identifiers.js";
 
 export const NOW = 1_700_000_000_000;
 
@@ -60,7 +67,7 @@ export function planOf(situation: Situation): Plan {
   };
   const memory = new RestartMemory();
   for (const name of restarting) {
-    const kill = { kind: "kill-container", containerId: idOf(name), name, reason: "" } as const;
+    const kill = { kind: "kill-container", containerId: containerIdOf(idOf(name)), name, reason: "" } as const;
     const forResize = resizing.includes(name) ? ({ forResize: true } as const) : {};
     memory.record({ ...kill, graceSeconds: 2, deadline: steadyTime(NOW + 2000), restart: true, ...forResize });
   }
@@ -102,37 +109,41 @@ function line(step: Step): string {
 
 const idOf = (name: string): string => `id-${name}`;
 
-function sandboxOf(text: string, index: number): PodSandboxStatus {
+function sandboxOf(text: string, index: number): ObservedSandbox {
   const [attempt = "0", state = "ready"] = text.split(" ");
   const host = state === "host";
-  return PodSandboxStatus.fromPartial({
-    id: `sandbox-${attempt}`,
-    metadata: { attempt: Number(attempt) },
-    state: state === "dead" ? PodSandboxState.SANDBOX_NOTREADY : PodSandboxState.SANDBOX_READY,
-    createdAt: nanos(NOW - 60_000 - index * 60_000),
-    network: { ip: host || state === "no-ip" ? "" : "10.88.0.2" },
-    linux: { namespaces: { options: { network: host ? NamespaceMode.NODE : NamespaceMode.POD } } },
-  });
+  return observedSandbox(
+    PodSandboxStatus.fromPartial({
+      id: `sandbox-${attempt}`,
+      metadata: { attempt: Number(attempt) },
+      state: state === "dead" ? PodSandboxState.SANDBOX_NOTREADY : PodSandboxState.SANDBOX_READY,
+      createdAt: nanos(NOW - 60_000 - index * 60_000),
+      network: { ip: host || state === "no-ip" ? "" : "10.88.0.2" },
+      linux: { namespaces: { options: { network: host ? NamespaceMode.NODE : NamespaceMode.POD } } },
+    }),
+  );
 }
 
-function containerOf(name: string, text: string, all: readonly Container[]): ContainerStatus {
+function containerOf(name: string, text: string, all: readonly Container[]): ObservedContainer {
   const words = text.split(" ");
   const container = all.find((one) => one.name === name) ?? { name };
   const at = NOW - (words.includes("old") ? 90_000 : 30_000);
   const exited = words[0] === "exited";
-  return ContainerStatus.fromPartial({
-    id: idOf(name),
-    metadata: { name, attempt: 0 },
-    state: stateOf(words[0]),
-    exitCode: exited ? Number(words[1]) : 0,
-    createdAt: nanos(at),
-    startedAt: words[0] === "created" ? 0n : nanos(at),
-    finishedAt: exited ? nanos(at + 10_000) : 0n,
-    annotations: {
-      "io.kubernetes.container.hash": words.includes("changed") ? "0" : containerHash(container),
-      "io.kubernetes.container.restartCount": "0",
-    },
-  });
+  return observedContainer(
+    ContainerStatus.fromPartial({
+      id: idOf(name),
+      metadata: { name, attempt: 0 },
+      state: stateOf(words[0]),
+      exitCode: exited ? Number(words[1]) : 0,
+      createdAt: nanos(at),
+      startedAt: words[0] === "created" ? 0n : nanos(at),
+      finishedAt: exited ? nanos(at + 10_000) : 0n,
+      annotations: {
+        "io.kubernetes.container.hash": words.includes("changed") ? "0" : containerHash(container),
+        "io.kubernetes.container.restartCount": "0",
+      },
+    }),
+  );
 }
 
 const STATES: Readonly<Record<string, ContainerState>> = {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { ProbeAction, ProbeSpec } from "../../src/shared/contracts/prober.js";
-import { podUid } from "../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../src/shared/kubernetes/identifiers.js";
 import { ProbeDeadline } from "../../src/shared/node/probes/probe-deadline.js";
 import type { RunContext, RunResult } from "../../src/shared/node/probes/run.js";
 import { StallMeter } from "../../src/shared/node/probes/stall-meter.js";
@@ -42,7 +42,15 @@ export function runPeerProbe(
   { actions = peerActions(), uid = "u1" } = {},
 ): Promise<RunResult> {
   const spec: ProbeSpec = {
-    ...{ containerId: "c1", kind: "readiness", container: "app", generation: 1, action, startedAt: 0, timeoutMs },
+    ...{
+      containerId: containerIdOf("c1"),
+      kind: "readiness",
+      container: "app",
+      generation: 1,
+      action,
+      startedAt: 0,
+      timeoutMs,
+    },
     ...{ initialDelayMs: 0, periodMs: 1000, successThreshold: 1, failureThreshold: 1 },
   };
   return runWithin(timeoutMs, (context) => actions.probe(spec, { ...context, uid: podUid(uid) }));

@@ -18,7 +18,7 @@ import { LoopShare } from "../../src/shared/base/turns/loop-share.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../src/shared/kubernetes/cri/observed-pod.js";
-import { podUid } from "../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../src/shared/kubernetes/identifiers.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
 import { SteppedClock } from "./stepped-clock.js";
@@ -37,7 +37,7 @@ export function emptyObservation(uid: string, generation: number): ObservedPod {
 /** Scripted behaviour of the doer for a step, instead of success; the script may change the model. */
 export type Script = (step: Step, signal: AbortSignal) => Promise<InspectHint[]> | undefined;
 
-export const HINTS: InspectHint[] = [{ kind: "container", id: "made" }];
+export const HINTS: InspectHint[] = [{ kind: "container", id: containerIdOf("made") }];
 
 /** Waits until the signal aborts, then fails as a cancelled call does. */
 export function hang(signal: AbortSignal): Promise<never> {

@@ -4,7 +4,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { wallTime } from "../base/clock/moments.js";
 import { omitUndefined } from "../base/objects/omit-undefined.js";
 import { EVICTION_SIGNALS } from "../kubernetes/api/eviction-threshold.js";
-import { podUid } from "../kubernetes/identifiers.js";
+import { containerIdOf, podUid } from "../kubernetes/identifiers.js";
 import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 import { RecordError } from "./record-error.js";
@@ -95,7 +95,7 @@ function decodeOom(reader: BinaryReader): Of<"oom"> {
   const process = reader.string();
   const cgroup = reader.string();
   const uid = reader.string();
-  const containerId = reader.string();
+  const container = reader.string();
   const at = reader.double();
   return omitUndefined({
     kind: "oom",
@@ -103,7 +103,7 @@ function decodeOom(reader: BinaryReader): Of<"oom"> {
     process,
     cgroup,
     podUid: uid !== "" ? podUid(uid) : undefined,
-    containerId: containerId !== "" ? containerId : undefined,
+    containerId: container !== "" ? containerIdOf(container) : undefined,
     at: wallTime(at),
   });
 }

@@ -9,7 +9,7 @@ import type { EvictionSignal, EvictionThreshold } from "../kubernetes/api/evicti
 import type { QOSClass } from "../kubernetes/api/pod-status.js";
 import type { ExactQuantity } from "../kubernetes/api/quantity.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
-import type { PodUid } from "../kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../kubernetes/identifiers.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 
@@ -164,7 +164,7 @@ export type EvictionRecord =
       cgroup: string;
       /** The pod and container of the process, if known. */
       podUid?: PodUid;
-      containerId?: string;
+      containerId?: ContainerId;
       at: WallTime;
     };
 

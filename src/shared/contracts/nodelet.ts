@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { ThreadState } from "../base/queue/board.js";
 import type { Event } from "../kubernetes/api/event.js";
 import type { NodeCondition } from "../kubernetes/api/node.js";
-import type { PodUid } from "../kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../kubernetes/identifiers.js";
 import type { DockershimNetwork } from "./dockershim.js";
 import type { NodeManifests } from "./manifest-facts.js";
 import type { Pressure } from "./node-status.js";
@@ -63,7 +63,7 @@ export interface ProbeKillFacts {
   container: string;
   probe: "liveness" | "startup";
   /** The runtime's id of the container that was stopped last. */
-  containerId: string;
+  containerId: ContainerId;
   /** Stops by probes, none of them later than CRASH_RESET_MS after the one before. */
   kills: number;
   lastAt: number;
@@ -76,7 +76,7 @@ export interface ProbeKillFacts {
 export interface ProbeFailingFacts {
   container: string;
   probe: "liveness" | "startup";
-  containerId: string;
+  containerId: ContainerId;
   lastAt: number;
   inARow: number;
   answers: ProbeAnswer[];
@@ -127,7 +127,7 @@ export interface PodFacts {
    * Containers that the kubelet stopped in order to start them again, by the runtime's id; known until the next start
    * of the kubelet.
    */
-  stops?: { containerId: string; reason: string }[];
+  stops?: { containerId: ContainerId; reason: string }[];
   /** When the present sandbox was created. */
   sandboxAt?: number;
   /** The pod must stop. */

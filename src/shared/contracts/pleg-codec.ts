@@ -2,7 +2,13 @@
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { ContainerStatus, PodSandboxStatus } from "../kubernetes/cri/gen/runtime.v1.js";
-import { type PodUid, podUid } from "../kubernetes/identifiers.js";
+import {
+  type ObservedContainer,
+  type ObservedSandbox,
+  observedContainer,
+  observedSandbox,
+} from "../kubernetes/cri/observed-pod.js";
+import { containerIdOf, type PodUid, podUid, type ContainerId } from "../kubernetes/identifiers.js";
 import type {
   InspectHint,
   InspectRequest,
@@ -30,7 +36,7 @@ export const inspectRequestCodec = {
     for (let left = reader.uint32(); left > 0; left--) {
       const kind = HINT_KINDS[reader.uint32()];
       if (kind === undefined) throw new RecordError("inspect request with an unknown hint kind");
-      hints.push({ kind, id: reader.string() });
+      hints.push({ kind, id: reader.string() } as InspectHint);
     }
     return { uid, generation, hints };
   },
@@ -103,7 +109,7 @@ export function encodeSandboxes({ uid, namespace, name, sandboxes }: PodHead["ob
   return writer.finish();
 }
 
-export function encodeContainer(status: ContainerStatus): Uint8Array {
+export function encodeContainer(status: ObservedContainer): Uint8Array {
   return ContainerStatus.encode(status).finish();
 }
 
@@ -126,8 +132,9 @@ function decodeHead(reader: BinaryReader): PodHead {
   const uid = podUid(reader.string());
   const namespace = reader.string();
   const name = reader.string();
-  const sandboxes: PodSandboxStatus[] = [];
-  for (let left = reader.uint32(); left > 0; left--) sandboxes.push(PodSandboxStatus.decode(reader.bytes()));
+  const sandboxes: ObservedSandbox[] = [];
+  for (let left = reader.uint32(); left > 0; left--)
+    sandboxes.push(observedSandbox(PodSandboxStatus.decode(reader.bytes())));
   return { kind: "pod-head", fresh, total, observed: { uid, namespace, name, sandboxes, generation, observedAt } };
 }
 
@@ -142,10 +149,11 @@ function encodePart({ uid, fresh, changed, removed }: PodPart): Uint8Array {
 function decodePart(reader: BinaryReader): PodPart {
   const uid = podUid(reader.string());
   const fresh = reader.bool();
-  const changed: ContainerStatus[] = [];
-  for (let left = reader.uint32(); left > 0; left--) changed.push(ContainerStatus.decode(reader.bytes()));
-  const removed: string[] = [];
-  for (let left = reader.uint32(); left > 0; left--) removed.push(reader.string());
+  const changed: ObservedContainer[] = [];
+  for (let left = reader.uint32(); left > 0; left--)
+    changed.push(observedContainer(ContainerStatus.decode(reader.bytes())));
+  const removed: ContainerId[] = [];
+  for (let left = reader.uint32(); left > 0; left--) removed.push(containerIdOf(reader.string()));
   return { kind: "pod-part", uid, fresh, changed, removed };
 }
 

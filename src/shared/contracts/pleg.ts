@@ -3,9 +3,8 @@
 
 import type { ContainerImage } from "../kubernetes/api/node.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
-import type { ContainerStatus } from "../kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../kubernetes/identifiers.js";
+import type { ObservedPod, ObservedContainer } from "../kubernetes/cri/observed-pod.js";
+import type { PodUid, ContainerId, SandboxId } from "../kubernetes/identifiers.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 /** Init data of the thread. Durations are milliseconds. */
@@ -58,10 +57,12 @@ export interface PlegControl {
  * An object that main created or removed, so that the next inspection needs no list call. With an empty id, "recheck":
  * even exited containers may be removed; "relist": a call failed, and main does not know its effect.
  */
-export interface InspectHint {
-  kind: "sandbox" | "container" | "sandbox-removed" | "container-removed" | "recheck" | "relist";
-  id: string;
-}
+export type InspectHint =
+  | { kind: "sandbox"; id: SandboxId }
+  | { kind: "sandbox-removed"; id: SandboxId }
+  | { kind: "container"; id: ContainerId }
+  | { kind: "container-removed"; id: ContainerId }
+  | { kind: "recheck" | "relist"; id: "" };
 
 /** main → pleg: inspect one pod now. Coalesced by UID when the ring is full (hints are merged). */
 export interface InspectRequest {
@@ -125,9 +126,8 @@ export interface PodPart {
   /** Forget the pod's containers of earlier records. */
   fresh: boolean;
   /** New ones, and those whose status changed. */
-  changed: ContainerStatus[];
-  /** Ids. */
-  removed: string[];
+  changed: ObservedContainer[];
+  removed: ContainerId[];
 }
 
 export interface PodHead {

@@ -2,7 +2,7 @@
 
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { omitUndefined } from "../base/objects/omit-undefined.js";
-import { podUid } from "../kubernetes/identifiers.js";
+import { containerIdOf, podUid } from "../kubernetes/identifiers.js";
 import { PROBE_KINDS, type ProbeOutcome, type ProbeRecord, type ProbeVerdict } from "./prober.js";
 import { RecordError } from "./record-error.js";
 
@@ -28,13 +28,13 @@ export const probeRecordCodec = {
   decode(bytes: Uint8Array): ProbeRecord {
     const reader = new BinaryReader(bytes);
     const uid = podUid(reader.string());
-    const containerId = reader.string();
+    const id = containerIdOf(reader.string());
     const kind = PROBE_KINDS[reader.uint32()];
     const generation = reader.uint32();
     const outcome = OUTCOMES[reader.uint32()];
     const verdictCode = reader.uint32();
     if (kind === undefined || outcome === undefined || verdictCode >= VERDICTS.length) {
-      throw new RecordError(`record of a probe of container ${containerId} with an unknown kind, outcome or verdict`);
+      throw new RecordError(`record of a probe of container ${id} with an unknown kind, outcome or verdict`);
     }
     const verdict = VERDICTS[verdictCode];
     const lateMs = reader.double();
@@ -43,7 +43,7 @@ export const probeRecordCodec = {
     const inARow = reader.uint32();
     return omitUndefined({
       uid,
-      containerId,
+      containerId: id,
       kind,
       generation,
       outcome,

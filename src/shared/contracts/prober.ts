@@ -4,7 +4,7 @@
 
 import type { GetAction } from "../io/http/client/get-action.js";
 import type { CriChannelKind } from "../kubernetes/cri/channel-kind.js";
-import type { PodUid } from "../kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../kubernetes/identifiers.js";
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 
 export const PROBE_KINDS = ["startup", "liveness", "readiness"] as const;
@@ -40,7 +40,7 @@ export function probeThreadOf({ type }: ProbeAction): "prober" | "peers" {
 
 /** One kind of probe of one container. Durations are milliseconds. */
 export interface ProbeSpec {
-  containerId: string;
+  containerId: ContainerId;
   kind: ProbeKind;
   /** The container's name. */
   container: string;
@@ -101,7 +101,7 @@ export const OUTPUT_LIMIT_BYTES = 10_240;
 /** prober → main: a run that changed the verdict, or one that did not succeed. */
 export interface ProbeRecord {
   uid: PodUid;
-  containerId: string;
+  containerId: ContainerId;
   kind: ProbeKind;
   generation: number;
   outcome: ProbeOutcome;

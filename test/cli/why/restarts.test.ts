@@ -9,7 +9,7 @@ import type { WhyInput } from "../../../src/cli/why/input.js";
 import type { PodFacts, ProbeKillFacts } from "../../../src/shared/contracts/nodelet.js";
 import type { ApiContainerStatus, PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod } from "../kit.js";
 
 const MINUTE = 60;
@@ -38,7 +38,14 @@ const kill = (fields: Partial<ProbeKillFacts> = {}): PodFacts =>
   facts({
     probeKills: [
       {
-        ...{ container: "app", probe: "liveness", containerId: "old", kills: 3, lastAt: NOW - 12_000, inARow: 3 },
+        ...{
+          container: "app",
+          probe: "liveness",
+          containerId: containerIdOf("old"),
+          kills: 3,
+          lastAt: NOW - 12_000,
+          inARow: 3,
+        },
         answers: [{ text: "HTTP probe failed with statuscode: 404", count: 3 }],
         ...fields,
       },
@@ -164,7 +171,9 @@ const ROWS: Record<string, Row> = {
   },
   "a restart by the kubelet for another definition is no problem": {
     status: runs(30, { lastState: ended(143, 40) }),
-    facts: facts({ stops: [{ containerId: "old", reason: "Container app definition changed, will be restarted" }] }),
+    facts: facts({
+      stops: [{ containerId: containerIdOf("old"), reason: "Container app definition changed, will be restarted" }],
+    }),
     fine: true,
     words: [/the kubelet restarted it \(Container app definition changed/],
   },
@@ -186,7 +195,7 @@ const ROWS: Record<string, Row> = {
         {
           container: "app",
           probe: "liveness",
-          containerId: "new",
+          containerId: containerIdOf("new"),
           lastAt: NOW - 2000,
           inARow: 2,
           answers: [{ text: "HTTP probe failed with statuscode: 500", count: 2 }],

@@ -9,6 +9,7 @@ import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { PodFacts } from "../../../src/shared/contracts/nodelet.js";
+import { containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { ago, containerStatus, facts, input, node, NOW, PLAIN, pod, RUNTIME, seen } from "../kit.js";
 
 const ended = (exitCode: number) => ({
@@ -35,8 +36,8 @@ const completed = pod(
 );
 const answers = [{ text: "dial tcp: connection refused", count: 3 }];
 const probe = { container: "app", probe: "liveness", lastAt: NOW - 1000, inARow: 3, answers } as const;
-const killed = facts({ probeKills: [{ ...probe, containerId: "old", kills: 1 }] });
-const failing = facts({ probesFailing: [{ ...probe, containerId: "new" }] });
+const killed = facts({ probeKills: [{ ...probe, containerId: containerIdOf("old"), kills: 1 }] });
+const failing = facts({ probesFailing: [{ ...probe, containerId: containerIdOf("new") }] });
 const volume = { name: "data", plugin: "config-map", mounted: true, lastError: "cannot refresh" };
 const down = node({ runtime: { ...RUNTIME, reachable: false } });
 
@@ -115,6 +116,8 @@ test("status names a pod that runs again after a stop by its probe, with the cau
 });
 
 test("status is quiet about a container that the kubelet itself restarted", async () => {
-  const { code, text } = await statusOf(facts({ stops: [{ containerId: "old", reason: "its definition changed" }] }));
+  const { code, text } = await statusOf(
+    facts({ stops: [{ containerId: containerIdOf("old"), reason: "its definition changed" }] }),
+  );
   deepEqual([code, /^nothing is wrong$/m.test(text)], [0, true]);
 });

@@ -13,7 +13,7 @@ import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { listen, PATIENCE_MS, USER_AGENT } from "../../support/probe-kit.js";
@@ -55,7 +55,14 @@ function threadsOn(t: TestContext) {
 
 function podWith(...actions: readonly ProbeAction[]): ProbedPod {
   const probes = actions.map((action, at): ProbedPod["probes"][number] => ({
-    ...{ containerId: `c${at}`, kind: "readiness", container: `app${at}`, generation: 1, action, startedAt: 0 },
+    ...{
+      containerId: containerIdOf(`c${at}`),
+      kind: "readiness",
+      container: `app${at}`,
+      generation: 1,
+      action,
+      startedAt: 0,
+    },
     ...{ initialDelayMs: 0, periodMs: 1000, timeoutMs: 10_000, successThreshold: 1, failureThreshold: 1 },
   }));
   return { uid: podUid("u1"), namespace: "default", name: "web", probes };

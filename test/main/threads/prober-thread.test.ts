@@ -9,7 +9,7 @@ import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/telemetry/metrics/threads.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
@@ -49,7 +49,7 @@ function proberOn(t: TestContext, endpoint = "unix:///nowhere") {
 
 function probedPod(probe: Partial<ProbedPod["probes"][number]>): ProbedPod {
   const spec: ProbedPod["probes"][number] = {
-    containerId: "c1",
+    containerId: containerIdOf("c1"),
     kind: "readiness",
     container: "app",
     generation: 1,
@@ -114,7 +114,7 @@ test("commands go through the runtime: success, failure, time-out, and a runtime
   const seen = async (word: string, generation: number, id = containerId): Promise<ProbeRecord> => {
     const action: ProbeAction = { type: "exec", command: [word, "-x"] };
     const timeoutMs = word === "slow" ? 1000 : 60_000;
-    set(probedPod({ containerId: id, generation, action, timeoutMs, periodMs: 100 }));
+    set(probedPod({ containerId: containerIdOf(id), generation, action, timeoutMs, periodMs: 100 }));
     await until(`a record of ${word}`, () => records.some((record) => record.generation === generation), PATIENCE_MS);
     return records.find((record) => record.generation === generation)!;
   };

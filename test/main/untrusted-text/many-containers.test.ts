@@ -27,10 +27,10 @@ import { containerNamed } from "../../../src/shared/kubernetes/api/per-spec.js";
 import type { PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import type {
-  ContainerStatus,
   CreateContainerRequest,
   RunPodSandboxRequest,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
@@ -126,7 +126,7 @@ test("the resources of a container are computed without reading the others again
 
 test("plans of stops and the lines of steps read each status a constant number of times", async () => {
   await assertConstant((counted, count) => {
-    const statuses = Array.from({ length: count }, (_, at) => counted.of<ContainerStatus>(criContainer(`c${at}`)));
+    const statuses = Array.from({ length: count }, (_, at) => counted.of<ObservedContainer>(criContainer(`c${at}`)));
     const pod = countedPod(new Counted(), count, { lifecycle: { preStop: { sleep: { seconds: 1 } } } });
     const sidecars = pod.spec.containers.map((container) => ({ ...container, restartPolicy: "Always" as const }));
     const both: Pod = { ...pod, spec: { ...pod.spec, initContainers: sidecars } };

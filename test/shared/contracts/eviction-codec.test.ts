@@ -9,7 +9,7 @@ import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-code
 import { LOCAL_LIMITS, type EvictionRecord } from "../../../src/shared/contracts/eviction.js";
 import { PRESSURES } from "../../../src/shared/contracts/node-status.js";
 import { EVICTION_SIGNALS } from "../../../src/shared/kubernetes/api/eviction-threshold.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const word = fc.integer({ min: 0, max: 0xffff_ffff });
@@ -38,7 +38,7 @@ const record: fc.Arbitrary<EvictionRecord> = fc.oneof(
       process: text,
       cgroup: text,
       podUid: someText.map(podUid),
-      containerId: someText,
+      containerId: someText.map(containerIdOf),
       at: fc.double({ min: 0, noNaN: true }).map(wallTime),
     },
     { requiredKeys: ["kind", "pid", "process", "cgroup", "at"], ...PLAIN },

@@ -12,8 +12,14 @@ import {
   PodSandboxState,
   PodSandboxStatus,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import {
+  type ObservedPod,
+  observedContainer,
+  observedSandbox,
+  type ObservedContainer,
+  type ObservedSandbox,
+} from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid, containerIdOf, sandboxIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 
 /** Objects as the code makes them, not without a prototype. */
 function fields<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
@@ -26,7 +32,7 @@ const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
 const nanos = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
 const labels = fc.dictionary(text, text, { maxKeys: 4, noNullPrototype: true });
 
-const sandbox: fc.Arbitrary<PodSandboxStatus> = fields({
+const sandbox: fc.Arbitrary<ObservedSandbox> = fields({
   id: text,
   metadata: fields({ name: text, namespace: text, uid: text, attempt: uint32 }),
   state: fc.constantFrom(PodSandboxState.SANDBOX_READY, PodSandboxState.SANDBOX_NOTREADY),
@@ -37,9 +43,9 @@ const sandbox: fc.Arbitrary<PodSandboxStatus> = fields({
   }),
   labels,
   annotations: labels,
-}).map((partial) => PodSandboxStatus.fromPartial(partial));
+}).map((partial) => observedSandbox(PodSandboxStatus.fromPartial(partial)));
 
-const container: fc.Arbitrary<ContainerStatus> = fields({
+const container: fc.Arbitrary<ObservedContainer> = fields({
   id: text,
   metadata: fields({ name: text, attempt: uint32 }),
   state: fc.constantFrom(
@@ -59,7 +65,7 @@ const container: fc.Arbitrary<ContainerStatus> = fields({
   annotations: labels,
   mounts: fc.array(fields({ containerPath: text, hostPath: text, readonly: fc.boolean() }), { maxLength: 3 }),
   logPath: text,
-}).map((partial) => ContainerStatus.fromPartial(partial));
+}).map((partial) => observedContainer(ContainerStatus.fromPartial(partial)));
 
 const observed: fc.Arbitrary<Omit<ObservedPod, "containers">> = fields({
   uid: text.map(podUid),
@@ -77,7 +83,7 @@ const record: fc.Arbitrary<PlegWireRecord> = fc.oneof(
     uid: text.map(podUid),
     fresh: fc.boolean(),
     changed: fc.array(container, { maxLength: 4 }),
-    removed: fc.array(text, { maxLength: 4 }),
+    removed: fc.array(text.map(containerIdOf), { maxLength: 4 }),
   }),
   fields({
     kind: fc.constant("relisted" as const),
@@ -105,10 +111,11 @@ const record: fc.Arbitrary<PlegWireRecord> = fc.oneof(
   }),
 );
 
-const hint: fc.Arbitrary<InspectHint> = fields({
-  kind: fc.constantFrom("sandbox", "container", "sandbox-removed", "container-removed", "relist"),
-  id: text,
-});
+const hint: fc.Arbitrary<InspectHint> = fc.oneof(
+  fields({ kind: fc.constantFrom("sandbox", "sandbox-removed"), id: text.map(sandboxIdOf) }),
+  fields({ kind: fc.constantFrom("container", "container-removed"), id: text.map(containerIdOf) }),
+  fields({ kind: fc.constantFrom("recheck", "relist"), id: fc.constant("" as const) }),
+);
 const request: fc.Arbitrary<InspectRequest> = fields({
   uid: text.map(podUid),
   generation: uint32,

@@ -6,13 +6,13 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { probeRecordCodec } from "../../../src/shared/contracts/prober-codec.js";
 import { PROBE_KINDS, type ProbeRecord } from "../../../src/shared/contracts/prober.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const record: fc.Arbitrary<ProbeRecord> = fc
   .record({
     uid: text.map(podUid),
-    containerId: text,
+    containerId: text.map(containerIdOf),
     kind: fc.constantFrom(...PROBE_KINDS),
     generation: fc.integer({ min: 0, max: 0xffff_ffff }),
     outcome: fc.constantFrom("success" as const, "warning" as const, "failure" as const, "error" as const),

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf, sandboxIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
 import { until } from "../../support/sources-kit.js";
 import { plegOn } from "./pleg-kit.js";
@@ -90,7 +90,7 @@ test("a pod is removed with its last sandbox without an inspection; with one of 
   await world.client.removePodSandbox({ podSandboxId: sandboxId });
   const removed = (id: string) =>
     [
-      { kind: "sandbox-removed", id },
+      { kind: "sandbox-removed", id: sandboxIdOf(id) },
       { kind: "recheck", id: "" },
     ] as const;
   world.fake.calls.length = 0;
@@ -118,7 +118,12 @@ test("events: a container that main starts is not inspected, one that exits is",
   const { sandboxId, containerId } = await runPod(world.client, "web");
   await world.nothingPending();
   assert.equal(looks(world), 0);
-  await asked(world, 2, { kind: "sandbox", id: sandboxId }, { kind: "container", id: containerId });
+  await asked(
+    world,
+    2,
+    { kind: "sandbox", id: sandboxIdOf(sandboxId) },
+    { kind: "container", id: containerIdOf(containerId) },
+  );
   world.fake.exit(containerId, 4);
   await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 4);
 });

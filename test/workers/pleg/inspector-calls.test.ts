@@ -6,7 +6,7 @@ import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { CriNotFoundError } from "../../../src/shared/kubernetes/cri/errors.js";
 import { ContainerState, ContainerStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { PodInspector, POD_UID_LABEL, type InspectorOptions } from "../../../src/workers/pleg/pod-inspector.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";
@@ -25,7 +25,10 @@ function inspect(status: InspectorOptions["cri"]["containerStatus"]): Promise<Ob
       },
     });
     inspector.onRelisted();
-    const hints = Array.from({ length: COUNT }, (_, at) => ({ kind: "container" as const, id: `c${at}` }));
+    const hints = Array.from({ length: COUNT }, (_, at) => ({
+      kind: "container" as const,
+      id: containerIdOf(`c${at}`),
+    }));
     inspector.request(podUid("u"), 1, hints);
   });
 }

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { armFaultPoint } from "../../../src/shared/base/faults/fault-points.js";
 import type { InspectHint } from "../../../src/shared/contracts/pleg.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf, sandboxIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { renderExposition } from "../../../src/workers/server/metrics/merge-metrics.js";
 import { podConfig, runPod } from "../../shared/kubernetes/cri/support.js";
 import { temporaryFolder, until } from "../../support/sources-kit.js";
@@ -122,11 +122,11 @@ test("hints save the lists, also for a pod never seen before; a list hint reques
   world.fake.calls.length = 0;
   const { sandboxId, containerId } = await runPod(world.client, "web");
   world.fake.calls.length = 0;
-  world.ask("uid-web", 1, [{ kind: "sandbox", id: sandboxId }]);
+  world.ask("uid-web", 1, [{ kind: "sandbox", id: sandboxIdOf(sandboxId) }]);
   await until("answered", () => world.last("uid-web")?.generation === 1);
   assert.deepEqual(verbs(), ["PodSandboxStatus"], "after the first relist an unknown pod is new");
   world.fake.calls.length = 0;
-  world.ask("uid-web", 2, [{ kind: "container", id: containerId }]);
+  world.ask("uid-web", 2, [{ kind: "container", id: containerIdOf(containerId) }]);
   await until("answered", () => world.last("uid-web")?.generation === 2);
   assert.deepEqual(verbs(), ["ContainerStatus"], "the container was started in a sandbox that is up");
 
@@ -154,7 +154,7 @@ test("hints save the lists, also for a pod never seen before; a list hint reques
   world.fake.calls.length = 0;
   await world.client.removeContainer(unhinted);
   world.fake.calls.length = 0;
-  world.ask("uid-web", 5, [{ kind: "container-removed", id: unhinted.containerId }]);
+  world.ask("uid-web", 5, [{ kind: "container-removed", id: containerIdOf(unhinted.containerId) }]);
   await until("answered", () => world.last("uid-web")?.generation === 5);
   const asked = world.fake.calls.filter((call) => call.verb === "ContainerStatus").map((call) => call.request);
   assert.deepEqual(
@@ -189,10 +189,10 @@ test("a call to a container alone does not read its sandbox; every other inspect
     assert.equal(world.last("uid-web")?.sandboxes[0]?.id, sandboxId);
     return asked() - before;
   };
-  assert.equal(await answered([{ kind: "container", id: containerId }]), 0);
+  assert.equal(await answered([{ kind: "container", id: containerIdOf(containerId) }]), 0);
   assert.equal(await answered([]), 1);
-  assert.equal(await answered([{ kind: "sandbox", id: sandboxId }]), 1);
-  assert.equal(await answered([{ kind: "container", id: containerId }]), 0);
+  assert.equal(await answered([{ kind: "sandbox", id: sandboxIdOf(sandboxId) }]), 1);
+  assert.equal(await answered([{ kind: "container", id: containerIdOf(containerId) }]), 0);
   assert.equal(await answered([{ kind: "relist", id: "" }]), 1);
   world.fake.killSandbox(sandboxId);
   // Requests of main came a moment ago: the relists leave the pod to the next one.

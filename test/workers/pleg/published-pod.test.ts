@@ -14,21 +14,30 @@ import {
   ContainerStatus,
   PodSandboxStatus,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { newestFirst, type ObservedPod } from "../../../src/shared/kubernetes/cri/observed-pod.js";
+import {
+  newestFirst,
+  type ObservedPod,
+  observedContainer,
+  observedSandbox,
+  type ObservedContainer,
+} from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { PublishedPod } from "../../../src/workers/pleg/published-pod.js";
 
-const container = (at: number, exitCode = 0): ContainerStatus =>
-  ContainerStatus.fromPartial({
-    id: `c${at}`,
-    metadata: { name: `n${at}`, attempt: 0 },
-    state: exitCode === 0 ? ContainerState.CONTAINER_RUNNING : ContainerState.CONTAINER_EXITED,
-    createdAt: BigInt(at % 7),
-    exitCode,
-  });
+const container = (at: number, exitCode = 0): ObservedContainer =>
+  observedContainer(
+    ContainerStatus.fromPartial({
+      id: `c${at}`,
+      metadata: { name: `n${at}`, attempt: 0 },
+      state: exitCode === 0 ? ContainerState.CONTAINER_RUNNING : ContainerState.CONTAINER_EXITED,
+      createdAt: BigInt(at % 7),
+      exitCode,
+    }),
+  );
 
-function observation(containers: ContainerStatus[], generation: number, uid = "u"): ObservedPod {
-  const sandboxes = containers.length === 0 ? [] : [PodSandboxStatus.fromPartial({ id: "s", createdAt: 1n })];
+function observation(containers: ObservedContainer[], generation: number, uid = "u"): ObservedPod {
+  const sandboxes =
+    containers.length === 0 ? [] : [observedSandbox(PodSandboxStatus.fromPartial({ id: "s", createdAt: 1n }))];
   const sorted = containers.toSorted(newestFirst);
   return {
     uid: podUid(uid),

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { encodeContainer, encodeSandboxes } from "../../../src/shared/contracts/pleg-codec.js";
 import { ContainerStatus, PodSandboxStatus } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { observedContainer, observedSandbox } from "../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { stableContainer, stableSandbox } from "../../../src/workers/pleg/stable-status.js";
 
@@ -18,8 +19,8 @@ function bytesOf(entries: [string, string][]): string {
     resources: { linux: { unified: map } },
   });
   const head = { uid: podUid("u"), namespace: "n", name: "p", generation: 0, observedAt: 0 };
-  const state = encodeSandboxes({ ...head, sandboxes: [stableSandbox(sandbox)] });
-  return Buffer.concat([state, encodeContainer(stableContainer(container))]).toString("hex");
+  const state = encodeSandboxes({ ...head, sandboxes: [observedSandbox(stableSandbox(sandbox))] });
+  return Buffer.concat([state, encodeContainer(observedContainer(stableContainer(container)))]).toString("hex");
 }
 
 test("the order of map entries on the wire makes no difference", () => {

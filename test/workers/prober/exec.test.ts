@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
 import { ProbeDeadline } from "../../../src/shared/node/probes/probe-deadline.js";
 import { StallMeter } from "../../../src/shared/node/probes/stall-meter.js";
 import { createLogger } from "../../../src/shared/telemetry/log/logger.js";
@@ -45,13 +46,13 @@ describe("an ExecSync without an answer", () => {
     fake.failpoint("ExecSync", "hang");
     const off = new AbortController();
     using deadline = new ProbeDeadline(systemClock, new StallMeter(systemClock), PATIENCE_MS, off.signal);
-    const run = assert.rejects(exec.run(ACTION, "c", 1000, deadline), /no longer wanted/);
+    const run = assert.rejects(exec.run(ACTION, containerIdOf("c"), 1000, deadline), /no longer wanted/);
     await waitFor(() => calls().length === 1, { what: "the call", timeoutMs: PATIENCE_MS });
     off.abort(new Error("no longer wanted"));
     await run;
     // Over the same connection: had the first been cancelled, the runtime would know by the time it sees this one.
     using late = new ProbeDeadline(systemClock, new StallMeter(systemClock), 200, new AbortController().signal);
-    await assert.rejects(exec.run(ACTION, "other", 1000, late), { name: "OperatorError" });
+    await assert.rejects(exec.run(ACTION, containerIdOf("other"), 1000, late), { name: "OperatorError" });
     await waitFor(() => calls()[1]?.code === "CANCELLED", {
       what: "the one that is late to be cancelled",
       timeoutMs: PATIENCE_MS,

@@ -10,7 +10,7 @@ import { test, type TestContext } from "node:test";
 import { LogRotation, type LogRotationDeps } from "../../../../src/main/containers/logs/log-rotation.js";
 import type { RunningLog } from "../../../../src/main/containers/logs/running-logs.js";
 import type { CompressLogResult } from "../../../../src/shared/contracts/tasks.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { compressLog } from "../../../../src/workers/tasks/compress-log.js";
 import { waitFor } from "../../../../tools/standalone/wait.js";
 import { heldBy } from "../../../support/abort-listeners.js";
@@ -47,7 +47,9 @@ async function kit(
   const clock = new SteppedClock();
   const { log, warnings } = keptLog();
   const [reopened, counted]: [string[], string[]] = [[], []];
-  const running = [{ containerId: "c", path, uid: podUid("u"), namespace: "ns", pod: "p", container: "app" }];
+  const running = [
+    { containerId: containerIdOf("c"), path, uid: podUid("u"), namespace: "ns", pod: "p", container: "app" },
+  ];
   const rotation = new LogRotation({
     settings: {
       containerLogMaxSize: 500,

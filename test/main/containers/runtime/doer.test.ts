@@ -17,7 +17,7 @@ import {
   type CreateContainerRequest,
   type RunPodSandboxRequest,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, sandboxIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { FakeCriOptions } from "../../../fake-cri/fake-cri.js";
 import { until } from "../../../support/sources-kit.js";
 import { app, BUSYBOX, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
@@ -495,9 +495,9 @@ test("stops and removals hint the changed objects, and NotFound is no error", as
       { kind: "kill-container", containerId, name: "app", graceSeconds: 7, deadline: steadyTime(7000), reason: "" },
       "container",
     ],
-    [{ kind: "stop-sandbox", sandboxId, reason: "" }, "sandbox"],
+    [{ kind: "stop-sandbox", sandboxId: sandboxIdOf(sandboxId), reason: "" }, "sandbox"],
     [{ kind: "remove-container", containerId, name: "app" }, "container-removed"],
-    [{ kind: "remove-sandbox", sandboxId }, "sandbox-removed"],
+    [{ kind: "remove-sandbox", sandboxId: sandboxIdOf(sandboxId) }, "sandbox-removed"],
   ];
   for (const round of ["there", "gone"]) {
     for (const [step, kind] of steps) {

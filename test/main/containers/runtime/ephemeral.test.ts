@@ -6,7 +6,7 @@ import { Doer } from "../../../../src/main/containers/runtime/doer.js";
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { EphemeralContainer } from "../../../../src/shared/kubernetes/api/pod.js";
 import { NamespaceMode, type CreateContainerRequest } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 test("with its target's id it is made in the target's process namespace; without, it waits with a reason", async (t) => {
@@ -22,7 +22,7 @@ test("with its target's id it is made in the target's process namespace; without
     assert.match(error.message, /^unable to find target container app$/);
     return true;
   });
-  await doer.execute(pod, { ...step, targetContainerId: "app-id" }, never);
+  await doer.execute(pod, { ...step, targetContainerId: containerIdOf("app-id") }, never);
   const { config } = world.calls("CreateContainer").at(-1) as CreateContainerRequest;
   const options = config?.linux?.securityContext?.namespaceOptions;
   assert.deepEqual([options?.pid, options?.targetId], [NamespaceMode.TARGET, "app-id"]);

@@ -11,7 +11,7 @@ import type { StartContainerStep } from "../../../../src/main/model/step.js";
 import type { VolumePlace } from "../../../../src/main/volumes/place.js";
 import type { Container, Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
-import { podUid, type PodUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, type PodUid, sandboxIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import type { FakeCri, FakeCriOptions } from "../../../fake-cri/fake-cri.js";
 import { pair } from "../../../shared/kubernetes/cri/support.js";
@@ -214,7 +214,7 @@ export function startStep(
     kind: "start-container",
     container,
     containerKind: "app",
-    sandboxId,
+    sandboxId: sandboxIdOf(sandboxId),
     sandboxAttempt: 0,
     podIPs: ["10.88.0.2"],
     restartCount: undefined,

@@ -16,7 +16,7 @@ import type {
   UpdateContainerResourcesRequest,
   UpdatePodSandboxResourcesRequest,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, sandboxIdOf, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";
 
 const MI = 1024n * 1024n;
@@ -70,8 +70,11 @@ async function build(t: TestContext, ...containers: Container[]) {
       to,
       {
         kind: "resize-containers",
-        sandboxId: String(sandbox?.id),
-        containers: to.spec.containers.map((container) => ({ container, containerId: ids[container.name] ?? "gone" })),
+        sandboxId: sandboxIdOf(String(sandbox?.id)),
+        containers: to.spec.containers.map((container) => ({
+          container,
+          containerId: containerIdOf(ids[container.name] ?? "gone"),
+        })),
         actuated,
         reason: "",
       },

@@ -15,7 +15,11 @@ import {
   PodSandboxState,
   PodSandboxStatus,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import {
+  type ObservedPod,
+  observedContainer,
+  observedSandbox,
+} from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { emptyObservation, settle } from "../../../support/sync-kit.js";
@@ -23,15 +27,19 @@ import { emptyObservation, settle } from "../../../support/sync-kit.js";
 /** A pod with `dead` ended containers and an old empty sandbox. */
 function pod(uid: string, dead: number): ObservedPod {
   const containers = Array.from({ length: dead }, (_, index) =>
-    ContainerStatus.fromPartial({
-      id: `${uid}-${dead - index}`,
-      metadata: { name: "app" },
-      state: ContainerState.CONTAINER_EXITED,
-      createdAt: BigInt(100 + dead - index),
-    }),
+    observedContainer(
+      ContainerStatus.fromPartial({
+        id: `${uid}-${dead - index}`,
+        metadata: { name: "app" },
+        state: ContainerState.CONTAINER_EXITED,
+        createdAt: BigInt(100 + dead - index),
+      }),
+    ),
   );
   const sandboxes = [100n, 1n].map((createdAt) =>
-    PodSandboxStatus.fromPartial({ id: `${uid}-s${createdAt}`, createdAt, state: PodSandboxState.SANDBOX_NOTREADY }),
+    observedSandbox(
+      PodSandboxStatus.fromPartial({ id: `${uid}-s${createdAt}`, createdAt, state: PodSandboxState.SANDBOX_NOTREADY }),
+    ),
   );
   return { ...emptyObservation(uid, 1), containers, sandboxes };
 }
@@ -198,10 +206,12 @@ test("when the disk is short all exited containers of terminated pods are remove
   const { collector, world } = build();
   await collector.removeDead();
   assert.deepEqual(world.removed, [], "nothing before everybody wanted is known");
-  const running = ContainerStatus.fromPartial({
-    ...{ id: "half-up", state: ContainerState.CONTAINER_RUNNING, createdAt: 200n },
-    metadata: { name: "side" },
-  });
+  const running = observedContainer(
+    ContainerStatus.fromPartial({
+      ...{ id: "half-up", state: ContainerState.CONTAINER_RUNNING, createdAt: 200n },
+      metadata: { name: "side" },
+    }),
+  );
   const half = pod("half", 1);
   world.pods = [pod("over", 2), pod("lives", 2), { ...half, containers: [...half.containers, running] }];
   world.over = new Set(["over", "half"]);

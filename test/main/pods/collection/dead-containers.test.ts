@@ -11,7 +11,12 @@ import {
   PodSandboxState,
   PodSandboxStatus,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import {
+  type ObservedPod,
+  observedContainer,
+  observedSandbox,
+  type ObservedContainer,
+} from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const DEFAULTS: DeadContainerPolicy = {
@@ -37,21 +42,25 @@ function pod(uid: string, containers: string[], sandboxes: string[] = []): Obser
     name: uid,
     containers: containers.map((text) => {
       const [, name = "", state = "", at = ""] = /^(\w+) (\w+)@(\d+)$/.exec(text) ?? [];
-      return ContainerStatus.fromPartial({
-        id: `${uid}/${name}@${at}`,
-        metadata: { name },
-        state: states[state] ?? EXITED,
-        reason: state === "failed" ? "StartError" : "",
-        createdAt: BigInt(at) * 1_000_000n,
-      });
+      return observedContainer(
+        ContainerStatus.fromPartial({
+          id: `${uid}/${name}@${at}`,
+          metadata: { name },
+          state: states[state] ?? EXITED,
+          reason: state === "failed" ? "StartError" : "",
+          createdAt: BigInt(at) * 1_000_000n,
+        }),
+      );
     }),
     sandboxes: sandboxes.map((text) => {
       const [state = "", at = ""] = text.split("@");
-      return PodSandboxStatus.fromPartial({
-        id: `${uid}/${text}`,
-        state: state === "ready" ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY,
-        createdAt: BigInt(at) * 1_000_000n,
-      });
+      return observedSandbox(
+        PodSandboxStatus.fromPartial({
+          id: `${uid}/${text}`,
+          state: state === "ready" ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY,
+          createdAt: BigInt(at) * 1_000_000n,
+        }),
+      );
     }),
     generation: 0,
     observedAt: 0,
@@ -176,13 +185,13 @@ test("for any pods only exited containers are removed, never the newest of a nam
           const mine = observed.containers
             .filter(({ metadata }) => metadata?.name === name)
             .sort((a, b) => Number(b.createdAt - a.createdAt));
-          assert.ok(!gone.has(mine[0]?.id ?? ""), "the newest of a name stays");
+          assert.ok(mine[0] === undefined || !gone.has(mine[0].id), "the newest of a name stays");
           for (const { id, state } of mine) assert.ok(state === EXITED || !gone.has(id), "only exited ones go");
           const counted = mine.filter(
             ({ id, state, createdAt }) =>
               state === EXITED && !gone.has(id) && createdAt < BigInt(NOW - policy.minimumContainerTTLMs) * 1_000_000n,
           );
-          const stays = counted.includes(mine[0] as ContainerStatus) ? 1 : 0;
+          const stays = counted.includes(mine[0] as ObservedContainer) ? 1 : 0;
           const most = policy.maximumDeadContainersPerContainer;
           if (most >= 0) assert.ok(counted.length <= Math.max(most, stays));
           dead += counted.length;

@@ -11,7 +11,7 @@ import { ImageUsers } from "../../../../src/main/pods/collection/image-users.js"
 import { LeasedImages } from "../../../../src/main/pods/collection/leased-images.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus, PodSandboxConfig } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { type ObservedPod, observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { pod as podOf, container } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { emptyObservation, settle } from "../../../support/sync-kit.js";
@@ -209,7 +209,7 @@ test("for every interleaving the image exists when the container is created", as
           );
           await turn(`create ${uid}`);
           assert.ok(store.present.has(ready.imageRef), `image ${ready.imageRef} is gone before its container is made`);
-          const status = ContainerStatus.fromPartial({ id: uid, imageRef: ready.imageRef });
+          const status = observedContainer(ContainerStatus.fromPartial({ id: uid, imageRef: ready.imageRef }));
           await turn(`seen ${uid}`);
           observed.set(uid, { ...emptyObservation(uid, 1), containers: [status] });
           await turn(`gone ${uid}`);

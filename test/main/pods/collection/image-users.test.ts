@@ -5,13 +5,13 @@ import { test } from "node:test";
 import { ImageUsers } from "../../../../src/main/pods/collection/image-users.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { type ObservedPod, observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation } from "../../../support/sync-kit.js";
 
 function build(wanted: Pod[], statuses: Parameters<typeof ContainerStatus.fromPartial>[0][] = []) {
-  const containers = statuses.map((status) => ContainerStatus.fromPartial(status));
+  const containers = statuses.map((status) => observedContainer(ContainerStatus.fromPartial(status)));
   const observed: ObservedPod[] = [{ ...emptyObservation("uid-seen", 1), containers }];
   const users = new ImageUsers({ observed: () => observed, wanted: () => wanted });
   const used = (id: string, ...repoTags: string[]): boolean =>

@@ -8,6 +8,7 @@ import type { PodWorkerDeps } from "../../../../src/main/pods/sync/pod-worker-po
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
+import { containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 import { criContainer } from "../status/fixtures.js";
@@ -28,15 +29,15 @@ async function started(spec: Partial<PodSpec>, deps: Partial<PodWorkerDeps> = {}
 test("ids and names are forgotten with the containers, names when they are there again", () => {
   const memory = new RestartMemory();
   const kill = { kind: "kill-container" as const, name: "a", graceSeconds: 2, deadline: steadyTime(0), reason: "" };
-  memory.record({ ...kill, containerId: "kept", restart: true });
-  memory.record({ ...kill, containerId: "gone", restart: true });
-  memory.record({ ...kill, containerId: "ended" });
-  memory.record({ kind: "remove-container", containerId: "x", name: "a", restartAll: true });
-  memory.record({ kind: "remove-container", containerId: "y", name: "b", restartAll: true });
-  memory.record({ kind: "remove-container", containerId: "z", name: "c" });
+  memory.record({ ...kill, containerId: containerIdOf("kept"), restart: true });
+  memory.record({ ...kill, containerId: containerIdOf("gone"), restart: true });
+  memory.record({ ...kill, containerId: containerIdOf("ended") });
+  memory.record({ kind: "remove-container", containerId: containerIdOf("x"), name: "a", restartAll: true });
+  memory.record({ kind: "remove-container", containerId: containerIdOf("y"), name: "b", restartAll: true });
+  memory.record({ kind: "remove-container", containerId: containerIdOf("z"), name: "c" });
   memory.onObserved({ ...emptyObservation("u", 1), containers: [criContainer("a", { id: "kept" })] });
   assert.deepEqual(
-    ["kept", "gone", "ended"].map((id) => memory.restarts(id)),
+    ["kept", "gone", "ended"].map((id) => memory.restarts(containerIdOf(id))),
     [true, false, false],
   );
   assert.deepEqual([...memory.removed], ["b"]);

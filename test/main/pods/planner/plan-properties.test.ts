@@ -25,6 +25,7 @@ import {
   PodSandboxState,
   type ContainerStatus,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { Pilot } from "../../../support/pilot.js";
 import { container, pod } from "../../../support/pods.js";
 
@@ -171,7 +172,7 @@ function watch(pilot: Pilot): Set<string> {
     const first =
       !spec.containers.some(made) && step.containerKind !== "ephemeral" && made(step.container) === undefined;
     if (first && before?.startupProbe !== undefined) {
-      const id = made(before)?.id ?? "";
+      const id = containerIdOf(made(before)?.id ?? "");
       assert.equal(pilot.probes.startup(id), "Success", `${name} starts though ${before.name} has not started up`);
     }
     if (step.containerKind === "ephemeral") {

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pruneSteps } from "../../../../src/main/pods/planner/prune-steps.js";
 import { ContainerState, ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const { CONTAINER_CREATED: CREATED, CONTAINER_EXITED: EXITED, CONTAINER_RUNNING: RUNNING } = ContainerState;
@@ -15,10 +16,12 @@ function removed(...texts: string[]): string[] {
   const containers = texts.map((text, index) => {
     const state = { running: RUNNING, created: CREATED }[text.split(" ")[0] ?? ""] ?? EXITED;
     const reason = text === "failed start" ? "StartError" : "";
-    return ContainerStatus.fromPartial({
-      ...{ id: text, metadata: { name: "app" }, state, reason },
-      createdAt: BigInt(texts.length - index),
-    });
+    return observedContainer(
+      ContainerStatus.fromPartial({
+        ...{ id: text, metadata: { name: "app" }, state, reason },
+        createdAt: BigInt(texts.length - index),
+      }),
+    );
   });
   const steps = pruneSteps({
     ...{ uid: podUid("u"), namespace: "default", name: "p", sandboxes: [], generation: 1, observedAt: 0 },

@@ -4,12 +4,18 @@ import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decodeKills, ProbeKills } from "../../../../src/main/pods/probes/probe-kills.js";
 import type { ProbeRecord } from "../../../../src/shared/contracts/prober.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 
 const MINUTE = 60_000;
 
 function record(fields: Partial<ProbeRecord> = {}): ProbeRecord {
-  const what = { uid: podUid("u"), containerId: "c1", kind: "liveness", generation: 1, outcome: "failure" } as const;
+  const what = {
+    uid: podUid("u"),
+    containerId: containerIdOf("c1"),
+    kind: "liveness",
+    generation: 1,
+    outcome: "failure",
+  } as const;
   return { ...what, output: "404", inARow: 1, lateMs: 0, at: 1000, ...fields };
 }
 
@@ -18,7 +24,13 @@ function fails(kills: ProbeKills, at: number, containerId = "c1", outputs = ["40
   for (const [index, output] of outputs.entries()) {
     const last = index === outputs.length - 1;
     kills.onRecord(
-      record({ containerId, output, inARow: index + 1, at: at + index, ...(last && { verdict: "Failure" }) }),
+      record({
+        containerId: containerIdOf(containerId),
+        output,
+        inARow: index + 1,
+        at: at + index,
+        ...(last && { verdict: "Failure" }),
+      }),
       "app",
     );
   }

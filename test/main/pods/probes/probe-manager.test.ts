@@ -12,7 +12,7 @@ import { Verdicts } from "../../../../src/main/pods/probes/verdicts.js";
 import type { ProbedPod, ProbeRecord } from "../../../../src/shared/contracts/prober.js";
 import type { Probe } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { c, criContainer, makePod, observedPod } from "../status/fixtures.js";
@@ -57,7 +57,7 @@ class World {
   record(more: Partial<ProbeRecord> = {}): void {
     const changed = this.manager.onRecord({
       uid: podUid("u1"),
-      containerId: "a-id",
+      containerId: containerIdOf("a-id"),
       kind: "readiness",
       generation: 1,
       outcome: "success",
@@ -150,13 +150,13 @@ describe("handling of a record", () => {
     it.manager.podSynced(plain, observed, "syncing");
     it.record({ verdict: "Success" });
     it.record({ verdict: "Success" });
-    assert.equal(it.manager.results.readiness("a-id"), "Success");
+    assert.equal(it.manager.results.readiness(containerIdOf("a-id")), "Success");
     assert.deepEqual(it.results, ["u1"]);
   });
 
   for (const [name, more] of Object.entries({
     "another generation": { generation: 7 },
-    "another container": { containerId: "old" },
+    "another container": { containerId: containerIdOf("old") },
     "another pod": { uid: podUid("u2") },
     "a kind that does not run": { kind: "liveness" },
   } satisfies Record<string, Partial<ProbeRecord>>)) {
@@ -165,7 +165,7 @@ describe("handling of a record", () => {
       it.manager.podSynced(plain, observed, "syncing");
       it.record({ ...more, outcome: "failure", verdict: "Failure" });
       assert.deepEqual([it.stale, it.results, it.events], [1, [], []]);
-      assert.equal(it.manager.results.readiness("a-id"), undefined);
+      assert.equal(it.manager.results.readiness(containerIdOf("a-id")), undefined);
     });
   }
 
@@ -189,10 +189,10 @@ describe("handling of a record", () => {
     it.manager.podSynced(plain, observed, "syncing");
     it.record({ verdict: "Success" });
     it.manager.podSynced(plain, observed, "terminating");
-    assert.equal(it.manager.results.readiness("a-id"), "Success");
+    assert.equal(it.manager.results.readiness(containerIdOf("a-id")), "Success");
     it.record({ outcome: "failure", verdict: "Failure" });
     it.record({ verdict: "Success" });
-    assert.equal(it.manager.results.readiness("a-id"), "Failure");
+    assert.equal(it.manager.results.readiness(containerIdOf("a-id")), "Failure");
   });
 
   test("results of a container are forgotten with it, not before", async (t) => {
@@ -201,9 +201,9 @@ describe("handling of a record", () => {
     it.record({ verdict: "Failure", outcome: "failure" });
     const ended = criContainer("a", { state: ContainerState.CONTAINER_EXITED });
     it.manager.podSynced(plain, observedPod([criContainer("a", { id: "next" }), ended]), "syncing");
-    assert.equal(it.manager.results.readiness("a-id"), "Failure");
+    assert.equal(it.manager.results.readiness(containerIdOf("a-id")), "Failure");
     it.manager.podSynced(plain, observedPod([criContainer("a", { id: "next" })]), "syncing");
-    assert.equal(it.manager.results.readiness("a-id"), undefined);
+    assert.equal(it.manager.results.readiness(containerIdOf("a-id")), undefined);
   });
 });
 
@@ -226,7 +226,7 @@ describe("the next kubelet", () => {
     first.record({ kind: "readiness", generation: 3, verdict: "Success" });
     await first.manager.stop();
     const second = await next();
-    assert.equal(second.manager.results.readiness("a-id"), "Success");
+    assert.equal(second.manager.results.readiness(containerIdOf("a-id")), "Success");
     second.manager.podSynced(pod, observed, "syncing");
     assert.deepEqual(second.set, ["liveness#1", "readiness#2=Success"]);
     await second.manager.stop();
@@ -259,11 +259,11 @@ describe("the next kubelet", () => {
     await writeFile(path, JSON.stringify({ version: 1, pods }));
     const second = await next();
     second.manager.podSynced(plain, observed, "syncing");
-    assert.equal(second.manager.results.readiness("old"), undefined);
-    assert.equal(second.manager.results.startup("x"), "Success");
+    assert.equal(second.manager.results.readiness(containerIdOf("old")), undefined);
+    assert.equal(second.manager.results.startup(containerIdOf("x")), "Success");
     second.clock.step(10 * 60_000);
-    assert.equal(second.manager.results.startup("x"), undefined);
-    assert.equal(second.manager.results.readiness("a-id"), "Success");
+    assert.equal(second.manager.results.startup(containerIdOf("x")), undefined);
+    assert.equal(second.manager.results.readiness(containerIdOf("a-id")), "Success");
     await second.manager.stop();
     assert.deepEqual(JSON.parse(await readFile(path, "utf8")), {
       version: 1,
@@ -305,6 +305,6 @@ describe("the next kubelet", () => {
     await it.manager.stop();
     assert.equal(it.kept.errors().length, 1);
     assert.match(it.kept.errors()[0] ?? "", /cannot write probe results to .*; after a restart/);
-    assert.equal(it.manager.results.readiness("a-id"), "Failure");
+    assert.equal(it.manager.results.readiness(containerIdOf("a-id")), "Failure");
   });
 });

@@ -9,6 +9,7 @@ import {
   ContainerStatus,
   LinuxContainerResources,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { container } from "../../../support/pods.js";
 
 const OLD = { limits: { cpu: "100m", memory: "64Mi" }, requests: { cpu: "100m", memory: "64Mi" } };
@@ -70,10 +71,12 @@ const table: Record<string, Row> = {
 };
 for (const [name, { allocated, actuated, state, linux, expected }] of Object.entries(table)) {
   test(name, () => {
-    const observed = ContainerStatus.fromPartial({
-      state: state ?? ContainerState.CONTAINER_RUNNING,
-      ...(linux && { resources: { linux: LinuxContainerResources.fromPartial(linux) } }),
-    });
+    const observed = observedContainer(
+      ContainerStatus.fromPartial({
+        state: state ?? ContainerState.CONTAINER_RUNNING,
+        ...(linux && { resources: { linux: LinuxContainerResources.fromPartial(linux) } }),
+      }),
+    );
     const given = container("app", allocated && { resources: allocated });
     assert.deepEqual(containerResources(given, observed, actuated), expected);
   });

@@ -10,7 +10,8 @@ import type {
   PodStatus,
 } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
-import { ContainerState as S, type ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState as S } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { c, criContainer, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 
 const WHEN_TERMINATED = "The container could not be located when the pod was terminated";
@@ -18,9 +19,9 @@ const WHEN_DELETED = "The container could not be located when the pod was delete
 const LOST_INIT =
   "Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally";
 const count = (restarts: number) => ({ "io.kubernetes.container.restartCount": String(restarts) });
-const cri = (state: S, rest: Parameters<typeof criContainer>[1] = {}): ContainerStatus =>
+const cri = (state: S, rest: Parameters<typeof criContainer>[1] = {}): ObservedContainer =>
   criContainer("a", { state, ...rest });
-const ended = (exitCode: number, rest: Parameters<typeof criContainer>[1] = {}): ContainerStatus =>
+const ended = (exitCode: number, rest: Parameters<typeof criContainer>[1] = {}): ObservedContainer =>
   cri(S.CONTAINER_EXITED, { exitCode, finishedAt: sec(1010), reason: exitCode === 0 ? "Completed" : "Error", ...rest });
 
 /** "running", "waiting REASON", "REASON CODE MESSAGE". */
@@ -36,7 +37,7 @@ interface Row {
   init?: Partial<Container>;
   spec?: Partial<PodSpec>;
   deleted?: true;
-  seen?: ContainerStatus[];
+  seen?: ObservedContainer[];
   old?: ApiContainerStatus;
   /** State, last state, restart count. */
   expected: [state: string, last: string, restarts: number];
@@ -163,7 +164,7 @@ type Verdict = ProbeResult | undefined;
 interface Readiness {
   name: string;
   group: "app" | "sidecar" | "init" | "ephemeral";
-  seen?: ContainerStatus;
+  seen?: ObservedContainer;
   /** undefined: the container has no such probe; null: it has, without a result. */
   startup?: ProbeResult | null;
   readiness?: ProbeResult | null;
@@ -235,7 +236,7 @@ describe("started and ready", () => {
 });
 
 test("a container that never started has the epoch as its start, and as its end if the runtime gives none", () => {
-  const rows: [seen: ContainerStatus, expected: object][] = [
+  const rows: [seen: ObservedContainer, expected: object][] = [
     [
       ended(128, { reason: "StartError", startedAt: 0n }),
       { startedAt: "1970-01-01T00:00:00Z", finishedAt: "1970-01-01T00:16:50Z" },

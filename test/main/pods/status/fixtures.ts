@@ -9,7 +9,13 @@ import {
   NamespaceMode,
   PodSandboxStatus,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import {
+  type ObservedPod,
+  observedContainer,
+  observedSandbox,
+  type ObservedContainer,
+  type ObservedSandbox,
+} from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 
 export const NOW = Date.parse("2026-11-21T06:30:00.700Z");
@@ -29,31 +35,35 @@ export function c(name: string, rest: Partial<Container> = {}): Container {
 
 export const sec = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n;
 
-export function criContainer(name: string, rest: DeepPartial<ContainerStatus> = {}): ContainerStatus {
-  return ContainerStatus.fromPartial({
-    id: `${name}-id`,
-    metadata: { name, attempt: 0 },
-    state: ContainerState.CONTAINER_RUNNING,
-    createdAt: sec(1000),
-    startedAt: sec(1001),
-    image: { image: "img:1" },
-    imageRef: "sha256:1",
-    ...rest,
-  });
+export function criContainer(name: string, rest: DeepPartial<ContainerStatus> = {}): ObservedContainer {
+  return observedContainer(
+    ContainerStatus.fromPartial({
+      id: `${name}-id`,
+      metadata: { name, attempt: 0 },
+      state: ContainerState.CONTAINER_RUNNING,
+      createdAt: sec(1000),
+      startedAt: sec(1001),
+      image: { image: "img:1" },
+      imageRef: "sha256:1",
+      ...rest,
+    }),
+  );
 }
 
-export function criSandbox(rest: DeepPartial<PodSandboxStatus> = {}): PodSandboxStatus {
-  return PodSandboxStatus.fromPartial({
-    id: "s0",
-    metadata: { name: "web", namespace: "ns", uid: "u1", attempt: 0 },
-    createdAt: sec(900),
-    network: { ip: "10.0.0.5", additionalIps: [] },
-    linux: { namespaces: { options: { network: NamespaceMode.POD } } },
-    ...rest,
-  });
+export function criSandbox(rest: DeepPartial<PodSandboxStatus> = {}): ObservedSandbox {
+  return observedSandbox(
+    PodSandboxStatus.fromPartial({
+      id: "s0",
+      metadata: { name: "web", namespace: "ns", uid: "u1", attempt: 0 },
+      createdAt: sec(900),
+      network: { ip: "10.0.0.5", additionalIps: [] },
+      linux: { namespaces: { options: { network: NamespaceMode.POD } } },
+      ...rest,
+    }),
+  );
 }
 
-export function observedPod(containers: ContainerStatus[], sandboxes = [criSandbox()]): ObservedPod {
+export function observedPod(containers: ObservedContainer[], sandboxes = [criSandbox()]): ObservedPod {
   return { uid: podUid("u1"), namespace: "ns", name: "web", sandboxes, containers, generation: 1, observedAt: NOW };
 }
 

@@ -24,6 +24,7 @@ import {
   PodSandboxState,
   Signal,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { c, criContainer, criSandbox, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 
 const RESTARTS = "io.kubernetes.container.restartCount";
@@ -90,7 +91,7 @@ test("each CRI state becomes a container state", () => {
   assert.equal(lost.state.terminated.message, "The container could not be located when the pod was terminated");
   const dead = compute({
     observed: observedPod([exitedCri(1, { message: "rt" })]),
-    terminationMessages: new Map([["a-id", "own"]]),
+    terminationMessages: new Map([[containerIdOf("a-id"), "own"]]),
   });
   assert.deepEqual(first(dead).state.terminated, {
     exitCode: 1,

@@ -15,14 +15,15 @@ import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../.
 import type { PodStatus } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { digitsOf, textWithDigits } from "../../../../src/shared/kubernetes/api/wide-integers.js";
-import { ContainerState, type ContainerStatus, Signal } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { ContainerState, Signal } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid, type ContainerId } from "../../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
 
 const KNOWN: PodStatusesDeps["terminations"] = {
-  messagesOf: () => new Map<string, string>(),
+  messagesOf: () => new Map<ContainerId, string>(),
   forget: () => undefined,
 };
 const START = "2026-01-01T00:00:00Z";
@@ -74,7 +75,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
       ended: false,
     });
   /** As a pod that is being ended tells of itself. */
-  const end = (pod: Pod, containers: ContainerStatus[], marks: Partial<StatusUpdate>): void =>
+  const end = (pod: Pod, containers: ObservedContainer[], marks: Partial<StatusUpdate>): void =>
     statuses.update({
       pod,
       observed: { ...observedPod(containers), uid: pod.metadata.uid },
@@ -499,7 +500,7 @@ test("an error in one pod's status keeps no other pod's from being shown, and re
   const terminations: PodStatusesDeps["terminations"] = {
     messagesOf: (pod) => {
       if (broken && pod.metadata.uid === "u1") throw new Error("a defect");
-      return new Map<string, string>();
+      return new Map<ContainerId, string>();
     },
     forget: () => undefined,
   };

@@ -9,7 +9,8 @@ import type {
   PodStatus,
 } from "../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
-import { ContainerState as S, type ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState as S } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { c, criContainer, exited, makePod, NOW, observedPod, running, sec } from "./fixtures.js";
 
 function compute(rest: Partial<StatusInput>): PodStatus {
@@ -27,7 +28,7 @@ function compute(rest: Partial<StatusInput>): PodStatus {
   });
 }
 
-const dead = (name: string, exitCode: number): ContainerStatus =>
+const dead = (name: string, exitCode: number): ObservedContainer =>
   criContainer(name, { state: S.CONTAINER_EXITED, exitCode, finishedAt: sec(1010) });
 const BACK_OFF = { reason: "CrashLoopBackOff", message: "back-off 10s" };
 
@@ -46,7 +47,7 @@ interface Row {
   group?: Group;
   own?: Partial<Container>;
   policy?: PodSpec["restartPolicy"];
-  seen?: ContainerStatus;
+  seen?: ObservedContainer;
   restarting?: boolean;
   gatesOff?: boolean;
   expected: string;

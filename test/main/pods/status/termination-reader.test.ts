@@ -10,7 +10,8 @@ import { TerminationReader } from "../../../../src/main/pods/status/termination-
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
 import type { ContainerStatus, DeepPartial } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import type { ObservedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { startHelperProcess } from "../../../../src/shared/node/volume-calls/helper.js";
 import { VolumeCalls } from "../../../../src/shared/node/volume-calls/volume-calls.js";
 import { entriesIn } from "../../../support/entries-in.js";
@@ -33,7 +34,7 @@ async function build(t: TestContext) {
   await mkdir(join(logFile, ".."), { recursive: true });
   const messageFile = join(root, "message");
   const pod = makePod();
-  const ended = (policy: string, rest: DeepPartial<ContainerStatus> = {}): ContainerStatus =>
+  const ended = (policy: string, rest: DeepPartial<ContainerStatus> = {}): ObservedContainer =>
     criContainer("a", {
       state: ContainerState.CONTAINER_EXITED,
       exitCode: 1,
@@ -46,10 +47,10 @@ async function build(t: TestContext) {
       },
       ...rest,
     });
-  const read = async (status: ContainerStatus): Promise<string> => {
+  const read = async (status: ObservedContainer): Promise<string> => {
     const observed = observedPod([status]);
-    await until("it has been read", () => reader.messagesOf(pod, observed)?.has(status.id) === true);
-    return reader.messagesOf(pod, observed)?.get(status.id) ?? "";
+    await until("it has been read", () => reader.messagesOf(pod, observed)?.has(containerIdOf(status.id)) === true);
+    return reader.messagesOf(pod, observed)?.get(containerIdOf(status.id)) ?? "";
   };
   return { root, kept, found, reader, logFile, messageFile, pod, ended, read };
 }
@@ -66,7 +67,7 @@ test("the message file is read once, and the status is computed again if it has 
   assert.deepEqual(found, ["u1"]);
   await writeFile(messageFile, "something else");
   assert.equal(await read(status), "out of cheese", "an ended container has no more to say");
-  assert.equal(reader.messagesOf(pod, observedPod([status]))?.get(status.id), "out of cheese");
+  assert.equal(reader.messagesOf(pod, observedPod([status]))?.get(containerIdOf(status.id)), "out of cheese");
   assert.equal(found.length, 1);
 });
 
@@ -110,8 +111,8 @@ test("a container that still runs is not read", async (t) => {
   const running = ended("File", { id: "running", state: ContainerState.CONTAINER_RUNNING });
   const done = ended("File", { id: "done" });
   const observed = observedPod([running, done]);
-  await until("the ended one is read", () => reader.messagesOf(pod, observed)?.has("done") === true);
-  assert.equal(reader.messagesOf(pod, observed)?.has("running"), false);
+  await until("the ended one is read", () => reader.messagesOf(pod, observed)?.has(containerIdOf("done")) === true);
+  assert.equal(reader.messagesOf(pod, observed)?.has(containerIdOf("running")), false);
   assert.deepEqual(found, ["u1"]);
 });
 
@@ -286,7 +287,7 @@ test(
     const { root, messageFile, ended, read, reader, pod } = await build(t);
     const mounts = new HungMounts();
     try {
-      const hung: ContainerStatus[] = [];
+      const hung: ObservedContainer[] = [];
       for (let index = 0; index < 6; index++) {
         const place = join(root, `hung-${index}`);
         await mounts.hang(place);

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InspectPace } from "../../../../src/main/pods/sync/inspect-pace.js";
 import type { InspectHint, InspectRequest } from "../../../../src/shared/contracts/pleg.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-const hint = (at: number): InspectHint => ({ kind: "container", id: `c${at}` });
+const hint = (at: number): InspectHint => ({ kind: "container", id: containerIdOf(`c${at}`) });
 
 function build() {
   const clock = new SteppedClock();

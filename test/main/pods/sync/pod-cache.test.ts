@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { InspectionError, PodCache } from "../../../../src/main/pods/sync/pod-cache.js";
 import type { InspectRequest, PlegRecord, RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { emptyObservation, settle } from "../../../support/sync-kit.js";
 import { criContainer, criSandbox } from "../status/fixtures.js";
@@ -60,7 +60,7 @@ test("a record from before the last change is dropped and counted, and no listen
 
 test("generations rise across pods, and each change causes a request with its hints", () => {
   const { cache, asked } = build();
-  const hints = [{ kind: "container", id: "c" }] as const;
+  const hints = [{ kind: "container", id: containerIdOf("c") }] as const;
   const first = cache.bump(podUid("a"), [...hints]);
   const second = cache.bump(podUid("b"), []);
   const third = cache.bump(podUid("a"), []);

@@ -10,8 +10,8 @@ import { PodRecords } from "../../../../src/main/pods/sync/pod-records.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { type ObservedPod, observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -26,7 +26,7 @@ async function build(context: TestContext) {
 
 const observedPod = (uid: string, ids: readonly string[]): ObservedPod => ({
   ...emptyObservation(uid, 1),
-  containers: ids.map((id) => ContainerStatus.fromPartial({ id })),
+  containers: ids.map((id) => observedContainer(ContainerStatus.fromPartial({ id }))),
 });
 
 function admit(records: PodRecords, one: Pod): void {
@@ -287,7 +287,7 @@ test("10,000 preStop hooks leave those of containers that are still there, in me
   await records.load();
   records.accept(pod(), at("2026-01-01T00:00:00Z"));
   for (let restart = 1; restart <= 10_000; restart++) {
-    records.preStopDone(podUid("uid-web"), `id-${restart}`);
+    records.preStopDone(podUid("uid-web"), containerIdOf(`id-${restart}`));
     records.preStopsSeen(observedPod("uid-web", [`id-${restart}`]));
   }
   assert.deepEqual(records.preStopsDone(podUid("uid-web")), ["id-10000"]);
@@ -307,8 +307,8 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   for (const name of ["b", "a", "c"]) first.admitted(podUid(`uid-${name}`));
   await first.failing(podUid("uid-a"), { reason: "Evicted", message: "too much" }, steadyTime(77));
   first.ended(podUid("uid-a"), { phase: "Failed", reason: "Evicted" });
-  first.preStopDone(podUid("uid-b"), "id-1");
-  first.preStopDone(podUid("uid-b"), "id-1");
+  first.preStopDone(podUid("uid-b"), containerIdOf("id-1"));
+  first.preStopDone(podUid("uid-b"), containerIdOf("id-1"));
   await first.keepEndDeadline(podUid("uid-b"), steadyTime(30_000));
   await first.keepEndDeadline(podUid("uid-c"), steadyTime(30_000));
   await first.keepEndDeadline(podUid("uid-c"), undefined);

@@ -10,7 +10,7 @@ import { StepRunner } from "../../../../src/main/pods/sync/step-runner.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError, criError } from "../../../../src/shared/kubernetes/cri/errors.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf, sandboxIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, hang, HINTS, settle, SyncWorld } from "../../../support/sync-kit.js";
 
@@ -425,10 +425,16 @@ test("a resize waits for the stops of its plan: after a crash between them the n
     step.kind === "kill-container"
       ? new Promise((resolve) => (stopped = () => resolve(HINTS)))
       : Promise.resolve(HINTS);
-  const resize: Step = { kind: "resize-containers", sandboxId: "s", containers: [], actuated: undefined, reason: "" };
+  const resize: Step = {
+    kind: "resize-containers",
+    sandboxId: sandboxIdOf("s"),
+    containers: [],
+    actuated: undefined,
+    reason: "",
+  };
   const kill: Step = {
     kind: "kill-container",
-    containerId: "1",
+    containerId: containerIdOf("1"),
     name: "a",
     graceSeconds: 30,
     deadline: steadyTime(30_000),

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { PodWorkers } from "../../../../src/main/pods/sync/pod-workers.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, sandboxIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { container, pod } from "../../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
 
@@ -114,7 +114,7 @@ test("a pod that returns while it terminates starts again after its removal, wit
       ? new Promise((resolve) => {
           release = () => {
             world.apply("uid-1", one, step);
-            resolve([{ kind: "sandbox", id: "s" }]);
+            resolve([{ kind: "sandbox", id: sandboxIdOf("s") }]);
           };
         })
       : undefined;

@@ -12,8 +12,8 @@ import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { CriClient } from "../../../../src/shared/kubernetes/cri/client.js";
 import { ContainerState, ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { type ObservedPod, observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { entriesIn } from "../../../support/entries-in.js";
 import { container, pod } from "../../../support/pods.js";
 import { emptyObservation, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -23,7 +23,7 @@ const RESTARTS = 10_000;
 
 const having = (...ids: string[]): ObservedPod => ({
   ...emptyObservation("uid-web", 1),
-  containers: ids.map((id) => ContainerStatus.fromPartial({ id })),
+  containers: ids.map((id) => observedContainer(ContainerStatus.fromPartial({ id }))),
 });
 
 test("the data of removed containers is forgotten: Killing events and preStop hooks", async (t) => {
@@ -35,7 +35,8 @@ test("the data of removed containers is forgotten: Killing events and preStop ho
   const stopping = new Stopping(runtime, memory);
   const preStop = { exec: { command: ["true"] } };
   const known = podOf(app({ lifecycle: { preStop } }));
-  const stop = async (containerId: string): Promise<void> => {
+  const stop = async (id: string): Promise<void> => {
+    const containerId = containerIdOf(id);
     stopping.announce(known, "app", containerId, "Stopping container app");
     const target = { pod: known, container: app(), containerId, podIP: () => Promise.resolve(undefined) };
     if (!stopping.preStops.isOver(containerId)) await stopping.preStops.run(target, preStop, steadyTime(1e12), never);

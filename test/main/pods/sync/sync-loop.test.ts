@@ -17,7 +17,7 @@ import { SyncLoop } from "../../../../src/main/pods/sync/sync-loop.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
 import type { RuntimeState } from "../../../../src/shared/contracts/pleg.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, sandboxIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../../support/pods.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 import { hang, settle, SyncWorld } from "../../../support/sync-kit.js";
@@ -105,7 +105,7 @@ function runs(world: SyncWorld, running: Pod): void {
       kind: "start-container",
       container,
       containerKind: "app",
-      sandboxId: "sandbox-1",
+      sandboxId: sandboxIdOf("sandbox-1"),
       sandboxAttempt: 0,
       podIPs: [],
       restartCount: 0,

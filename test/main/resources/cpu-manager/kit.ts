@@ -14,7 +14,7 @@ import {
   type UpdateContainerResourcesRequest,
 } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { DeepPartial } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { type ObservedPod, observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
@@ -37,7 +37,9 @@ export function burstable(uid: string): Pod {
 
 /** CPUs of `uid`'s container `main`. */
 export function observed(uid: string, id: string, name = "main"): ObservedPod {
-  const status = ContainerStatus.fromPartial({ id, state: ContainerState.CONTAINER_RUNNING, metadata: { name } });
+  const status = observedContainer(
+    ContainerStatus.fromPartial({ id, state: ContainerState.CONTAINER_RUNNING, metadata: { name } }),
+  );
   return {
     uid: podUid(uid),
     namespace: "default",

@@ -11,7 +11,7 @@ import { OperatorError } from "../../../../src/shared/base/errors/operator-error
 import { printCpuList } from "../../../../src/shared/kubernetes/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
 import { criError } from "../../../../src/shared/kubernetes/cri/errors.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { until } from "../../../support/sources-kit.js";
 import { container, pod } from "../pods.js";
 import { allocateAll, burstable, cpuManagerKit, fixed, granted, guaranteed, observed } from "./kit.js";
@@ -163,11 +163,11 @@ describe("running containers", () => {
     const { clock, updates, runtime, start } = await cpuManagerKit(t, MACHINE);
     const manager = await start();
     runtime.pods = [observed(rest.uid, rest.id)];
-    manager.started(burstable("new"), fixed("main", "1m"), "new");
+    manager.started(burstable("new"), fixed("main", "1m"), containerIdOf("new"));
     clock.step(10_000);
     await until("the first round", () => updates.length > 0);
     await allocateAll(manager, guaranteed("g", 1));
-    manager.started(guaranteed("g", 1), fixed("main", 1), "own");
+    manager.started(guaranteed("g", 1), fixed("main", 1), containerIdOf("own"));
     await until("the second round", () => updates.length > 3);
     assert.deepEqual(updates, ["sharing: 0-3", "sharing: 0,2-3", "new: 0,2-3", "own: 1"]);
   });

@@ -12,7 +12,8 @@ import { evictionRecordCodec } from "../../../../src/shared/contracts/eviction-c
 import type { EvictionUpcalls } from "../../../../src/shared/contracts/eviction.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerStatus } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { observedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
 import { pod } from "../../../support/pods.js";
@@ -53,7 +54,7 @@ function build() {
     observed: (uid) => ({
       ...emptyObservation(uid, 1),
       ...(uid === "over" && { name: "gone", namespace: "ns" }),
-      containers: [ContainerStatus.fromPartial({ id: "c1", metadata: { name: "app" } })],
+      containers: [observedContainer(ContainerStatus.fromPartial({ id: "c1", metadata: { name: "app" } }))],
     }),
     events: {
       pod: ({ metadata }, event) => world.events.push({ ...event, about: metadata.name }),
@@ -207,15 +208,18 @@ test("out of memory: the machine's is the node's event, a container's names pod 
   const unknown = { pid: 0, process: "", cgroup: "" };
   for (const [fields, said] of [
     [
-      { ...sh, podUid: podUid("web"), containerId: "c1" },
+      { ...sh, podUid: podUid("web"), containerId: containerIdOf("c1") },
       `process sh (pid 8) of pod web_default(web), container app: ${limit}`,
     ],
-    [{ ...sh, podUid: podUid("web"), containerId: "sandbox" }, `process sh (pid 8) of pod web_default(web): ${limit}`],
+    [
+      { ...sh, podUid: podUid("web"), containerId: containerIdOf("sandbox") },
+      `process sh (pid 8) of pod web_default(web): ${limit}`,
+    ],
     [{ ...sh, podUid: podUid("other") }, `process sh (pid 8) of pod other: ${limit}`],
     [sh, `process sh (pid 8): ${limit}`],
     [{ ...sh, cgroup: "" }, "process sh (pid 8): it, or a cgroup above its own, was at its memory limit"],
     [
-      { ...unknown, podUid: podUid("over"), containerId: "c1" },
+      { ...unknown, podUid: podUid("over"), containerId: containerIdOf("c1") },
       "a process of pod gone_ns(over), container app: it, or a cgroup above its own, was at its memory limit",
     ],
   ] as const) {

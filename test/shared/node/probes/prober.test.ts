@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ProbeRecord, ProbeSpec, ProbedPod } from "../../../../src/shared/contracts/prober.js";
-import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { probeMetrics, scheduleMetrics } from "../../../../src/shared/node/probes/metrics.js";
 import { Prober } from "../../../../src/shared/node/probes/prober.js";
 import {
@@ -50,7 +50,7 @@ class World {
 
   spec(more: Partial<ProbeSpec> = {}): ProbeSpec {
     return {
-      containerId: "c1",
+      containerId: containerIdOf("c1"),
       kind: "readiness",
       container: "app",
       generation: 1,
@@ -164,7 +164,7 @@ describe("when a probe runs", () => {
           return success();
         };
         const specs = probes.map(({ periodMs }, index) =>
-          world.spec({ containerId: String(index), periodMs: periodMs * 1000, timeoutMs: 60_000 }),
+          world.spec({ containerId: containerIdOf(String(index)), periodMs: periodMs * 1000, timeoutMs: 60_000 }),
         );
         world.prober.setPods([world.pod(...specs)]);
         await world.pass(30_000, 500);
@@ -337,7 +337,7 @@ describe("the end of a probe", () => {
     const world = new World();
     world.prober.setPods([
       world.pod(world.spec()),
-      { ...world.pod(world.spec({ containerId: "c2" })), uid: podUid("u2") },
+      { ...world.pod(world.spec({ containerId: containerIdOf("c2") })), uid: podUid("u2") },
     ]);
     await world.pass(500);
     world.prober.setPods([world.pod(world.spec())]);
@@ -361,7 +361,11 @@ test("commands: at most 16 at once; one that waits is late, not failed, and is d
       most = Math.max(most, running.size);
     });
   const specs = Array.from({ length: 40 }, (_, index) =>
-    world.spec({ containerId: `c${index}`, periodMs: 60_000, action: { type: "exec", command: ["true"] } }),
+    world.spec({
+      containerId: containerIdOf(`c${index}`),
+      periodMs: 60_000,
+      action: { type: "exec", command: ["true"] },
+    }),
   );
   const pods = (count: number): ProbedPod[] => [
     world.pod(...specs.slice(0, count / 2)),
@@ -390,7 +394,7 @@ describe("pods whose probes sleep", () => {
     });
   const sleepers = (world: World, uid: string): ProbedPod => {
     const specs = Array.from({ length: 40 }, (_, index) =>
-      world.spec({ containerId: `${uid}-${index}`, timeoutMs: 3_600_000, action: exec }),
+      world.spec({ containerId: containerIdOf(`${uid}-${index}`), timeoutMs: 3_600_000, action: exec }),
     );
     return { ...world.pod(...specs), uid: podUid(uid) };
   };
@@ -401,7 +405,7 @@ describe("pods whose probes sleep", () => {
     const pods = Array.from({ length: 20 }, (_, index) => sleepers(world, `u${index}`));
     world.prober.setPods([
       ...pods,
-      { ...world.pod(world.spec({ containerId: "quick", action: exec })), uid: podUid("quick") },
+      { ...world.pod(world.spec({ containerId: containerIdOf("quick"), action: exec })), uid: podUid("quick") },
     ]);
     await world.pass(60_000);
     const times = world.times("quick/readiness");
@@ -448,7 +452,7 @@ test("an error in one pod's probes keeps no other pod's probes from running", as
   await world.pass(1000);
   assert.ok(world.times().length > 0);
   world.prober.apply({
-    set: [broken, { ...world.pod(world.spec({ containerId: "c2" })), uid: podUid("u2") }],
+    set: [broken, { ...world.pod(world.spec({ containerId: containerIdOf("c2") })), uid: podUid("u2") }],
     gone: [],
   });
   await world.pass(1000);

@@ -20,6 +20,7 @@ import {
   SecurityProfile_ProfileType as Profile,
   Signal,
 } from "../../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { containerIdOf } from "../../../../../src/shared/kubernetes/identifiers.js";
 import { c, makePod } from "../../../pods/status/fixtures.js";
 
 function build(container: Partial<Container> = {}, spec: Partial<PodSpec> = {}, rest: Partial<ContainerInput> = {}) {
@@ -234,7 +235,7 @@ test("namespaces, and the target of an ephemeral container", () => {
   }
   const container = { ...c("dbg"), targetContainerName: "a" };
   const kind = "ephemeral" as const;
-  const options = security({}, {}, { container, kind, targetContainerId: "id9" }).namespaceOptions;
+  const options = security({}, {}, { container, kind, targetContainerId: containerIdOf("id9") }).namespaceOptions;
   assert.deepEqual([options?.pid, options?.targetId], [N.TARGET, "id9"]);
   assert.throws(() => security({}, {}, { container, kind }), /unable to find target container a/);
   assert.equal(security({}, { shareProcessNamespace: true }, { container, kind }).namespaceOptions?.pid, N.POD);

@@ -10,15 +10,15 @@ import { seccompProfileRoot } from "../../../../../src/main/model/root-directory
 import { criSignal, signalName } from "../../../../../src/main/model/stop-signals.js";
 import * as dirs from "../../../../../src/shared/kubernetes/api/pod-paths.js";
 import { Signal } from "../../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../../src/shared/kubernetes/identifiers.js";
 import { criContainer, makePod } from "../../../pods/status/fixtures.js";
 
 test("log paths have namespace, name and restart count", () => {
   const pod = makePod();
   assert.equal(podLogDirectory("/var/log/pods", pod), "/var/log/pods/ns_web_u1");
   assert.equal(containerLogPath("a", 2), "a/2.log");
-  assert.equal(logSymlinkName(pod, "a", "cid"), "web_ns_a-cid.log");
-  const long = logSymlinkName(makePod({}, { name: "x".repeat(250) }), "a", "cid");
+  assert.equal(logSymlinkName(pod, "a", containerIdOf("cid")), "web_ns_a-cid.log");
+  const long = logSymlinkName(makePod({}, { name: "x".repeat(250) }), "a", containerIdOf("cid"));
   assert.equal(long.length, 255);
   assert.ok(long.endsWith(".log"));
 });

@@ -12,7 +12,7 @@ import type { KillContainerStep } from "../../../../../src/main/model/step.js";
 import { later, steadyTime } from "../../../../../src/shared/base/clock/moments.js";
 import type { InspectHint } from "../../../../../src/shared/contracts/pleg.js";
 import type { Lifecycle, LifecycleHandler, Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
-import { podUid } from "../../../../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../../../../src/shared/kubernetes/identifiers.js";
 import type { FakeCriOptions } from "../../../../fake-cri/fake-cri.js";
 import { until } from "../../../../support/sources-kit.js";
 import { settle } from "../../../../support/sync-kit.js";
@@ -43,7 +43,7 @@ async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<
   };
   const killStep = (containerId: string, graceSeconds: number, reason = "the pod goes"): KillContainerStep => ({
     kind: "kill-container",
-    containerId,
+    containerId: containerIdOf(containerId),
     name: "app",
     graceSeconds,
     deadline: later(world.clock.steady(), graceSeconds * 1000),
@@ -242,7 +242,7 @@ test("a hook that ran ahead is not run again by the stop, which is reported once
   const id = await world.start();
   const ahead = {
     kind: "run-pre-stop",
-    containerId: id,
+    containerId: containerIdOf(id),
     name: "app",
     deadline: steadyTime(5000),
     reason: "the pod goes",
@@ -252,7 +252,7 @@ test("a hook that ran ahead is not run again by the stop, which is reported once
   await world.kill(world.pod, world.killStep(id, 5));
   assert.deepEqual(world.order(), ["StartContainer", "ExecSync", "StopContainer"]);
   assert.deepEqual(world.events.slice(2), ["web app Normal Killing: Stopping container app"]);
-  assert.deepEqual(await world.doer.execute(undefined, { ...ahead, containerId: "gone" }, never), []);
+  assert.deepEqual(await world.doer.execute(undefined, { ...ahead, containerId: containerIdOf("gone") }, never), []);
 });
 
 test("a hook ahead that takes all of the grace has its container stopped with it, out of turn", async (t) => {
@@ -260,7 +260,7 @@ test("a hook ahead that takes all of the grace has its container stopped with it
   const id = await world.start();
   const ahead = {
     kind: "run-pre-stop",
-    containerId: id,
+    containerId: containerIdOf(id),
     name: "app",
     deadline: steadyTime(5000),
     reason: "the pod goes",

@@ -16,6 +16,7 @@ import { HookError } from "../../../../../src/main/containers/runtime/hooks/hook
 import { portOf, userAgent } from "../../../../../src/main/containers/runtime/hooks/http-hook.js";
 import { runHook } from "../../../../../src/main/containers/runtime/hooks/run-hook.js";
 import type { LifecycleHandler } from "../../../../../src/shared/kubernetes/api/pod.js";
+import { containerIdOf } from "../../../../../src/shared/kubernetes/identifiers.js";
 import { runPod } from "../../../../shared/kubernetes/cri/support.js";
 import { temporaryFolder, until } from "../../../../support/sources-kit.js";
 import { app, never, podOf, runtimeOn } from "../runtime-kit.js";
@@ -26,7 +27,13 @@ async function build(t: TestContext, options: FakeOptions = {}, podIP = "127.0.0
   const world = await runtimeOn(t, options);
   const { containerId } = await runPod(world.client, "web");
   const container = app({ ports: [{ name: "admin", containerPort: 1 }] });
-  const target = { pod: podOf(container), container, containerId, podIP: () => Promise.resolve(podIP || undefined) };
+  const id = containerIdOf(containerId);
+  const target = {
+    pod: podOf(container),
+    container,
+    containerId: id,
+    podIP: () => Promise.resolve(podIP || undefined),
+  };
   const run = (handler: LifecycleHandler, signal = never) => runHook(world.runtime, target, handler, signal);
   return { ...world, container, run };
 }
