@@ -15,7 +15,7 @@ import { spawnWorkerThread } from "../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../src/main/threads/thread-context.js";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../src/shared/contracts/prober.js";
-import { podUid } from "../../src/shared/kubernetes/identifiers.js";
+import { podUid, containerIdOf } from "../../src/shared/kubernetes/identifiers.js";
 import type { MetricSample, MetricSnapshot } from "../../src/shared/telemetry/metrics/snapshot.js";
 import { ThreadRegistry } from "../../src/shared/telemetry/metrics/thread-registry.js";
 import { threadMetrics } from "../../src/shared/telemetry/metrics/threads.js";
@@ -133,7 +133,7 @@ async function measure(load: string, burners: number, seconds: number): Promise<
 /** Once a second each: three by HTTP, three by TCP. */
 function probedPod(index: number, port: number): ProbedPod {
   const probes = Array.from({ length: PROBES_PER_POD }, (_, number): ProbeSpec => ({
-    containerId: `c${index}-${number}`,
+    containerId: containerIdOf(`c${index}-${number}`),
     kind: "readiness",
     container: `c${number}`,
     generation: 1,

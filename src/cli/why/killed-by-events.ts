@@ -3,6 +3,7 @@
 
 import type { ProbeKillFacts } from "../../shared/contracts/nodelet.js";
 import { CRASH_RESET_MS } from "../../shared/kubernetes/api/crash-reset.js";
+import { containerIdOf } from "../../shared/kubernetes/identifiers.js";
 import { timeOf } from "../output/amounts.js";
 import { eventsOf, type ContainerView, type WhyInput } from "./input.js";
 import { lastEnd } from "./runs.js";
@@ -27,7 +28,7 @@ export function killByEvents({ events, now }: WhyInput, view: ContainerView): Pr
   return {
     container: container.name,
     probe,
-    containerId: ended.containerID?.split("://")[1] ?? "",
+    containerId: containerIdOf(ended.containerID?.split("://")[1] ?? ""),
     kills: killing.reduce((sum, { count }) => sum + count, 0),
     lastAt,
     inARow: threshold ?? DEFAULT_THRESHOLD,

@@ -1,12 +1,7 @@
 // Small views on the sandboxes and containers that the runtime has of a pod.
 
-import {
-  ContainerState,
-  PodSandboxState,
-  type ContainerStatus,
-  type PodSandboxStatus,
-} from "../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import { ContainerState, PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod, ObservedContainer, ObservedSandbox } from "../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 
 export function nanosToMs(nanos: bigint): number {
@@ -16,10 +11,10 @@ export function nanosToMs(nanos: bigint): number {
 /** Longer lists are searched by name: a pod may have thousands of containers, and each is looked for. */
 const SHORT_LIST = 64;
 /** List to the newest container of each name. An observation is never changed: the next one is another. */
-const newestByName = new WeakMap<readonly ContainerStatus[], ReadonlyMap<string, ContainerStatus>>();
+const newestByName = new WeakMap<readonly ObservedContainer[], ReadonlyMap<string, ObservedContainer>>();
 
 /** The newest container of a name, of any sandbox. */
-export function newestOf({ containers }: ObservedPod, name: string): ContainerStatus | undefined {
+export function newestOf({ containers }: ObservedPod, name: string): ObservedContainer | undefined {
   if (containers.length <= SHORT_LIST) return containers.find((status) => status.metadata?.name === name);
   let byName = newestByName.get(containers);
   if (byName === undefined) {
@@ -29,10 +24,10 @@ export function newestOf({ containers }: ObservedPod, name: string): ContainerSt
   return byName.get(name);
 }
 
-const byId = new WeakMap<readonly ContainerStatus[], ReadonlyMap<string, ContainerStatus>>();
+const byId = new WeakMap<readonly ObservedContainer[], ReadonlyMap<string, ObservedContainer>>();
 
 /** The container with this id. */
-export function containerOf({ containers }: ObservedPod, id: string): ContainerStatus | undefined {
+export function containerOf({ containers }: ObservedPod, id: string): ObservedContainer | undefined {
   if (containers.length <= SHORT_LIST) return containers.find((status) => status.id === id);
   let found = byId.get(containers);
   if (found === undefined) {
@@ -43,18 +38,18 @@ export function containerOf({ containers }: ObservedPod, id: string): ContainerS
 }
 
 /** The newest container of a name that was made in this sandbox. */
-export function newestIn(sandbox: PodSandboxStatus, observed: ObservedPod, name: string): ContainerStatus | undefined {
+export function newestIn(sandbox: ObservedSandbox, observed: ObservedPod, name: string): ObservedContainer | undefined {
   const status = newestOf(observed, name);
   return status !== undefined && status.createdAt >= sandbox.createdAt ? status : undefined;
 }
 
-export function podIPsOf(sandbox: PodSandboxStatus): string[] {
+export function podIPsOf(sandbox: ObservedSandbox): string[] {
   const { network } = sandbox;
   if (network === undefined || network.ip === "") return [];
   return [network.ip, ...network.additionalIps.map((address) => address.ip)];
 }
 
-export function isAlive(status: ContainerStatus): boolean {
+export function isAlive(status: ObservedContainer): boolean {
   return status.state === ContainerState.CONTAINER_RUNNING || status.state === ContainerState.CONTAINER_UNKNOWN;
 }
 
@@ -65,6 +60,6 @@ export function runningPods(observed: Iterable<ObservedPod>): PodUid[] {
     .map(({ uid }) => uid);
 }
 
-export function readySandboxes(sandboxes: readonly PodSandboxStatus[]): PodSandboxStatus[] {
+export function readySandboxes(sandboxes: readonly ObservedSandbox[]): ObservedSandbox[] {
   return sandboxes.filter((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY);
 }

@@ -4,8 +4,8 @@
 import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/kubernetes/api/meta.js";
 import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
-import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { PodUid } from "../../shared/kubernetes/identifiers.js";
+import type { ObservedContainer } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid, ContainerId } from "../../shared/kubernetes/identifiers.js";
 import { annotationKeys } from "./labels.js";
 
 type PodName = { metadata: Pick<ObjectMeta, "name" | "namespace" | "uid"> };
@@ -31,7 +31,7 @@ export function containerLogPath(containerName: string, restartCount: number): s
 }
 
 /** File name of the link in /var/log/containers, cut so that it fits a file system's 255 bytes with its suffix. */
-export function logSymlinkName(pod: PodName, containerName: string, containerId: string): string {
+export function logSymlinkName(pod: PodName, containerName: string, containerId: ContainerId): string {
   const stem = `${pod.metadata.name}_${pod.metadata.namespace}_${containerName}-${containerId}`;
   return `${stem.slice(0, MAX_FILE_NAME - ".log".length)}.log`;
 }
@@ -40,7 +40,7 @@ export function logSymlinkName(pod: PodName, containerName: string, containerId:
  * Restart count of the container about to be created: the newest one's plus 1; if the runtime knows no container, the
  * highest N of the N.log* files in the container's log directory plus 1; so no old log is overwritten; else 0.
  */
-export function nextRestartCount(newest: ContainerStatus | undefined, logFileNames: readonly string[]): number {
+export function nextRestartCount(newest: ObservedContainer | undefined, logFileNames: readonly string[]): number {
   if (newest !== undefined) return restartCountOf(newest) + 1;
   const counts = logFileNames.flatMap((name) => {
     const digits = /^(\d+)\.log/.exec(name)?.[1];
@@ -53,7 +53,7 @@ export function nextRestartCount(newest: ContainerStatus | undefined, logFileNam
  * Restart count written on a container: from the annotation, which outlives the kubelet; the attempt number when it is
  * lost.
  */
-export function restartCountOf(status: ContainerStatus): number {
+export function restartCountOf(status: ObservedContainer): number {
   const text = status.annotations[annotationKeys.restartCount];
   const count = text === undefined ? NaN : Number(text);
   return Number.isInteger(count) && count >= 0 ? count : (status.metadata?.attempt ?? 0);

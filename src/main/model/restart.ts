@@ -3,7 +3,8 @@
 // planner never starts.
 
 import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/kubernetes/api/pod.js";
-import { type ContainerStatus, ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../shared/kubernetes/cri/observed-pod.js";
 
 /** Feature gates these rules depend on; defaults are those of 1.36. */
 export interface RestartGates {
@@ -60,7 +61,7 @@ export function restartsAfterExit(
 export function mayStart(
   pod: Pod,
   container: Container,
-  observed: ContainerStatus | undefined,
+  observed: ObservedContainer | undefined,
   gates: RestartGates = defaultRestartGates,
 ): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;

@@ -3,6 +3,7 @@
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { PodSandboxState, NamespaceMode } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { SandboxId } from "../../shared/kubernetes/identifiers.js";
 
 export type SandboxNeedReason =
   /** The newest sandbox can be used. */
@@ -13,7 +14,7 @@ export interface SandboxNeed {
   /** Attempt number: of the sandbox to create, or of the current one. */
   attempt: number;
   /** Id of the newest sandbox; absent when there is none. */
-  sandboxId?: string;
+  sandboxId?: SandboxId;
   reason: SandboxNeedReason;
 }
 

@@ -3,6 +3,7 @@
 import type { SteadyTime, WallTime } from "../../shared/base/clock/moments.js";
 import type { ContainerStateWaiting } from "../../shared/kubernetes/api/pod-status.js";
 import type { Container } from "../../shared/kubernetes/api/pod.js";
+import type { ContainerId, SandboxId } from "../../shared/kubernetes/identifiers.js";
 import type { EventInput } from "./event-recorder.js";
 import type { PodResources } from "./pod-resources.js";
 
@@ -23,24 +24,24 @@ export interface CreateSandboxStep {
 }
 export interface StopSandboxStep {
   kind: "stop-sandbox";
-  sandboxId: string;
+  sandboxId: SandboxId;
   reason: string;
 }
 export interface RemoveSandboxStep {
   kind: "remove-sandbox";
-  sandboxId: string;
+  sandboxId: SandboxId;
 }
 export interface StartContainerStep {
   kind: "start-container";
   container: Container;
   containerKind: ContainerKind;
-  sandboxId: string;
+  sandboxId: SandboxId;
   sandboxAttempt: number;
   podIPs: string[];
   /** undefined: the doer derives it from the log files, because no status of the container is left. */
   restartCount: number | undefined;
   /** Only for an ephemeral container: id of the running container whose processes it joins. */
-  targetContainerId?: string | undefined;
+  targetContainerId?: ContainerId | undefined;
   /** Absent for a container that follows none. */
   backoff?: BackoffStep | undefined;
   /** The container whose start precedes this one in the plan, and must have succeeded. */
@@ -49,7 +50,7 @@ export interface StartContainerStep {
 }
 export interface KillContainerStep {
   kind: "kill-container";
-  containerId: string;
+  containerId: ContainerId;
   name: string;
   /** Seconds the container gets between its stop signal and SIGKILL. */
   graceSeconds: number;
@@ -68,7 +69,7 @@ export interface KillContainerStep {
 /** The hook of a container that stops later. */
 export interface PreStopStep {
   kind: "run-pre-stop";
-  containerId: string;
+  containerId: ContainerId;
   name: string;
   deadline: SteadyTime;
   reason: string;
@@ -76,7 +77,7 @@ export interface PreStopStep {
 /** Running containers get other CPU and memory values, and the pod's cgroup with them. */
 export interface ResizeContainersStep {
   kind: "resize-containers";
-  sandboxId: string;
+  sandboxId: SandboxId;
   containers: readonly ResizedContainer[];
   /** The resources last applied to the pod's containers; undefined: not known. */
   actuated: PodResources | undefined;
@@ -84,11 +85,11 @@ export interface ResizeContainersStep {
 }
 export interface ResizedContainer {
   container: Container;
-  containerId: string;
+  containerId: ContainerId;
 }
 export interface RemoveContainerStep {
   kind: "remove-container";
-  containerId: string;
+  containerId: ContainerId;
   name: string;
   /** Removed by the rule RestartAllContainers, to start again. */
   restartAll?: true;

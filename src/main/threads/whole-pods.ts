@@ -4,9 +4,8 @@
 // the thread.
 
 import type { PlegRecord, PlegWireRecord, PodHead, PodPart } from "../../shared/contracts/pleg.js";
-import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { newestFirst } from "../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../shared/kubernetes/identifiers.js";
+import { newestFirst, type ObservedContainer } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid, ContainerId } from "../../shared/kubernetes/identifiers.js";
 
 /** A difference was lost. */
 class MissingPartError extends Error {
@@ -15,10 +14,10 @@ class MissingPartError extends Error {
 
 interface Copy {
   /** Newest first. */
-  sorted: ContainerStatus[];
+  sorted: ObservedContainer[];
   /** Since the last head. */
-  readonly changed: Map<string, ContainerStatus>;
-  readonly removed: Set<string>;
+  readonly changed: Map<ContainerId, ObservedContainer>;
+  readonly removed: Set<ContainerId>;
 }
 
 export class WholePods {
@@ -67,9 +66,9 @@ export class WholePods {
 }
 
 /** The containers after the change. Without one it is the list itself, so that views on it are computed once. */
-function merged({ sorted, changed, removed }: Copy): ContainerStatus[] {
+function merged({ sorted, changed, removed }: Copy): ObservedContainer[] {
   if (changed.size + removed.size === 0) return sorted;
-  const kept: ContainerStatus[] = [];
+  const kept: ObservedContainer[] = [];
   for (const status of sorted) {
     if (removed.has(status.id)) continue;
     const newer = changed.get(status.id);
@@ -82,6 +81,6 @@ function merged({ sorted, changed, removed }: Copy): ContainerStatus[] {
     : [...added, ...kept].sort(newestFirst);
 }
 
-function isBefore(one: ContainerStatus, before: ContainerStatus | undefined): boolean {
+function isBefore(one: ObservedContainer, before: ObservedContainer | undefined): boolean {
   return before !== undefined && newestFirst(before, one) > 0;
 }

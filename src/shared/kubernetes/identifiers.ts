@@ -12,17 +12,17 @@ export function podUid(uid: string): PodUid {
 }
 
 /** The runtime's id of a container: not the API's containerID, which begins with the runtime's name. */
-export type ContainerId = string;
+export type ContainerId = string & { readonly [kind]: "container" };
 
 /** The id of a container that was read from the runtime's reply, a message or a file. */
 export function containerIdOf(id: string): ContainerId {
-  return id;
+  return id as ContainerId;
 }
 
 /** The runtime's id of a PodSandbox. */
-export type SandboxId = string;
+export type SandboxId = string & { readonly [kind]: "sandbox" };
 
 /** The id of a PodSandbox that was read from the runtime's reply, a message or a file. */
 export function sandboxIdOf(id: string): SandboxId {
-  return id;
+  return id as SandboxId;
 }

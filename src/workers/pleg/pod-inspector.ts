@@ -8,11 +8,23 @@ import { mapAtMost } from "../../shared/base/turns/map-at-most.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError } from "../../shared/kubernetes/cri/errors.js";
-import type { ContainerStatus, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { inspectionGapMs } from "../../shared/kubernetes/cri/inspection-gap.js";
-import { newestFirst, type ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../shared/kubernetes/identifiers.js";
+import {
+  newestFirst,
+  type ObservedPod,
+  type ObservedContainer,
+  type ObservedSandbox,
+  observedContainer,
+  observedSandbox,
+} from "../../shared/kubernetes/cri/observed-pod.js";
+import {
+  type PodUid,
+  containerIdOf,
+  sandboxIdOf,
+  type ContainerId,
+  type SandboxId,
+} from "../../shared/kubernetes/identifiers.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 
@@ -61,12 +73,12 @@ function foreignStatusError(
 interface Entry {
   uid: PodUid;
   generation: number;
-  sandboxIds: Set<string>;
-  containerIds: Set<string>;
+  sandboxIds: Set<SandboxId>;
+  containerIds: Set<ContainerId>;
   /** Exited containers never change again: their status is requested once. */
-  exited: Map<string, ContainerStatus>;
+  exited: Map<ContainerId, ObservedContainer>;
   /** Sandboxes as last inspected. */
-  sandboxes: Map<string, PodSandboxStatus>;
+  sandboxes: Map<SandboxId, ObservedSandbox>;
   /** Something other than a call of main to a container may have changed a sandbox: their status is requested. */
   sandboxesDue: boolean;
   /** Whether the id sets are known to be complete. */
@@ -87,8 +99,8 @@ interface Entry {
 
 /** Ids of one pod as a list call gave them. */
 export interface ListedPod {
-  sandboxIds: string[];
-  containerIds: string[];
+  sandboxIds: SandboxId[];
+  containerIds: ContainerId[];
 }
 
 export class PodInspector {
@@ -262,7 +274,7 @@ export class PodInspector {
     return observed;
   }
 
-  private statuses(entry: Entry): Promise<[(PodSandboxStatus | undefined)[], (ContainerStatus | undefined)[]]> {
+  private statuses(entry: Entry): Promise<[(ObservedSandbox | undefined)[], (ObservedContainer | undefined)[]]> {
     return Promise.all([
       mapAtMost(CALLS_AT_ONCE, entry.sandboxIds, (id) => this.sandbox(entry, id)),
       mapAtMost(CALLS_AT_ONCE, entry.containerIds, (id) => this.container(entry, id)),
@@ -278,19 +290,19 @@ export class PodInspector {
     ]);
     // A runtime may ignore the filter or mix up its replies. Only objects with the pod's UID are the pod's.
     const isOwn = ({ labels }: Labelled): boolean => labels[POD_UID_LABEL] === entry.uid;
-    for (const { id } of sandboxes.items.filter(isOwn)) entry.sandboxIds.add(id);
-    for (const { id } of containers.containers.filter(isOwn)) entry.containerIds.add(id);
+    for (const { id } of sandboxes.items.filter(isOwn)) entry.sandboxIds.add(sandboxIdOf(id));
+    for (const { id } of containers.containers.filter(isOwn)) entry.containerIds.add(containerIdOf(id));
     entry.listed = true;
   }
 
-  private async sandbox(entry: Entry, podSandboxId: string): Promise<PodSandboxStatus | undefined> {
+  private async sandbox(entry: Entry, podSandboxId: SandboxId): Promise<ObservedSandbox | undefined> {
     const known = entry.sandboxes.get(podSandboxId);
     if (known !== undefined) return known;
     try {
       const reply = await this.options.cri.podSandboxStatus({ podSandboxId }, { deadlineMs: this.options.deadlineMs });
       if (reply.status === undefined) return undefined;
       checkAnswer("sandbox", entry.uid, podSandboxId, reply.status);
-      const status = stableSandbox(reply.status);
+      const status = observedSandbox(stableSandbox(reply.status));
       entry.sandboxes.set(podSandboxId, status);
       return status;
     } catch (error) {
@@ -301,14 +313,14 @@ export class PodInspector {
     }
   }
 
-  private async container(entry: Entry, containerId: string): Promise<ContainerStatus | undefined> {
+  private async container(entry: Entry, containerId: ContainerId): Promise<ObservedContainer | undefined> {
     const known = entry.exited.get(containerId);
     if (known !== undefined) return known;
     try {
       const reply = await this.options.cri.containerStatus({ containerId }, { deadlineMs: this.options.deadlineMs });
       if (reply.status === undefined) return undefined;
       checkAnswer("container", entry.uid, containerId, reply.status);
-      const status = stableContainer(reply.status);
+      const status = observedContainer(stableContainer(reply.status));
       if (status.state === ContainerState.CONTAINER_EXITED) entry.exited.set(containerId, status);
       return status;
     } catch (error) {

@@ -4,16 +4,15 @@
 
 import { encodeContainer, encodeSandboxes } from "../../shared/contracts/pleg-codec.js";
 import type { PlegWireRecord } from "../../shared/contracts/pleg.js";
-import type { ContainerStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../shared/kubernetes/identifiers.js";
+import type { ObservedPod, ObservedContainer } from "../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid, ContainerId } from "../../shared/kubernetes/identifiers.js";
 
 /** Bytes of containers in one record, and ids of removed ones. */
 const PART_BYTES = 32 * 1024;
 const PART_IDS = 256;
 
 interface Known {
-  readonly status: ContainerStatus;
+  readonly status: ObservedContainer;
   readonly bytes: Uint8Array;
 }
 
@@ -26,7 +25,7 @@ export interface PodDifference {
 
 export class PublishedPod {
   private sandboxes: Uint8Array | undefined;
-  private containers = new Map<string, Known>();
+  private containers = new Map<ContainerId, Known>();
 
   /** Takes a newer observation. */
   take(observed: ObservedPod): PodDifference {
@@ -34,7 +33,7 @@ export class PublishedPod {
     const { containers, ...head } = observed;
     const sandboxes = encodeSandboxes(head);
     const parts = new Parts(observed.uid, fresh);
-    const now = new Map<string, Known>();
+    const now = new Map<ContainerId, Known>();
     for (const status of containers) {
       const before = this.containers.get(status.id);
       // An exited container keeps the object of its first inspection.
@@ -59,8 +58,8 @@ function isEqual(one: Uint8Array | undefined, other: Uint8Array): boolean {
 }
 
 class Parts {
-  private readonly changed: ContainerStatus[][] = [];
-  private readonly removed: string[] = [];
+  private readonly changed: ObservedContainer[][] = [];
+  private readonly removed: ContainerId[] = [];
   /** Bytes of the last list of containers. */
   private bytes = PART_BYTES;
 
@@ -82,7 +81,7 @@ class Parts {
     this.bytes += bytes.length;
   }
 
-  remove(id: string): void {
+  remove(id: ContainerId): void {
     this.removed.push(id);
   }
 

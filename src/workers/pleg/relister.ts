@@ -3,7 +3,7 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { ContainerState, type PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
+import { containerIdOf, sandboxIdOf, type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
 import { POD_UID_LABEL, type ListedPod } from "./pod-inspector.js";
 
 type RelisterCri = Pick<CriClient, "listPodSandbox" | "listContainers">;
@@ -78,8 +78,8 @@ export class Relister {
     const pods = new Map<PodUid, ChangedPod>();
     for (const [uid, objects] of found) {
       pods.set(uid, {
-        sandboxIds: objects.sandboxes.map(({ id }) => id),
-        containerIds: objects.containers.map(({ id }) => id),
+        sandboxIds: objects.sandboxes.map(({ id }) => sandboxIdOf(id)),
+        containerIds: objects.containers.map(({ id }) => containerIdOf(id)),
         signature: signatureOf(objects.sandboxes, objects.containers),
       });
     }

@@ -13,6 +13,7 @@ import type { CriChannelKind } from "../../shared/kubernetes/cri/channel-kind.js
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { deferredCriClient } from "../../shared/kubernetes/cri/deferred-client.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../shared/kubernetes/cri/errors.js";
+import type { ContainerId } from "../../shared/kubernetes/identifiers.js";
 import type { ProbeDeadline } from "../../shared/node/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/node/probes/run.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
@@ -37,7 +38,7 @@ export class ExecProbes {
   /** `deadline` is the container's time-out and the runtime's patience together. */
   async run(
     { command }: Extract<ProbeAction, { type: "exec" }>,
-    containerId: string,
+    containerId: ContainerId,
     timeoutMs: number,
     deadline: ProbeDeadline,
   ): Promise<RunResult> {

@@ -94,8 +94,8 @@ test("when a running container is lost, the exited one before it is asked for ag
   };
   inspector.onRelisted();
   await look([
-    { kind: "container", id: "new" },
-    { kind: "container", id: "old" },
+    { kind: "container", id: containerIdOf("new") },
+    { kind: "container", id: containerIdOf("old") },
   ]);
   lost.add("new").add("old");
   await look([]);
@@ -116,7 +116,10 @@ async function inspected(containers: number) {
     outcome: { observed: () => void count++, failed: () => undefined },
   });
   inspector.onRelisted();
-  const hints = Array.from({ length: containers }, (_, at) => ({ kind: "container" as const, id: `c${at}` }));
+  const hints = Array.from({ length: containers }, (_, at) => ({
+    kind: "container" as const,
+    id: containerIdOf(`c${at}`),
+  }));
   inspector.request(podUid("u"), 1, hints);
   await settle();
   return { clock, inspector, count: () => count };

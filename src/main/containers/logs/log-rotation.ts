@@ -12,6 +12,7 @@ import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { NotRegularFileError, openUntrusted, statUntrusted } from "../../../shared/io/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
 import { Limiter } from "../../../shared/kubernetes/cri/limiter.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { onLogFile } from "../../../shared/node/container-logs/own-log-link.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
@@ -32,7 +33,7 @@ export interface LogRotationDeps {
   settings: LogRotationSettings;
   running(): Iterable<RunningLog>;
   /** CRI ReopenContainerLog. */
-  reopen(containerId: string, options: { deadlineMs: number; signal: AbortSignal }): Promise<unknown>;
+  reopen(containerId: ContainerId, options: { deadlineMs: number; signal: AbortSignal }): Promise<unknown>;
   compress: RunCompress;
   counted: { rotation(result: "ok" | "failed"): void; compression(outcome: string): void };
   clock: Clock;
@@ -72,7 +73,7 @@ const LARGEST_COMPRESSED_SIZES = 4;
 const REOPEN_DEADLINE_MS = 10_000;
 
 export class LogRotation {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<ContainerId, Entry>();
   private readonly workers: Limiter;
   private readonly compression: CompressQueue;
   private readonly abort = new AbortController();

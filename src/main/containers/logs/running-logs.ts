@@ -3,11 +3,11 @@
 import { join } from "path/posix";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { podLogDirectory } from "../../model/paths.js";
 
 export interface RunningLog {
-  containerId: string;
+  containerId: ContainerId;
   /** The file being written. */
   path: string;
   uid: PodUid;

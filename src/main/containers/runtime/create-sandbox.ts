@@ -4,6 +4,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriError } from "../../../shared/kubernetes/cri/errors.js";
+import { sandboxIdOf } from "../../../shared/kubernetes/identifiers.js";
 import type { CreateSandboxStep } from "../../model/step.js";
 import { isCriticalPod } from "../../resources/oom-score.js";
 import { podDns } from "../network/pod-dns.js";
@@ -59,7 +60,7 @@ async function run(
     const request = { config, runtimeHandler: handler };
     const reply = await runtime.cri.runPodSandbox(request, { signal, urgent: isCriticalPod(pod), onSent });
     ok = true;
-    return [{ kind: "sandbox", id: reply.podSandboxId }];
+    return [{ kind: "sandbox", id: sandboxIdOf(reply.podSandboxId) }];
   } finally {
     runtime.metrics.sandboxRun(runtime.clock.monotonic() - startedAt, ok, {
       handler,

@@ -6,6 +6,7 @@ import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { MIN_STOP_SECONDS } from "../../model/container-stop.js";
 import type { KillContainerStep, PreStopStep } from "../../model/step.js";
 import {
@@ -22,7 +23,7 @@ import type { NodeRuntime } from "./node-runtime.js";
 /** Progress of stopping the containers of one pod. */
 export class Stopping {
   readonly preStops: PreStops;
-  private readonly announced = new Set<string>();
+  private readonly announced = new Set<ContainerId>();
 
   constructor(
     private readonly runtime: NodeRuntime,
@@ -37,7 +38,7 @@ export class Stopping {
     this.preStops.onObserved(observed);
   }
 
-  announce(pod: Pod, container: string, containerId: string, message: string): void {
+  announce(pod: Pod, container: string, containerId: ContainerId, message: string): void {
     if (this.announced.has(containerId)) return;
     this.announced.add(containerId);
     this.runtime.events.pod(pod, { type: "Normal", reason: "Killing", message, container });
@@ -45,7 +46,7 @@ export class Stopping {
 }
 
 export interface Kill {
-  containerId: string;
+  containerId: ContainerId;
   name: string;
   graceSeconds: number;
   /** The end of the grace period. */

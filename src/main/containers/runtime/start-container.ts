@@ -10,6 +10,7 @@ import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.j
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { containerIdOf, type ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "../../model/paths.js";
@@ -127,14 +128,14 @@ async function create(
   config: ContainerConfig,
   sandboxConfig: PodSandboxConfig,
   signal: AbortSignal,
-): Promise<{ containerId: string }> {
+): Promise<{ containerId: ContainerId }> {
   const { cri, metrics } = runtime;
   const images = imageMountCount(config);
   metrics.imageVolumes("requested", images);
   try {
     const created = await cri.createContainer({ podSandboxId: step.sandboxId, config, sandboxConfig }, { signal });
     metrics.imageVolumes("mounted", images);
-    return created;
+    return { containerId: containerIdOf(created.containerId) };
   } catch (error) {
     metrics.imageVolumes("failed", images);
     throw startError(error, "CreateContainerError", signal, (details) => explainRefusal(config, details));
@@ -270,7 +271,7 @@ async function linkLog(
   environment: PodEnvironment,
   step: StartContainerStep,
   restartCount: number,
-  containerId: string,
+  containerId: ContainerId,
 ): Promise<void> {
   const directory = runtime.settings.containerLogsDir;
   const link = join(directory, logSymlinkName(pod, step.container.name, containerId));

@@ -14,6 +14,7 @@ import {
   CriUnimplementedError,
 } from "../../../shared/kubernetes/cri/errors.js";
 import { LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ContainerId, SandboxId } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import {
   largestResources,
@@ -73,7 +74,7 @@ export async function resizeContainers(
     }
   }
 
-  async function refuseBelowUsage(id: string, { name }: Container, linux: LinuxContainerResources): Promise<void> {
+  async function refuseBelowUsage(id: ContainerId, { name }: Container, linux: LinuxContainerResources): Promise<void> {
     const limit = linux.memoryLimitInBytes;
     if (limit <= 0n) return;
     const used = await memoryInUse(runtime, id, signal);
@@ -84,7 +85,7 @@ export async function resizeContainers(
     }
   }
 
-  async function update(containerId: string, { name }: Container, linux: LinuxContainerResources): Promise<void> {
+  async function update(containerId: ContainerId, { name }: Container, linux: LinuxContainerResources): Promise<void> {
     try {
       await runtime.cri.updateContainerResources({ containerId, linux, annotations: {} }, { signal });
     } catch (error) {
@@ -109,7 +110,7 @@ export function outgrown(pod: Pod, actuated: PodResources | undefined): Pod {
 async function updateSandbox(
   runtime: NodeRuntime,
   sized: Pod,
-  podSandboxId: string,
+  podSandboxId: SandboxId,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -171,7 +172,7 @@ function newValues(
 }
 
 /** Bytes that the kernel can't reclaim; 0 if the runtime does not report them. */
-async function memoryInUse(runtime: NodeRuntime, containerId: string, signal: AbortSignal): Promise<bigint> {
+async function memoryInUse(runtime: NodeRuntime, containerId: ContainerId, signal: AbortSignal): Promise<bigint> {
   try {
     const { stats } = await runtime.cri.containerStats({ containerId }, { signal });
     const memory = stats?.memory;

@@ -6,7 +6,7 @@ import type { ImageGcUpcalls, ImageNames } from "../../../shared/contracts/image
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { ContainerCollector, type ContainerCollectorDeps } from "./container-collector.js";
 import type { ImageLeases } from "./image-leases.js";
@@ -96,7 +96,7 @@ export class Collection implements Answers {
   private livingContainers(): Set<string> | undefined {
     const { source } = this.deps;
     if (!source.settled()) return undefined;
-    const living = new Set<string>();
+    const living = new Set<ContainerId>();
     for (const { containers } of source.observed()) {
       for (const { id, state } of containers) if (state !== ContainerState.CONTAINER_EXITED) living.add(id);
     }

@@ -3,13 +3,9 @@
 // Invariant: only exited containers are chosen, and never the newest of a name. That one is the record of the last run;
 // without it the kubelet would start the container again.
 
-import {
-  ContainerState,
-  PodSandboxState,
-  type ContainerStatus,
-} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import { ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod, ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid, ContainerId, SandboxId } from "../../../shared/kubernetes/identifiers.js";
 import { failedStartsBesideRuns } from "../../model/failed-starts.js";
 
 /** By the flags of that name; negative: no limit. */
@@ -19,23 +15,23 @@ export interface DeadContainerPolicy {
   maximumDeadContainers: number;
 }
 
-interface ChosenObject {
+interface ChosenObject<Id> {
   uid: PodUid;
-  id: string;
+  id: Id;
   /** The container's name; empty for a sandbox. */
   name: string;
 }
 
 export interface Chosen {
-  containers: ChosenObject[];
-  sandboxes: ChosenObject[];
+  containers: ChosenObject<ContainerId>[];
+  sandboxes: ChosenObject<SandboxId>[];
 }
 
 /** The ended containers of one name in one pod, newest first. */
 interface Unit {
   uid: PodUid;
   name: string;
-  dead: ContainerStatus[];
+  dead: ObservedContainer[];
   /** 1 when the newest of them stays in any case. */
   kept: 0 | 1;
 }
@@ -43,7 +39,7 @@ interface Unit {
 export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPolicy, now: number): Chosen {
   const all = [...pods];
   const units = all.flatMap((pod) => unitsOf(pod, BigInt(now - policy.minimumContainerTTLMs) * 1_000_000n));
-  const containers: ChosenObject[] = [];
+  const containers: ChosenObject<ContainerId>[] = [];
   const trim = (unit: Unit, limit: number): void => {
     for (const { id } of unit.dead.splice(Math.max(limit, unit.kept))) {
       containers.push({ uid: unit.uid, id, name: unit.name });
@@ -122,7 +118,7 @@ function oldestOf(units: readonly Unit[]): Unit | undefined {
 }
 
 /** NOTREADY sandboxes without containers, except the newest sandbox. */
-function emptySandboxes({ uid, sandboxes, containers }: ObservedPod): ChosenObject[] {
+function emptySandboxes({ uid, sandboxes, containers }: ObservedPod): ChosenObject<SandboxId>[] {
   const newestFirst = sandboxes.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
   return newestFirst.flatMap((sandbox, index) => {
     const next = newestFirst[index - 1];

@@ -2,7 +2,8 @@
 // resources that apply only at a start.
 
 import type { Container, Probe } from "../../../shared/kubernetes/api/pod.js";
-import type { ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { graceSeconds } from "../../model/container-stop.js";
 import type { ProbeResults } from "../../model/probe-results.js";
 import { restartsAfterProbeKill } from "../../model/restart.js";
@@ -19,7 +20,7 @@ export interface KillReason {
   graceSeconds: number;
 }
 
-export function killReason(input: PlanInput, container: Container, status: ContainerStatus): KillReason | undefined {
+export function killReason(input: PlanInput, container: Container, status: ObservedContainer): KillReason | undefined {
   const { pod, probes, gates } = input;
   if (definitionChanged(container, status)) {
     return { why: "definition changed", restart: true, graceSeconds: graceSeconds(pod) };
@@ -38,7 +39,7 @@ export function killReason(input: PlanInput, container: Container, status: Conta
 
 function failedProbe(
   { livenessProbe, startupProbe }: Container,
-  id: string,
+  id: ContainerId,
   probes: ProbeResults,
 ): { name: "liveness" | "startup"; probe: Probe } | undefined {
   if (livenessProbe !== undefined && probes.liveness(id) === "Failure") {

@@ -6,7 +6,8 @@ import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.j
 import type { ContainerStateWaiting } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Container } from "../../../shared/kubernetes/api/pod.js";
 import { podDescription } from "../../../shared/kubernetes/api/pod.js";
-import type { ContainerStatus, PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer, ObservedSandbox } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { graceSeconds } from "../../model/container-stop.js";
 import { crashBackoffKey, crashLoopMessage } from "../../model/crash-backoff.js";
 import type { EventInput } from "../../model/event-recorder.js";
@@ -36,12 +37,12 @@ const PULL_ERROR_SHOWN_MS = 1000;
 export interface Start {
   container: Container;
   containerKind: ContainerKind;
-  sandbox: PodSandboxStatus;
+  sandbox: ObservedSandbox;
   /** The newest container of that name: the new one continues its restart count. */
-  previous?: ContainerStatus | undefined;
+  previous?: ObservedContainer | undefined;
   /** The container whose exit may delay the start; undefined: none does. */
-  crashed?: ContainerStatus | undefined;
-  targetContainerId?: string | undefined;
+  crashed?: ObservedContainer | undefined;
+  targetContainerId?: ContainerId | undefined;
   after?: string | undefined;
   reason: string;
 }
@@ -61,14 +62,14 @@ export class PlanBuilder {
   }
 
   /** True by the restart rules, and for a container that was stopped for a restart. */
-  mayStart(container: Container, status: ContainerStatus | undefined): boolean {
+  mayStart(container: Container, status: ObservedContainer | undefined): boolean {
     const { pod, gates, memory } = this.input;
     if (mayStart(pod, container, status, gates)) return true;
     return status !== undefined && memory.restarts(status.id) && pod.metadata.deletionTimestamp === undefined;
   }
 
   kill(
-    status: ContainerStatus,
+    status: ObservedContainer,
     reason: string,
     rest: Partial<
       Pick<KillContainerStep, "graceSeconds" | "deadline" | "restart" | "forResize" | "withoutPreStop" | "after">
@@ -116,7 +117,7 @@ export class PlanBuilder {
   }
 
   /** True if the crash loop back-off delays the restart. The plan then shows it in the status and as an event. */
-  backsOff(container: Container, crashed: ContainerStatus | undefined): boolean {
+  backsOff(container: Container, crashed: ObservedContainer | undefined): boolean {
     const { pod, now, backoff } = this.input;
     const step = this.backoffStep(container, crashed);
     const wait = step === undefined ? undefined : backoff.inBackoff(step.key, step.finishedAt, now);
@@ -137,7 +138,7 @@ export class PlanBuilder {
     return true;
   }
 
-  backoffStep(container: Container, crashed: ContainerStatus | undefined): BackoffStep | undefined {
+  backoffStep(container: Container, crashed: ObservedContainer | undefined): BackoffStep | undefined {
     if (crashed === undefined || crashed.finishedAt === 0n) return undefined;
     return { key: crashBackoffKey(this.input.pod, container), finishedAt: wallTime(nanosToMs(crashed.finishedAt)) };
   }

@@ -2,8 +2,8 @@
 
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { type ObservedPod, type ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { containerHash } from "../../model/container-hash.js";
 import type { CrashBackoff } from "../../model/crash-backoff.js";
 import { annotationKeys } from "../../model/labels.js";
@@ -32,12 +32,12 @@ export interface PlanInput {
   deadContainersKept?: number;
 }
 
-export function definitionChanged(container: Container, status: ContainerStatus): boolean {
+export function definitionChanged(container: Container, status: ObservedContainer): boolean {
   const hash = status.annotations[annotationKeys.hash];
   return hash !== undefined && hash !== containerHash(container);
 }
 
-export function startReason(status: ContainerStatus | undefined): string {
+export function startReason(status: ObservedContainer | undefined): string {
   if (status === undefined) return "it has not run yet";
   if (status.state === ContainerState.CONTAINER_CREATED) return "it was created but never started";
   return `it exited with code ${status.exitCode}${status.reason === "" ? "" : ` (${status.reason})`}`;

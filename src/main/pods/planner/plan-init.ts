@@ -1,11 +1,8 @@
 // Init containers and sidecars: the one that runs next. Pure.
 
 import { isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
-import {
-  ContainerState,
-  type ContainerStatus,
-  type PodSandboxStatus,
-} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer, ObservedSandbox } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { newestIn, newestOf } from "../../model/observed-containers.js";
 import { restartsAfterProbeKill } from "../../model/restart.js";
 import { killReason } from "./kill-reason.js";
@@ -22,11 +19,11 @@ const CHAIN = 64;
 /** done: app containers may start; waiting: not yet; failed: the pod has failed. */
 export type InitProgress = "done" | "waiting" | "failed";
 
-export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitProgress {
+export function planInit(builder: PlanBuilder, sandbox: ObservedSandbox): InitProgress {
   const { pod, observed } = builder.input;
   const inits = pod.spec.initContainers ?? [];
   if (inits.length === 0) return "done";
-  const statusOf = (container: Container): ContainerStatus | undefined => newestIn(sandbox, observed, container.name);
+  const statusOf = (container: Container): ObservedContainer | undefined => newestIn(sandbox, observed, container.name);
   const start = (container: Container, after?: string): void => {
     const previous = newestOf(observed, container.name);
     // An exit in an earlier sandbox does not count as a crash of the container.
@@ -83,7 +80,7 @@ function startFrom(
 function keepSidecar(
   builder: PlanBuilder,
   container: Container,
-  status: ContainerStatus | undefined,
+  status: ObservedContainer | undefined,
   start: (container: Container) => void,
 ): InitProgress {
   const { name, startupProbe } = container;
@@ -111,7 +108,7 @@ function keepSidecar(
 function ordinaryProgress(
   builder: PlanBuilder,
   container: Container,
-  status: ContainerStatus,
+  status: ObservedContainer,
   start: (container: Container) => void,
 ): InitProgress {
   const { pod, gates } = builder.input;

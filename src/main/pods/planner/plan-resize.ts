@@ -5,11 +5,8 @@
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { isPositive } from "../../../shared/kubernetes/api/pod-requests.js";
 import { isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
-import {
-  ContainerState,
-  type ContainerStatus,
-  type PodSandboxStatus,
-} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer, ObservedSandbox } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { newestIn, newestOf } from "../../model/observed-containers.js";
 import { changedResources } from "../../model/pod-resources.js";
 import type { ResizedContainer } from "../../model/step.js";
@@ -19,7 +16,7 @@ import { type PlanInput } from "./plan-context.js";
 import { resizeChanges } from "./resize-changes.js";
 
 /** Plans what can be done in place. Containers that are being stopped get their values at the next start. */
-export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
+export function planResize(builder: PlanBuilder, sandbox: ObservedSandbox): void {
   const { input, plan } = builder;
   const { pod, resize, now } = input;
   if (resize === undefined) return;
@@ -62,12 +59,12 @@ function awaitsRestart(input: PlanInput): boolean {
 
 interface Running {
   container: Container;
-  status: ContainerStatus;
+  status: ObservedContainer;
   /** An ordinary init container is never resized, with any resizePolicy. */
   restarts: boolean;
 }
 
-function runningOf({ pod, observed }: PlanInput, sandbox: PodSandboxStatus): Running[] {
+function runningOf({ pod, observed }: PlanInput, sandbox: ObservedSandbox): Running[] {
   const { containers, initContainers = [] } = pod.spec;
   const running = (list: readonly Container[], restarts: (container: Container) => boolean): Running[] =>
     list.flatMap((container) => {

@@ -4,11 +4,8 @@
 
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container } from "../../../shared/kubernetes/api/pod.js";
-import {
-  ContainerState,
-  type ContainerStatus,
-  type PodSandboxStatus,
-} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer, ObservedSandbox } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { isAlive, newestIn } from "../../model/observed-containers.js";
 import { asksRestartAll } from "../../model/restart.js";
 import type { RemoveContainerStep } from "../../model/step.js";
@@ -17,11 +14,11 @@ import { stopOrder } from "./stop-order.js";
 
 export interface RestartAllTrigger {
   container: Container;
-  status: ContainerStatus;
+  status: ObservedContainer;
 }
 
 /** The container whose exit triggers a restart of all containers. */
-export function restartAllTrigger(builder: PlanBuilder, sandbox: PodSandboxStatus): RestartAllTrigger | undefined {
+export function restartAllTrigger(builder: PlanBuilder, sandbox: ObservedSandbox): RestartAllTrigger | undefined {
   const { pod, observed, gates, memory } = builder.input;
   if (pod.metadata.deletionTimestamp !== undefined) return undefined;
   for (const container of containersOf(pod.spec)) {
@@ -51,7 +48,7 @@ export function planRestartAll(builder: PlanBuilder, { container, status: fired 
   builder.plan.steps.push({ ...removal(fired), backoff });
 }
 
-function removal(status: ContainerStatus): RemoveContainerStep {
+function removal(status: ObservedContainer): RemoveContainerStep {
   return {
     kind: "remove-container",
     containerId: status.id,

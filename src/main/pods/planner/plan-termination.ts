@@ -4,8 +4,8 @@
 import { boundedSeconds } from "../../../shared/base/clock/durations.js";
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod, ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { secondsLeft } from "../../model/container-stop.js";
 import { isAlive, readySandboxes } from "../../model/observed-containers.js";
 import type { Plan, Step } from "../../model/step.js";
@@ -95,7 +95,7 @@ function mayBeStopped(state: ContainerState, { removalsRefused = false }: StopIn
   return state !== ContainerState.CONTAINER_EXITED;
 }
 
-function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {
+function stops(input: StopInput, alive: readonly ObservedContainer[]): Step[] {
   const graceOver = input.now >= input.deadline;
   const order = input.pod === undefined ? alive.map((status) => ({ status })) : stopOrder(input.pod, alive, graceOver);
   const graceSeconds = secondsLeft(input.deadline, input.now);

@@ -6,7 +6,8 @@ import { later } from "../../../shared/base/clock/moments.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type PodSandboxStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedSandbox } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { graceSeconds, secondsLeft } from "../../model/container-stop.js";
 import { isAlive, newestOf, newestIn } from "../../model/observed-containers.js";
 import { needsNewSandbox } from "../../model/sandbox-need.js";
@@ -36,7 +37,7 @@ export function planPod(input: PlanInput): Plan {
   return builder.plan;
 }
 
-function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
+function planContainers(builder: PlanBuilder, sandbox: ObservedSandbox): void {
   planEphemeral(builder, sandbox);
   const init = planInit(builder, sandbox);
   if (init === "failed") {
@@ -54,7 +55,7 @@ function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
 }
 
 /** Plans one regular container. Returns true if the container keeps the pod running. */
-function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container: Container): boolean {
+function planRegular(builder: PlanBuilder, sandbox: ObservedSandbox, container: Container): boolean {
   const { name } = container;
   const status = newestOf(builder.input.observed, name);
   if (status?.state === ContainerState.CONTAINER_RUNNING) {
@@ -96,7 +97,7 @@ function killStrays(builder: PlanBuilder): void {
 }
 
 /** No container is kept and none is to start: sidecars and the sandbox stop too. */
-function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string): void {
+function endPod(builder: PlanBuilder, sandbox: ObservedSandbox, reason: string): void {
   const { pod, observed, now } = builder.input;
   builder.drop();
   const running = observed.containers.filter(isAlive);
@@ -116,7 +117,10 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
 function planRestartEvents({ input, plan }: PlanBuilder, active: boolean): void {
   const { pod, observed, memory } = input;
   const all = containersOf(pod.spec);
-  const restarting = all.filter(({ name }) => memory.restarts(newestOf(observed, name)?.id ?? ""));
+  const restarting = all.filter(({ name }) => {
+    const newest = newestOf(observed, name);
+    return newest !== undefined && memory.restarts(newest.id);
+  });
   if (restarting.length > 0) plan.restarting = new Set(restarting.map(({ name }) => name));
   const removed = new Set([...memory.removed].filter((name) => newestOf(observed, name) === undefined));
   if (active || removed.size > 0) plan.restartingAll = { active, removed };
@@ -126,7 +130,7 @@ function planRestartEvents({ input, plan }: PlanBuilder, active: boolean): void 
  * Starts ephemeral containers: added to a running pod for debugging, started once, never restarted; no container waits
  * for them.
  */
-function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
+function planEphemeral(builder: PlanBuilder, sandbox: ObservedSandbox): void {
   const { pod, observed } = builder.input;
   for (const container of pod.spec.ephemeralContainers ?? []) {
     const status = newestOf(observed, container.name);

@@ -2,14 +2,15 @@
 // while the app containers still run. Pure.
 
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import { type ContainerStatus, ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { PreStopStep } from "../../model/step.js";
 
 /** Hooks of the sidecars that run and do not stop yet. */
 export function preStopsAhead(
   pod: Pod | undefined,
-  alive: readonly ContainerStatus[],
-  stopping: readonly ContainerStatus[],
+  alive: readonly ObservedContainer[],
+  stopping: readonly ObservedContainer[],
   { deadline, reason }: Pick<PreStopStep, "deadline" | "reason">,
 ): PreStopStep[] {
   const hooked = new Set(

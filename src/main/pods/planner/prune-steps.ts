@@ -1,12 +1,8 @@
 // Removals while a pod runs: old exited containers of each name, containers that never started, old empty sandboxes.
 // The facts of an exited container (exit code 0, lastState, that it ran) must not be lost.
 
-import {
-  type ContainerStatus,
-  ContainerState,
-  PodSandboxState,
-} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import { ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod, ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { failedStartsBesideRuns } from "../../model/failed-starts.js";
 import type { Step } from "../../model/step.js";
 
@@ -15,7 +11,7 @@ export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
   const steps: Step[] = [];
   const most = deadKept < 0 ? Infinity : Math.max(deadKept, 1);
   const dead = new Map<string, number>();
-  const kept: ContainerStatus[] = [];
+  const kept: ObservedContainer[] = [];
   const failedStarts = failedStartsBesideRuns(observed.containers);
   const seen = new Set<string>();
   for (const status of observed.containers) {
@@ -40,6 +36,6 @@ export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
 }
 
 /** CRI does not report the sandbox of a container. It is the newest one that existed when the container was created. */
-function homeOf({ sandboxes }: ObservedPod, status: ContainerStatus): string | undefined {
+function homeOf({ sandboxes }: ObservedPod, status: ObservedContainer): string | undefined {
   return sandboxes.find(({ createdAt }) => createdAt <= status.createdAt)?.id;
 }

@@ -3,13 +3,14 @@
 // code counts.
 
 import { type ObservedPod, forgetAllBut } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import type { Step } from "../../model/step.js";
 
 export class RestartMemory {
   /** Reasons by ids of containers stopped for a restart. */
-  private readonly stopped = new Map<string, string>();
+  private readonly stopped = new Map<ContainerId, string>();
   /** Those among them that get new resources by it. */
-  private readonly resized = new Set<string>();
+  private readonly resized = new Set<ContainerId>();
   /** Names of containers removed by the rule RestartAllContainers that do not exist again yet. */
   readonly removed = new Set<string>();
 
@@ -27,15 +28,15 @@ export class RestartMemory {
     for (const { metadata } of observed.containers) this.removed.delete(metadata?.name ?? "");
   }
 
-  get stops(): ReadonlyMap<string, string> {
+  get stops(): ReadonlyMap<ContainerId, string> {
     return this.stopped;
   }
 
-  restarts(containerId: string): boolean {
+  restarts(containerId: ContainerId): boolean {
     return this.stopped.has(containerId);
   }
 
-  resizes(containerId: string): boolean {
+  resizes(containerId: ContainerId): boolean {
     return this.resized.has(containerId);
   }
 }

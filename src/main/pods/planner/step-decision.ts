@@ -2,6 +2,7 @@
 
 import { ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { containerOf, newestOf } from "../../model/observed-containers.js";
 import type { Step } from "../../model/step.js";
 
@@ -56,7 +57,7 @@ export function stepDecision(step: Step, observed: ObservedPod): StepDecision {
   }
 }
 
-function stateOf(observed: ObservedPod, containerId: string): string {
+function stateOf(observed: ObservedPod, containerId: ContainerId): string {
   const status = containerOf(observed, containerId);
   return status === undefined ? "none" : CONTAINER_STATES[status.state];
 }

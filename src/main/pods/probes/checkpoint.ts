@@ -9,7 +9,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { ProbeKind, ProbeVerdict } from "../../../shared/contracts/prober.js";
 import { PROBE_KINDS } from "../../../shared/contracts/prober.js";
 import { readState, removeLeftovers, writeState } from "../../../shared/io/fs/state-file.js";
-import { podUid } from "../../../shared/kubernetes/identifiers.js";
+import { containerIdOf, podUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { decodeKills, type KillsOnDisk, type ProbeKills } from "./probe-kills.js";
 import type { ContainerVerdicts, Verdicts } from "./verdicts.js";
@@ -53,7 +53,7 @@ export class ProbeCheckpoint {
         for (const [id, found] of Object.entries(containers)) {
           for (const kind of PROBE_KINDS) {
             const verdict = found[kind];
-            if (verdict !== undefined) verdicts.set(podUid(uid), id, kind, verdict);
+            if (verdict !== undefined) verdicts.set(podUid(uid), containerIdOf(id), kind, verdict);
           }
         }
       }

@@ -7,6 +7,7 @@ import type { ProbeKind, ProbeSpec } from "../../../shared/contracts/prober.js";
 import { isSidecar, type Container, type Pod, type Probe } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { ExpansionBudget } from "../../model/expand.js";
 import { nanosToMs, newestOf } from "../../model/observed-containers.js";
 import { podIPs } from "../../model/pod-ips.js";
@@ -67,7 +68,7 @@ export function wantedProbes(input: WantedInput): WantedProbe[] {
   return wanted;
 }
 
-function dueKinds({ state, results }: WantedInput, container: Container, id: string): [ProbeKind, Probe][] {
+function dueKinds({ state, results }: WantedInput, container: Container, id: ContainerId): [ProbeKind, Probe][] {
   const { startupProbe, livenessProbe, readinessProbe } = container;
   const terminating = state === "terminating";
   const startup = results.startup(id);

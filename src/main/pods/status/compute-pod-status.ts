@@ -15,6 +15,7 @@ import { isStaticPod, type Container, type Pod } from "../../../shared/kubernete
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import { ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { isFinalPhase, podPhase, restartingAllReason } from "../../model/phase.js";
 import { ipFields, podIPs } from "../../model/pod-ips.js";
 import type { PodResources } from "../../model/pod-resources.js";
@@ -48,8 +49,8 @@ export interface StatusInput {
   podFinal?: boolean;
   failure?: PodFailure | undefined;
   probes?: ProbeResults;
-  /** Container id to its termination message, read from its file or log. */
-  terminationMessages?: ReadonlyMap<string, string>;
+  /** Read from their files or logs. */
+  terminationMessages?: ReadonlyMap<ContainerId, string>;
   /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
   inPostStart?: string | undefined;
   /**
@@ -182,7 +183,7 @@ function group(
     restarting: input.restarting ?? new Set<string>(),
     probes: input.probes ?? noProbeResults,
     runtimeName: input.runtimeName,
-    terminationMessages: input.terminationMessages ?? new Map<string, string>(),
+    terminationMessages: input.terminationMessages ?? new Map<ContainerId, string>(),
     actuated: input.actuated,
     stopSignals: input.stopSignals,
     imageVolumeDigests: input.imageVolumeDigests,

@@ -4,11 +4,8 @@
 
 import type { Container, ResourceList, ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import { milliValue, printQuantity, value, type QuantityLike } from "../../../shared/kubernetes/api/quantity.js";
-import {
-  ContainerState,
-  type ContainerStatus,
-  type LinuxContainerResources,
-} from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState, type LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, sharesToMilliCpu } from "../../resources/cpu.js";
 
 /**
@@ -22,7 +19,7 @@ const MIN_LIMIT_MILLI = 10n;
  */
 export function containerResources(
   container: Container,
-  observed: ContainerStatus,
+  observed: ObservedContainer,
   actuated: ResourceRequirements | undefined,
 ): ResourceRequirements {
   const { resources = {} } = container;

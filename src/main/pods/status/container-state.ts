@@ -10,8 +10,10 @@ import type {
 import type { Container, VolumeMount } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
 import { apiTimeFromNanos } from "../../../shared/kubernetes/api/time.js";
-import type { ContainerStatus, Mount } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { Mount } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { restartCountOf } from "../../model/paths.js";
 import type { PodResources } from "../../model/pod-resources.js";
 import { signalName } from "../../model/stop-signals.js";
@@ -20,13 +22,13 @@ import { joinMessages } from "./termination-message.js";
 
 export interface StateInput {
   container: Container;
-  observed: ContainerStatus;
+  observed: ObservedContainer;
   /** Its status before this computation. */
   previous: ApiContainerStatus | undefined;
   /** Name of the runtime: the scheme of container ids. */
   runtimeName: string;
-  /** Container id to the text it left in its termination message file, or to the log's tail. */
-  terminationMessages: ReadonlyMap<string, string>;
+  /** The text that a container left in its termination message file, or the tail of its log. */
+  terminationMessages: ReadonlyMap<ContainerId, string>;
   /** The resources last applied to the pod's containers, if known. The container itself has its allocated resources. */
   actuated?: PodResources | undefined;
   /** Gate ContainerStopSignals. */

@@ -3,7 +3,9 @@
 
 import type { ApiContainerStatus, ContainerState } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import { type ContainerStatus, ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { restartingAllReason } from "../../model/phase.js";
 import type { PodResources } from "../../model/pod-resources.js";
 import type { ProbeResults } from "../../model/probe-results.js";
@@ -24,7 +26,7 @@ export interface GroupInput {
   group: ContainerGroup;
   containers: readonly Container[];
   /** All of the pod's CRI containers, newest first. */
-  observed: readonly ContainerStatus[];
+  observed: readonly ObservedContainer[];
   previous: readonly ApiContainerStatus[];
   startErrors: ReadonlyMap<string, StartError>;
   /** Names of containers removed by the RestartAllContainers rule and not created again yet. */
@@ -33,7 +35,7 @@ export interface GroupInput {
   restarting: ReadonlySet<string>;
   probes: ProbeResults;
   runtimeName: string;
-  terminationMessages: ReadonlyMap<string, string>;
+  terminationMessages: ReadonlyMap<ContainerId, string>;
   actuated?: PodResources | undefined;
   stopSignals: boolean;
   /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
@@ -74,13 +76,13 @@ function sortedByName(containers: readonly Container[]): readonly Container[] {
 
 /** By name, found once: a pod may have thousands of containers. */
 interface Known {
-  observed: ReadonlyMap<string, readonly ContainerStatus[]>;
+  observed: ReadonlyMap<string, readonly ObservedContainer[]>;
   previous: ReadonlyMap<string, ApiContainerStatus>;
   anyRegularExists: boolean;
 }
 
 function knownOf({ pod, observed, previous }: GroupInput): Known {
-  const byName = new Map<string, ContainerStatus[]>();
+  const byName = new Map<string, ObservedContainer[]>();
   for (const status of observed) {
     const own = byName.get(nameOf(status));
     if (own === undefined) byName.set(nameOf(status), [status]);
@@ -113,7 +115,7 @@ function containerStatus(input: GroupInput, known: Known, container: Container):
   return withReadiness(input, container, newest?.id, previous, status);
 }
 
-function nameOf(status: ContainerStatus): string {
+function nameOf(status: ObservedContainer): string {
   return status.metadata?.name ?? "";
 }
 
@@ -185,7 +187,7 @@ function removedStatus(status: ApiContainerStatus, previous: ApiContainerStatus 
 function withStartError(
   input: GroupInput,
   container: Container,
-  newest: ContainerStatus | undefined,
+  newest: ObservedContainer | undefined,
   status: ApiContainerStatus,
 ): ApiContainerStatus {
   const error = input.startErrors.get(container.name);
@@ -205,7 +207,7 @@ function withStartError(
 function withReadiness(
   input: GroupInput,
   container: Container,
-  id: string | undefined,
+  id: ContainerId | undefined,
   previous: ApiContainerStatus | undefined,
   status: ApiContainerStatus,
 ): ApiContainerStatus {

@@ -5,6 +5,7 @@ import { basename, dirname } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { FileGoneError, readTail } from "../../../shared/io/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { parseJsonRecord } from "../../../shared/node/container-logs/json-record.js";
 import { onLogFile } from "../../../shared/node/container-logs/own-log-link.js";
 import { logFallbackLimit, logFallbackLines } from "./termination-message.js";
@@ -17,7 +18,7 @@ export const TAIL_BYTES = 128 * 1024;
 const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/;
 
 /** @throws NotFolderError, NotRegularFileError, or a system error; a removed log is empty */
-export async function outputTail(path: string, containerId: string): Promise<string> {
+export async function outputTail(path: string, containerId: ContainerId): Promise<string> {
   const directory = dirname(path);
   const outputIn = (folder: string) => async (name: string) =>
     outputOf(await onLogFile({ folder, directory, name, containerIds: [containerId] }, tailIfThere));

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { readTail } from "../../../shared/io/fs/untrusted-file.js";
 import { containersDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod, TerminationMessagePolicy } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { forgetAllBut, type ObservedPod, type ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { annotationKeys } from "../../model/labels.js";
@@ -17,8 +17,8 @@ import { outputTail } from "./output-tail.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 
 export class TerminationReader {
-  private readonly messages = new Map<PodUid, Map<string, string>>();
-  private readonly reading = new Set<string>();
+  private readonly messages = new Map<PodUid, Map<ContainerId, string>>();
+  private readonly reading = new Set<ContainerId>();
 
   constructor(
     private readonly places: { rootDir: string; podLogsDir: string },
@@ -30,13 +30,12 @@ export class TerminationReader {
   ) {}
 
   /**
-   * Container id to termination message; undefined while one of them is still being read, which this starts. Forgets
-   * the containers
+   * Termination messages; undefined while one of them is still being read, which this starts. Forgets the containers
    * that the runtime no longer has.
    */
-  messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<string, string> | undefined {
+  messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<ContainerId, string> | undefined {
     const { uid } = pod.metadata;
-    const known = this.messages.get(uid) ?? new Map<string, string>();
+    const known = this.messages.get(uid) ?? new Map<ContainerId, string>();
     this.messages.set(uid, known);
     forgetAllBut(known, observed);
     let missing = false;
@@ -58,7 +57,7 @@ export class TerminationReader {
     this.messages.delete(uid);
   }
 
-  private async read(pod: Pod, status: ContainerStatus): Promise<string> {
+  private async read(pod: Pod, status: ObservedContainer): Promise<string> {
     try {
       const message = await this.readFile(pod, status);
       const policy = status.annotations[annotationKeys.terminationMessagePolicy] as
@@ -75,7 +74,7 @@ export class TerminationReader {
     }
   }
 
-  private async readFile(pod: Pod, status: ContainerStatus): Promise<string> {
+  private async readFile(pod: Pod, status: ObservedContainer): Promise<string> {
     const path = status.annotations[annotationKeys.terminationMessagePath];
     const mount = status.mounts.find((candidate) => candidate.containerPath === path);
     if (path === undefined || mount === undefined) return "";

@@ -6,7 +6,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { safePodUid } from "../../../shared/kubernetes/api/pod-uid.js";
 import { type Pod, isStaticPod } from "../../../shared/kubernetes/api/pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import type { PodFailure } from "../../model/refusal.js";
 import { slimPod } from "../../model/slim-pod.js";
 import type { TerminationRequest } from "../../model/synced-pod.js";
@@ -36,7 +36,7 @@ export interface PodRecord {
   /** Deadline for the sidecars of a pod whose other containers completed. */
   endDeadline?: SteadyTime;
   /** Containers whose preStop hook has run, by id. */
-  preStopsDone?: string[];
+  preStopsDone?: ContainerId[];
 }
 
 /** Converts deadlines that another kubelet process set since the same boot to the clock of this process. */

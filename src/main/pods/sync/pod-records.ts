@@ -20,7 +20,7 @@ import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import { type PodUid, podUid } from "../../../shared/kubernetes/identifiers.js";
+import { type PodUid, podUid, type ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodFailure } from "../../model/refusal.js";
 import type { TerminationRequest } from "../../model/synced-pod.js";
@@ -197,7 +197,7 @@ export class PodRecords {
   }
 
   /** The preStop hook of a container has run: no later stop of the container runs it again. */
-  preStopDone(uid: PodUid, containerId: string): void {
+  preStopDone(uid: PodUid, containerId: ContainerId): void {
     const known = this.records.get(uid);
     if (known === undefined || this.isPreStopDone(uid, containerId)) return;
     const preStopsDone = known.preStopsDone ?? [];
@@ -216,11 +216,11 @@ export class PodRecords {
   }
 
   /** @internal */
-  preStopsDone(uid: PodUid): readonly string[] {
+  preStopsDone(uid: PodUid): readonly ContainerId[] {
     return this.records.get(uid)?.preStopsDone ?? [];
   }
 
-  isPreStopDone(uid: PodUid, containerId: string): boolean {
+  isPreStopDone(uid: PodUid, containerId: ContainerId): boolean {
     const done = this.records.get(uid)?.preStopsDone;
     return done !== undefined && idsOf(done).has(containerId);
   }
@@ -369,9 +369,9 @@ export class PodRecords {
 }
 
 /** A list of a record as a set. Both grow together. */
-const idSets = new WeakMap<readonly string[], Set<string>>();
+const idSets = new WeakMap<readonly ContainerId[], Set<ContainerId>>();
 
-function idsOf(list: readonly string[]): Set<string> {
+function idsOf(list: readonly ContainerId[]): Set<ContainerId> {
   let ids = idSets.get(list);
   if (ids === undefined) {
     ids = new Set(list);

@@ -4,9 +4,9 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import { ContainerState, type ContainerStatus } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ObservedPod, ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { CONFIG_SEEN } from "../../model/api-json.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
 import type { WorkerOperation } from "../../model/synced-pod.js";
@@ -15,7 +15,7 @@ import type { Timelines } from "./timelines.js";
 
 interface Followed {
   /** Containers whose end was counted, or had come before this kubelet looked. */
-  ended: Set<string>;
+  ended: Set<ContainerId>;
   /** The pod ran before this kubelet process: its start is not measured here. */
   known: boolean;
   looked: boolean;
@@ -102,7 +102,7 @@ export class NodePodWatch {
     this.timelines.ended(uid);
   }
 
-  private countEnd(pod: Pod, entry: Followed, status: ContainerStatus): void {
+  private countEnd(pod: Pod, entry: Followed, status: ObservedContainer): void {
     if (status.state !== ContainerState.CONTAINER_EXITED || entry.ended.has(status.id)) return;
     entry.ended.add(status.id);
     // An earlier kubelet has counted the containers that exited before this one started.

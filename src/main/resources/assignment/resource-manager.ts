@@ -7,7 +7,7 @@
 import type { EventReason } from "../../../shared/kubernetes/api/event-reasons.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Device, Mount } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import type { Refusal } from "../../model/refusal.js";
 
 /** A set of NUMA nodes on which a request could be served. Nodes are sorted. */
@@ -108,7 +108,7 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   /** Just before StartContainer; rejects when the container must not start. */
   preStart?(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   /** The container runs: the manager may correct it from now on. */
-  started?(pod: Pod, container: Container, containerId: string): void;
+  started?(pod: Pod, container: Container, containerId: ContainerId): void;
   /** The pod has terminated: frees its resources. Idempotent. */
   release(podUid: PodUid): void;
   stop(): Promise<void>;
@@ -141,7 +141,7 @@ export interface ResourceManagers extends ExclusiveResources {
   /** A container of the pod has exclusive CPUs and needs no quota: neither does the pod's cgroup. */
   noCpuQuota(pod: Pod): boolean;
   preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
-  started(pod: Pod, container: Container, containerId: string): void;
+  started(pod: Pod, container: Container, containerId: ContainerId): void;
   /** Nothing of the pod runs, or it was never admitted. Idempotent. */
   release(podUid: PodUid): void;
   stop(): Promise<void>;

@@ -8,7 +8,7 @@ import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 
@@ -28,7 +28,7 @@ export interface ReconcilerDeps {
 }
 
 interface Running {
-  id: string;
+  id: ContainerId;
   podUid: PodUid;
   name: string;
 }
@@ -39,12 +39,12 @@ interface Fresh extends Running {
 }
 
 export class CpuReconciler {
-  /** By container id: the CPUs of the last update. */
-  private readonly applied = new Map<string, string>();
+  /** The CPUs of the last update. */
+  private readonly applied = new Map<ContainerId, string>();
   /** Started, but not yet observed to run. */
-  private readonly fresh = new Map<string, Fresh>();
+  private readonly fresh = new Map<ContainerId, Fresh>();
   /** Containers whose update failed, so that each is logged once. */
-  private readonly failing = new Set<string>();
+  private readonly failing = new Set<ContainerId>();
   private readonly stopping = new AbortController();
   private timer: Timer | undefined;
   private poolChangedAt = -Infinity;
@@ -66,7 +66,7 @@ export class CpuReconciler {
   }
 
   /** Updates the container only if its CPUs have changed since it was created. */
-  started(podUid: PodUid, name: string, id: string): void {
+  started(podUid: PodUid, name: string, id: ContainerId): void {
     const { clock, cpusOf } = this.deps;
     const since = clock.monotonic();
     this.fresh.set(id, { id, podUid, name, since });
@@ -131,7 +131,7 @@ export class CpuReconciler {
     return true;
   }
 
-  private warn(id: string, podUid: PodUid, name: string, cpus: string, error: unknown): void {
+  private warn(id: ContainerId, podUid: PodUid, name: string, cpus: string, error: unknown): void {
     if (this.failing.has(id)) return;
     this.failing.add(id);
     this.deps.log.warn(

@@ -6,7 +6,7 @@ import type { LatestWrite } from "../../../shared/io/fs/latest-write.js";
 import { printCpuList } from "../../../shared/kubernetes/api/cpu-list.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
@@ -143,7 +143,7 @@ export class StaticCpuManager implements ResourceManager {
     return omitUndefined({ cpus, noCpuQuota: own && this.deps.noQuotaForExclusive ? true : undefined });
   }
 
-  started(pod: Pod, container: Container, containerId: string): void {
+  started(pod: Pod, container: Container, containerId: ContainerId): void {
     this.reconciler.started(pod.metadata.uid, container.name, containerId);
   }
 

@@ -8,7 +8,7 @@ import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { containersOf } from "../../../shared/kubernetes/api/pod-containers.js";
 import { hasPodLevelResources } from "../../../shared/kubernetes/api/pod-requests.js";
 import { type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Refusal } from "../../model/refusal.js";
 import {
@@ -156,7 +156,7 @@ export class JoinedManagers implements ResourceManagers {
     for (const manager of this.managers) await manager.preStart?.(pod, container, signal);
   }
 
-  started(pod: Pod, container: Container, containerId: string): void {
+  started(pod: Pod, container: Container, containerId: ContainerId): void {
     for (const manager of this.managers) manager.started?.(pod, container, containerId);
   }
 

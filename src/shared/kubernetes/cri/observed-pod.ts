@@ -12,7 +12,7 @@ export interface ObservedContainer extends ContainerStatus {
 
 /** A status that was read from the runtime's reply or a record. */
 export function observedContainer(status: ContainerStatus): ObservedContainer {
-  return status;
+  return status as ObservedContainer;
 }
 
 export interface ObservedSandbox extends PodSandboxStatus {
@@ -21,7 +21,7 @@ export interface ObservedSandbox extends PodSandboxStatus {
 
 /** A status that was read from the runtime's reply or a record. */
 export function observedSandbox(status: PodSandboxStatus): ObservedSandbox {
-  return status;
+  return status as ObservedSandbox;
 }
 
 export interface ObservedPod {

@@ -2,12 +2,12 @@
 // cgroup driver.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import { containerIdOf, type PodUid, type ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { podUidOf } from "../../../shared/node/cgroup/name.js";
 
 interface Owner {
   podUid?: PodUid;
-  containerId?: string;
+  containerId?: ContainerId;
 }
 
 const CONTAINER_ID = /[0-9a-f]{64}/;
@@ -27,6 +27,6 @@ export function ownerOf(path: string, known: (uid: PodUid) => boolean): Owner {
   });
   const pod = pods.findLast(({ podUid }) => known(podUid)) ?? pods.at(-1);
   if (pod === undefined) return {};
-  const containerId = CONTAINER_ID.exec(pod.below)?.[0];
-  return omitUndefined<Owner>({ podUid: pod.podUid, containerId });
+  const id = CONTAINER_ID.exec(pod.below)?.[0];
+  return omitUndefined<Owner>({ podUid: pod.podUid, containerId: id !== undefined ? containerIdOf(id) : undefined });
 }

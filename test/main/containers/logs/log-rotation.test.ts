@@ -259,7 +259,13 @@ test("hundreds of logs that wait for one worker share no signal's list of listen
   const { log } = keptLog();
   let given: AbortSignal | undefined;
   const running = Array.from({ length: 300 }, (_, at) => ({
-    ...{ containerId: `c${at}`, path: join(podLogs, `${at}.log`), uid: podUid("u"), namespace: "ns", pod: "p" },
+    ...{
+      containerId: containerIdOf(`c${at}`),
+      path: join(podLogs, `${at}.log`),
+      uid: podUid("u"),
+      namespace: "ns",
+      pod: "p",
+    },
     container: `c${at}`,
   }));
   const rotation = new LogRotation({

@@ -11,6 +11,7 @@ import type {
 import type { Container, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { ContainerState as S } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
+import { containerIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
 import { c, criContainer, exited, makePod, NOW, observedPod, running, sec } from "./fixtures.js";
 
 function compute(rest: Partial<StatusInput>): PodStatus {
@@ -229,7 +230,7 @@ describe("RestartAllContainers", () => {
   });
 
   test("it stays so until each container exists again, for a restarted kubelet too", () => {
-    const again = { ...dead("i", 0), id: "i-id of the new one" };
+    const again = { ...dead("i", 0), id: containerIdOf("i-id of the new one") };
     const later = compute({ pod, previous: removed, observed: observedPod([again]) });
     assert.deepEqual(names(later).slice(1), names(removed).slice(1));
     assert.equal(condition(later), "True");

@@ -11,6 +11,7 @@ import type {
   UserNamespace,
 } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { Signal } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ContainerId } from "../../../../shared/kubernetes/identifiers.js";
 import { expand, ExpansionBudget } from "../../../model/expand.js";
 import { containerAnnotations, containerLabels } from "../../../model/labels.js";
 import { containerLogPath } from "../../../model/paths.js";
@@ -46,7 +47,7 @@ export interface ContainerInput {
   volumeGroups: readonly number[];
   userNamespace?: UserNamespace | undefined;
   /** Ephemeral containers: id of the running target container. */
-  targetContainerId?: string | undefined;
+  targetContainerId?: ContainerId | undefined;
   /** Annotations of device plugins and DRA drivers. */
   annotations?: Readonly<Record<string, string>> | undefined;
   /** Gate ContainerStopSignals, off in 1.36. */

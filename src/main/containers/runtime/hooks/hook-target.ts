@@ -7,24 +7,21 @@ import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { containerNamed } from "../../../../shared/kubernetes/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError } from "../../../../shared/kubernetes/cri/errors.js";
-import {
-  ContainerState,
-  PodSandboxState,
-  type ContainerStatus,
-} from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { podUid } from "../../../../shared/kubernetes/identifiers.js";
+import { ContainerState, PodSandboxState } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { type ObservedContainer, observedContainer } from "../../../../shared/kubernetes/cri/observed-pod.js";
+import { podUid, type ContainerId } from "../../../../shared/kubernetes/identifiers.js";
 import { annotationKeys, labelKeys } from "../../../model/labels.js";
 import type { NodeRuntime } from "../node-runtime.js";
 
 export interface HookTarget {
   pod: Pod;
   container: Container;
-  containerId: string;
+  containerId: ContainerId;
   /** The pod's first address; undefined while it has none. */
   podIP(signal: AbortSignal): Promise<string | undefined>;
 }
 
-export function hookTarget(runtime: NodeRuntime, pod: Pod, container: Container, containerId: string): HookTarget {
+export function hookTarget(runtime: NodeRuntime, pod: Pod, container: Container, containerId: ContainerId): HookTarget {
   return { pod, container, containerId, podIP: (signal) => podAddress(runtime, pod, signal) };
 }
 
@@ -36,22 +33,22 @@ export function definedContainer(pod: Pod | undefined, name: string): Container 
 /** undefined when the runtime no longer has it. */
 export async function containerStatus(
   runtime: NodeRuntime,
-  containerId: string,
+  containerId: ContainerId,
   signal: AbortSignal,
-): Promise<ContainerStatus | undefined> {
+): Promise<ObservedContainer | undefined> {
   try {
     const { status } = await runtime.cri.containerStatus({ containerId, verbose: false }, { signal });
-    return status;
+    return status && observedContainer(status);
   } catch (error) {
     if (error instanceof CriNotFoundError) return undefined;
     throw error;
   }
 }
 
-export const isRunning = (status: ContainerStatus): boolean => status.state === ContainerState.CONTAINER_RUNNING;
+export const isRunning = (status: ObservedContainer): boolean => status.state === ContainerState.CONTAINER_RUNNING;
 
 /** The pod, as far as a container's labels contain it. */
-export function podFromLabels({ labels }: ContainerStatus): Pod {
+export function podFromLabels({ labels }: ObservedContainer): Pod {
   const name = labels[labelKeys.podName] ?? "";
   const namespace = labels[labelKeys.podNamespace] ?? "";
   const uid = podUid(labels[labelKeys.podUid] ?? "");
@@ -59,7 +56,7 @@ export function podFromLabels({ labels }: ContainerStatus): Pod {
 }
 
 /** The container, as far as its annotations contain it: name, ports and preStop handler. */
-export function containerFromAnnotations({ labels, annotations }: ContainerStatus): Container {
+export function containerFromAnnotations({ labels, annotations }: ObservedContainer): Container {
   const preStop = parsed(annotations[annotationKeys.preStopHandler]);
   const ports = parsed(annotations[annotationKeys.ports]);
   return omitUndefined({

@@ -3,6 +3,7 @@
 import { later } from "../../../../shared/base/clock/moments.js";
 import type { InspectHint } from "../../../../shared/contracts/pleg.js";
 import { type Pod, podDescription } from "../../../../shared/kubernetes/api/pod.js";
+import type { ContainerId } from "../../../../shared/kubernetes/identifiers.js";
 import { graceSeconds } from "../../../model/container-stop.js";
 import { traced } from "../../../model/pod-trace.js";
 import { StartContainerError } from "../../../model/step-errors.js";
@@ -26,7 +27,7 @@ export async function runPostStart(
 ): Promise<void> {
   const { container } = step;
   const handler = container.lifecycle?.postStart;
-  const containerId = started.find(({ kind }) => kind === "container")?.id;
+  const containerId = started.find((hint) => hint.kind === "container")?.id;
   if (handler === undefined || containerId === undefined) return;
   // It runs already, however long the hook takes.
   onProgress(started);
@@ -51,7 +52,7 @@ async function takeDown(
   stopping: Stopping,
   pod: Pod,
   { container }: StartContainerStep,
-  containerId: string,
+  containerId: ContainerId,
   signal: AbortSignal,
 ): Promise<void> {
   const grace = graceSeconds(pod);

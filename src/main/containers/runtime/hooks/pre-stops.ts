@@ -8,6 +8,7 @@ import type { SteadyTime } from "../../../../shared/base/clock/moments.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { type LifecycleHandler, podDescription } from "../../../../shared/kubernetes/api/pod.js";
 import { forgetAllBut, type ObservedPod } from "../../../../shared/kubernetes/cri/observed-pod.js";
+import type { ContainerId } from "../../../../shared/kubernetes/identifiers.js";
 import { traced } from "../../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";
@@ -16,8 +17,8 @@ import { runHook } from "./run-hook.js";
 
 /** Containers whose hooks have run, persisted for the next kubelet. */
 export interface PreStopMemory {
-  has(containerId: string): boolean;
-  add(containerId: string): void;
+  has(containerId: ContainerId): boolean;
+  add(containerId: ContainerId): void;
   /** Forgets the containers that the runtime no longer has. */
   onObserved(observed: ObservedPod): void;
 }
@@ -31,9 +32,9 @@ interface Run {
 }
 
 export class PreStops {
-  private readonly runs = new Map<string, Run>();
+  private readonly runs = new Map<ContainerId, Run>();
   /** There may be no record of a pod that only the runtime still has. */
-  private readonly done = new Set<string>();
+  private readonly done = new Set<ContainerId>();
 
   constructor(
     private readonly runtime: NodeRuntime,
@@ -45,7 +46,7 @@ export class PreStops {
   }
 
   /** The preStop hook has run, in this kubelet process or an earlier one. */
-  isOver(containerId: string): boolean {
+  isOver(containerId: ContainerId): boolean {
     return this.done.has(containerId) || this.memory.has(containerId);
   }
 
@@ -54,7 +55,7 @@ export class PreStops {
     this.memory.onObserved(observed);
   }
 
-  isRunning(containerId: string): boolean {
+  isRunning(containerId: ContainerId): boolean {
     return this.runs.has(containerId);
   }
 
@@ -116,7 +117,7 @@ export class PreStops {
     if (!(error instanceof HookError)) this.runtime.log.debug(fields, "cannot run the hook");
   }
 
-  private end(containerId: string, remember = true): void {
+  private end(containerId: ContainerId, remember = true): void {
     this.runs.get(containerId)?.timer.cancel();
     this.runs.delete(containerId);
     if (!remember) return;

@@ -6,6 +6,7 @@ import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { quote } from "../../../../shared/base/text/quote.js";
 import { podDescription, type LifecycleHandler } from "../../../../shared/kubernetes/api/pod.js";
 import { CriError } from "../../../../shared/kubernetes/cri/errors.js";
+import type { ContainerId } from "../../../../shared/kubernetes/identifiers.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";
@@ -52,7 +53,7 @@ export async function runHook(
 /** undefined: it ended with status 0. */
 async function runCommand(
   runtime: NodeRuntime,
-  containerId: string,
+  containerId: ContainerId,
   cmd: string[],
   signal: AbortSignal,
 ): Promise<{ error: string; output: string } | undefined> {
