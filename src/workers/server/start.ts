@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { BoardReader } from "../../shared/base/queue/board.js";
+import { paced } from "../../shared/base/turns/paced.js";
 import { MANIFEST_CALL_MS } from "../../shared/contracts/manifests.js";
 import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
@@ -12,6 +13,8 @@ import { ServerLogic } from "./logic.js";
 
 /** A request waits no longer for the newest pods: while main is stuck it gets those of the last change. */
 const SEND_PODS_MS = 250;
+/** Clients that ask for pods without pause cost main 50 calls a second. */
+const SEND_PODS_GAP_MS = 20;
 
 /** The part of the worker's context that this thread uses. */
 export interface ServerContext {
@@ -34,7 +37,7 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
     thread: context.name === "secure-server" ? context.name : "server",
     init,
     upcalls,
-    sendPods: () => context.upcallsWithin(SEND_PODS_MS).sendPods(),
+    sendPods: paced(SEND_PODS_GAP_MS, clock, () => context.upcallsWithin(SEND_PODS_MS).sendPods()),
     threads: () => boardReader.snapshot(),
     api: () => api.get(),
     manifests: (call) => context.upcallsWithin(MANIFEST_CALL_MS).manifests(call),

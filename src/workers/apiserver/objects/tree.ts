@@ -32,7 +32,7 @@ export function boundedTree(root: unknown): unknown {
   return root;
 }
 
-/** What is no number of a tree as it is. */
+/** A number that a tree must not have: beyond 64 bits, or wide and no bigint. */
 function isOther(value: unknown): value is number | bigint {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) || value !== BigInt.asIntN(64, value);
   return Number.isInteger(value) && !Number.isSafeInteger(value);
