@@ -94,13 +94,10 @@ class TestRun {
   private async runTogether(jobs: readonly Job[]): Promise<void> {
     const waiting = new Map<LaneKind, Job[]>();
     for (const job of jobs) waiting.set(job.lane, [...(waiting.get(job.lane) ?? []), job]);
-    const { atOnce, inTurn } = planLanes(jobs, this.machine.processors);
-    const start = (kind: LaneKind, index: number): Promise<void> =>
-      this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? []);
-    const chain = async (): Promise<void> => {
-      for (const [index, kind] of inTurn.entries()) await start(kind, atOnce.length + index);
+    const inTurn = async (chain: readonly LaneKind[], index: number): Promise<void> => {
+      for (const kind of chain) await this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? []);
     };
-    await Promise.all([...atOnce.map(start), chain()]);
+    await Promise.all(planLanes(jobs, this.machine.processors).map(inTurn));
   }
 
   /** One lane from its start to the end of its kind's files. */

@@ -72,7 +72,7 @@ describe("the order of the files", () => {
       ["cluster/dynamic-config", "faults/threads", "integration/b", "integration/a"],
     );
   });
-  test("lanes of other runtimes and other Nodes run one after the other, and then a third one of containerd", () => {
+  test("lanes of other runtimes and other Nodes run one after the other, and then one of containerd, as after machines", () => {
     const of = (lane: Job["lane"], count: number): Job[] =>
       Array.from({ length: count }, (_, n) => ({ ...job(`${lane}/f${n}`), lane }));
     const all = [
@@ -82,14 +82,18 @@ describe("the order of the files", () => {
       ...of("node22", 1),
       ...of("containerd2", 3),
     ];
-    assert.deepEqual(planLanes(all, 2), {
-      atOnce: ["containerd", "containerd", "machine"],
-      inTurn: ["containerd2", "docker", "node22", "containerd"],
-    });
-    assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], 2), {
-      atOnce: ["plain", "plain", "plain", "machine"],
-      inTurn: [],
-    });
+    assert.deepEqual(planLanes(all, 2), [
+      ["containerd"],
+      ["containerd"],
+      ["machine", "containerd"],
+      ["containerd2", "docker", "node22", "containerd"],
+    ]);
+    assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], 2), [
+      ["plain"],
+      ["plain"],
+      ["plain"],
+      ["machine"],
+    ]);
   });
   test("failed files run once more, unless one file was chosen or too many failed", () => {
     const jobs = Array.from({ length: MOST_RETRIES + 2 }, (_, n) => job(`integration/f${n}`));
