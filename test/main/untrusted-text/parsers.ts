@@ -38,6 +38,7 @@ import { readIface } from "../../../src/main/volumes/iscsi/iscsiadm.js";
 import { targetOfPlace } from "../../../src/main/volumes/iscsi/target.js";
 import { plainDetails } from "../../../src/shared/base/errors/grpc-details.js";
 import { bytesOfText } from "../../../src/shared/base/text/escaped-bytes.js";
+import { goTimeMs, goTimeParts, isGoTime } from "../../../src/shared/base/text/go-time.js";
 import { oneLine } from "../../../src/shared/base/text/printable.js";
 import { quote } from "../../../src/shared/base/text/quote.js";
 import { withoutTrailing } from "../../../src/shared/base/text/without-trailing.js";
@@ -224,6 +225,11 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     frames: [["sha256-", ""]],
   },
   quantities: { functions: [], parse: [(text) => parseQuantity(text)], frames: [["1", "Ki"]] },
+  "times of logs and manifests": {
+    functions: ["go-time: isGoTime", "go-time: goTimeParts"],
+    parse: [isGoTime, goTimeParts, goTimeMs],
+    frames: [["2026-11-29T10:44:31.", "Z"]],
+  },
   "numbers in node selectors": {
     functions: [],
     parse: [

@@ -1,7 +1,7 @@
 // One line of a log that the Docker Engine writes ({"log":"text\n","stream":"stdout","time":"…"}), as upstream's
 // kubelet decodes it: names of fields in any case, unknown ones ignored, null and absent alike.
 
-import { goTimeMs } from "../../base/text/go-time.js";
+import { isGoTime } from "../../base/text/go-time.js";
 import { parseJson } from "../../base/text/parse-json.js";
 
 /** Bytes of one line; longer ones are passed over. The Engine cuts the output into parts of 16 KiB. */
@@ -33,7 +33,7 @@ export function parseJsonRecord(line: string): JsonRecord | undefined {
     const key = FIELDS.get(name.toLowerCase());
     if (key === undefined || field === null) continue;
     if (typeof field !== "string") return undefined;
-    if (key === "time" && goTimeMs(field) === undefined) return undefined;
+    if (key === "time" && !isGoTime(field)) return undefined;
     record[key] = field;
   }
   return record;

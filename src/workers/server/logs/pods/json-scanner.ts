@@ -79,9 +79,7 @@ export class JsonScanner {
     if (text === "") return;
     const bytes = Buffer.from(text, "utf8");
     const ends = text.endsWith("\n");
-    this.head.bytes = Buffer.from(time, "latin1");
-    this.head.timeStart = 0;
-    this.head.timeEnd = time.length;
+    this.head.stamp = time;
     this.head.stream = known;
     this.head.partial = !ends;
     this.sink.begin(this.head);
@@ -90,7 +88,7 @@ export class JsonScanner {
   }
 
   private isOld(time: string): boolean {
-    return this.sinceNanos !== undefined && (stampNanos(Buffer.from(time, "latin1")) ?? 0n) < this.sinceNanos;
+    return this.sinceNanos !== undefined && (stampNanos(time) ?? 0n) < this.sinceNanos;
   }
 }
 

@@ -3,7 +3,7 @@
 // other stream ends an unfinished line, and the rest becomes another line.
 
 import { fixedStamp, stampNanos } from "./line-time.js";
-import { stampOf, type LogStream, type RecordHead, type RecordSink } from "./record-scanner.js";
+import type { LogStream, RecordHead, RecordSink } from "./record-scanner.js";
 
 export interface LineWriterOptions {
   /** Only this stream; undefined: both. */
@@ -60,7 +60,7 @@ export class LineWriter implements RecordSink {
     if (goesOn) return;
     if (this.lineOpen) this.putByte(LF);
     this.lineOpen = true;
-    if (timestamps === true) this.put(Buffer.from(`${fixedStamp(stampOf(head))} `, "latin1"));
+    if (timestamps === true) this.put(Buffer.from(`${fixedStamp(head.stamp)} `, "latin1"));
   }
 
   text(bytes: Buffer, from: number, to: number): void {
@@ -87,7 +87,7 @@ export class LineWriter implements RecordSink {
   private recent(head: RecordHead): boolean {
     const { sinceNanos } = this.options;
     if (sinceNanos === undefined) return true;
-    const nanos = stampNanos(head.bytes, head.timeStart, head.timeEnd);
+    const nanos = stampNanos(head.stamp);
     return nanos === undefined || nanos >= sinceNanos;
   }
 

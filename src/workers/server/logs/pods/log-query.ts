@@ -1,6 +1,6 @@
 // The query of /containerLogs as upstream decodes it into v1.PodLogOptions.
 
-import { goTimeMs } from "../../../../shared/base/text/go-time.js";
+import { isGoTime } from "../../../../shared/base/text/go-time.js";
 import { queryFlag } from "../../../../shared/kubernetes/api/query-flag.js";
 import type { PodLogOptions } from "./options.js";
 
@@ -49,6 +49,6 @@ function integer(parameter: string, value: string | null): number | undefined {
 function time(value: string | null): string | undefined {
   // Old clients write a time that is not set as in JSON.
   if (value === null || value === "" || value === "null") return undefined;
-  if (goTimeMs(value) === undefined) throw new LogQueryError("sinceTime", value);
+  if (!isGoTime(value)) throw new LogQueryError("sinceTime", value);
   return value;
 }

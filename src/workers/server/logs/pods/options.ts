@@ -60,7 +60,7 @@ const STREAMS = { All: undefined, Stdout: STDOUT, Stderr: STDERR } as const;
 function since(seconds: number | undefined, time: string | undefined, nowNanos: bigint): bigint | undefined {
   if (seconds !== undefined) return nowNanos - BigInt(seconds) * 1_000_000_000n;
   if (time === undefined) return undefined;
-  const nanos = stampNanos(Buffer.from(time));
+  const nanos = stampNanos(time);
   if (nanos === undefined) {
     throw new LogOptionsError("sinceTime", `${JSON.stringify(time)} is not a time such as 2026-01-02T15:04:05Z`);
   }

@@ -2,7 +2,7 @@
 // Invariant: text is passed on as it comes, never collected, so that a line of any length costs no memory; a line
 // that is no record is skipped as a whole and counted.
 
-import { readGoTime, type GoTime } from "../../../../shared/base/text/go-time.js";
+import { isGoTime } from "../../../../shared/base/text/go-time.js";
 
 export const STDOUT = 1;
 export const STDERR = 2;
@@ -10,10 +10,8 @@ export type LogStream = typeof STDOUT | typeof STDERR;
 
 /** The head of a record. One object is used again for every record: read it in `begin`, do not keep it. */
 export interface RecordHead {
-  /** The time stamp is bytes[timeStart, timeEnd). */
-  bytes: Uint8Array;
-  timeStart: number;
-  timeEnd: number;
+  /** The time as it is written. */
+  stamp: string;
   stream: LogStream;
   /** More of the same line follows in the stream's next record. */
   partial: boolean;
@@ -100,16 +98,11 @@ export class RecordScanner {
 }
 
 export function emptyHead(): RecordHead {
-  return { bytes: Buffer.alloc(0), timeStart: 0, timeEnd: 0, stream: STDOUT, partial: false };
-}
-
-/** The head's time, as it is written. */
-export function stampOf({ bytes, timeStart, timeEnd }: RecordHead): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + timeStart, timeEnd - timeStart).toString("latin1");
+  return { stamp: "", stream: STDOUT, partial: false };
 }
 
 /** Fills `head` from the record at `from`; returns where its text begins, or a negative number. */
-export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): number {
+export function parseHead(bytes: Buffer, from: number, head: RecordHead): number {
   const end = Math.min(bytes.length, from + MAX_HEAD);
   const whole = end === from + MAX_HEAD;
   const short = whole ? NO_RECORD : INCOMPLETE;
@@ -123,7 +116,8 @@ export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): nu
   if (tagsEnd < 0) return short;
 
   // As upstream, a line with a time that does not exist (30 February) is no record.
-  if (!readGoTime(bytes, from, timeEnd, time)) return NO_RECORD;
+  const stamp = bytes.toString("latin1", from, timeEnd);
+  if (!isGoTime(stamp)) return NO_RECORD;
   const stream = streamOf(bytes, timeEnd + 1, streamEnd);
   const tag = bytes[streamEnd + 1];
   const afterTag = bytes[streamEnd + 2];
@@ -131,9 +125,7 @@ export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): nu
   if (stream === undefined) return NO_RECORD;
   // Tags of later versions are full lines, as upstream reads them.
   if (blank === NO_RECORD && !(oneLetter && (tag === PARTIAL || tag === FULL))) return NO_RECORD;
-  head.bytes = bytes;
-  head.timeStart = from;
-  head.timeEnd = timeEnd;
+  head.stamp = stamp;
   head.stream = stream;
   head.partial = oneLetter && tag === PARTIAL;
   return bytes[tagsEnd] === LF ? tagsEnd : tagsEnd + 1;
@@ -147,8 +139,6 @@ function blankIn(bytes: Uint8Array, from: number, end: number): number {
   }
   return INCOMPLETE;
 }
-
-const time: GoTime = { seconds: 0, nanos: 0 };
 
 const OUT = Buffer.from("stdout");
 const ERR = Buffer.from("stderr");
