@@ -1,5 +1,6 @@
 // Small views on the sandboxes and containers that the runtime has of a pod.
 
+import { oncePer } from "../../shared/base/objects/once-per.js";
 import { ContainerState, PodSandboxState } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod, ObservedContainer, ObservedSandbox } from "../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
@@ -10,31 +11,27 @@ export function nanosToMs(nanos: bigint): number {
 
 /** Longer lists are searched by name: a pod may have thousands of containers, and each is looked for. */
 const SHORT_LIST = 64;
-/** List to the newest container of each name. An observation is never changed: the next one is another. */
-const newestByName = new WeakMap<readonly ObservedContainer[], ReadonlyMap<string, ObservedContainer>>();
+/** The newest container of each name. An observation is never changed: the next one is another. */
+const newestByName = oncePer(
+  (containers: readonly ObservedContainer[]): ReadonlyMap<string, ObservedContainer> =>
+    new Map([...containers].reverse().map((status) => [status.metadata?.name ?? "", status])),
+);
 
 /** The newest container of a name, of any sandbox. */
 export function newestOf({ containers }: ObservedPod, name: string): ObservedContainer | undefined {
   if (containers.length <= SHORT_LIST) return containers.find((status) => status.metadata?.name === name);
-  let byName = newestByName.get(containers);
-  if (byName === undefined) {
-    byName = new Map([...containers].reverse().map((status) => [status.metadata?.name ?? "", status]));
-    newestByName.set(containers, byName);
-  }
-  return byName.get(name);
+  return newestByName(containers).get(name);
 }
 
-const byId = new WeakMap<readonly ObservedContainer[], ReadonlyMap<string, ObservedContainer>>();
+const byId = oncePer(
+  (containers: readonly ObservedContainer[]): ReadonlyMap<string, ObservedContainer> =>
+    new Map(containers.map((status) => [status.id, status])),
+);
 
 /** The container with this id. */
 export function containerOf({ containers }: ObservedPod, id: string): ObservedContainer | undefined {
   if (containers.length <= SHORT_LIST) return containers.find((status) => status.id === id);
-  let found = byId.get(containers);
-  if (found === undefined) {
-    found = new Map(containers.map((status) => [status.id, status]));
-    byId.set(containers, found);
-  }
-  return found.get(id);
+  return byId(containers).get(id);
 }
 
 /** The newest container of a name that was made in this sandbox. */

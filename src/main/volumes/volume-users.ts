@@ -2,6 +2,7 @@
 // read once per definition, not once per volume. Invariant: a pod's definition does not change; another one is another
 // object.
 
+import { perSpec } from "../../shared/kubernetes/api/per-spec.js";
 import type { Container, PodSpec } from "../../shared/kubernetes/api/pod.js";
 
 export interface VolumeUsers {
@@ -13,13 +14,11 @@ export interface VolumeUsers {
 
 const NOT_USED: VolumeUsers = { mounts: [], devices: [] };
 
-const known = new WeakMap<PodSpec, ReadonlyMap<string, VolumeUsers>>();
-
 export function usersOfVolume(spec: PodSpec, volume: string): VolumeUsers {
-  let users = known.get(spec);
-  if (users === undefined) known.set(spec, (users = read(spec)));
-  return users.get(volume) ?? NOT_USED;
+  return usersByVolume(spec).get(volume) ?? NOT_USED;
 }
+
+const usersByVolume = perSpec(read);
 
 function read({ containers, initContainers = [], ephemeralContainers = [] }: PodSpec): Map<string, VolumeUsers> {
   const users = new Map<string, VolumeUsers>();

@@ -1,6 +1,7 @@
 // API statuses of a group of containers (init, regular or ephemeral), with values carried over from the previous
 // status. Invariant: a termination once observed is never lost here.
 
+import { oncePer } from "../../../shared/base/objects/once-per.js";
 import type { ApiContainerStatus, ContainerState } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -62,17 +63,10 @@ export function containerStatuses(input: GroupInput): ApiContainerStatus[] {
   return containers.map((container) => containerStatus(input, known, container));
 }
 
-const sorted = new WeakMap<readonly Container[], readonly Container[]>();
-
-/** Sorted once: a list of a spec never changes. */
-function sortedByName(containers: readonly Container[]): readonly Container[] {
-  let list = sorted.get(containers);
-  if (list === undefined) {
-    list = containers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    sorted.set(containers, list);
-  }
-  return list;
-}
+/** A list of a spec never changes. */
+const sortedByName = oncePer((containers: readonly Container[]): readonly Container[] =>
+  containers.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+);
 
 /** By name, found once: a pod may have thousands of containers. */
 interface Known {

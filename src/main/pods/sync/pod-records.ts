@@ -13,6 +13,7 @@ import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { unlessGone } from "../../../shared/base/errors/unless-gone.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { oncePer } from "../../../shared/base/objects/once-per.js";
 import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { readState, removeLeftovers, stateText } from "../../../shared/io/fs/state-file.js";
@@ -369,16 +370,7 @@ export class PodRecords {
 }
 
 /** A list of a record as a set. Both grow together. */
-const idSets = new WeakMap<readonly ContainerId[], Set<ContainerId>>();
-
-function idsOf(list: readonly ContainerId[]): Set<ContainerId> {
-  let ids = idSets.get(list);
-  if (ids === undefined) {
-    ids = new Set(list);
-    idSets.set(list, ids);
-  }
-  return ids;
-}
+const idsOf = oncePer((list: readonly ContainerId[]) => new Set(list));
 
 function hasTerminated(record: PodRecord): boolean {
   return record.failure !== undefined || record.finalStatus !== undefined;

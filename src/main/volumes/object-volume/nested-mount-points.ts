@@ -3,6 +3,7 @@
 // thousands.
 
 import { posix } from "path/posix";
+import { perSpec } from "../../../shared/kubernetes/api/per-spec.js";
 import type { Pod, VolumeMount } from "../../../shared/kubernetes/api/pod.js";
 import { payloadPathError } from "../errors.js";
 
@@ -18,19 +19,18 @@ interface Nested {
   upwards: ReadonlyMap<string, string>;
 }
 
-/** Found once for all volumes of a pod: each of thousands would sort thousands of mounts. */
-const known = new WeakMap<Pod["spec"], Nested>();
-
 /**
  * Paths in the volume, without those below others. @throws VolumeError for a mount path that leads upwards
  */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
-  const nested = known.get(spec) ?? nestedOf(spec);
-  known.set(spec, nested);
+  const nested = nestedOfPod(spec);
   const upwards = nested.upwards.get(volume);
   if (upwards !== undefined) throw payloadPathError(upwards, "a mount path must not lead upwards");
   return [...(nested.paths.get(volume) ?? [])];
 }
+
+/** Found once for all volumes of a pod: each of thousands would sort thousands of mounts. */
+const nestedOfPod = perSpec(nestedOf);
 
 function nestedOf({ containers, initContainers = [], ephemeralContainers = [] }: Pod["spec"]): Nested {
   const paths = new Map<string, Set<string>>();

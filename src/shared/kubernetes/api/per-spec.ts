@@ -2,18 +2,12 @@
 // thousand containers.
 // Invariant: a spec never changes; another version of the pod has another spec.
 
+import { oncePer } from "../../base/objects/once-per.js";
 import type { Container, PodSpec } from "./pod.js";
 
 /** `compute` runs once per spec, and again only if it threw. */
 export function perSpec<T>(compute: (spec: PodSpec) => T): (spec: PodSpec) => T {
-  const known = new WeakMap<PodSpec, { readonly value: T }>();
-  return (spec) => {
-    const found = known.get(spec);
-    if (found !== undefined) return found.value;
-    const value = compute(spec);
-    known.set(spec, { value });
-    return value;
-  };
+  return oncePer(compute);
 }
 
 type ContainerPlace = "init" | "app" | "ephemeral";

@@ -2,6 +2,7 @@
 // Credentials of a provider belong to the node or to the pod's service account.
 
 import { createHash } from "node:crypto";
+import { oncePer } from "../../../../shared/base/objects/once-per.js";
 import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -78,8 +79,6 @@ export class KeyringCredentials implements ImageCredentials {
   }
 }
 
-const hashes = new WeakMap<AuthConfig, string>();
-
 /** Repeated credentials would only fail again; the first source that has them keeps them. */
 function withoutRepeats(found: readonly PullCredentials[]): PullCredentials[] {
   const seen = new Set<string>();
@@ -89,8 +88,6 @@ function withoutRepeats(found: readonly PullCredentials[]): PullCredentials[] {
   });
 }
 
-function hashOf(auth: AuthConfig): string {
-  const hash = hashes.get(auth) ?? createHash("sha256").update(AuthConfig.encode(auth).finish()).digest("hex");
-  hashes.set(auth, hash);
-  return hash;
-}
+const hashOf = oncePer((auth: AuthConfig) =>
+  createHash("sha256").update(AuthConfig.encode(auth).finish()).digest("hex"),
+);

@@ -1,5 +1,6 @@
 // Credentials by registry, found for an image: the longest key first, keys without wildcards before those with.
 
+import { oncePer } from "../../../../shared/base/objects/once-per.js";
 import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { matchesPattern, parsePattern, type RegistryPattern } from "./image-match.js";
 
@@ -14,28 +15,25 @@ interface Entry {
 }
 
 /** A secret may have twenty thousand registries, and each image of a pod is looked up. */
-const known = new WeakMap<ReadonlyMap<string, AuthConfig>, readonly Entry[]>();
+const entriesOf = oncePer((auths: ReadonlyMap<string, AuthConfig>): readonly Entry[] =>
+  [...auths].flatMap(([registry, auth]) => {
+    const key = normalized(registry);
+    const pattern = key === undefined ? undefined : parsePattern(key);
+    return key === undefined || pattern === undefined ? [] : [{ key, pattern, auth }];
+  }),
+);
 
 /**
  * Those that fit the image (registry and repository), in the order to try them. Descending order of the keys' text has
  * longer keys before their prefixes, and letters and digits before "*".
  */
 export function lookUp(auths: ReadonlyMap<string, AuthConfig>, image: string): AuthConfig[] {
-  const byKey = known.get(auths) ?? entriesOf(auths);
-  known.set(auths, byKey);
+  const byKey = entriesOf(auths);
   const target = parsePattern(image);
   const fitting = target === undefined ? [] : byKey.filter(({ pattern }) => matchesPattern(pattern, target));
   if (fitting.length > 0) return fitting.sort(descending).map(({ auth }) => auth);
   if (!image.startsWith("docker.io/")) return [];
   return byKey.filter(({ key }) => key === DEFAULT_REGISTRY_KEY).map(({ auth }) => auth);
-}
-
-function entriesOf(auths: ReadonlyMap<string, AuthConfig>): Entry[] {
-  return [...auths].flatMap(([registry, auth]) => {
-    const key = normalized(registry);
-    const pattern = key === undefined ? undefined : parsePattern(key);
-    return key === undefined || pattern === undefined ? [] : [{ key, pattern, auth }];
-  });
 }
 
 /** "https://index.docker.io/v1/" → "index.docker.io": scheme and API version name no image. */
