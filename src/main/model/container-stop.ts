@@ -5,7 +5,7 @@ import type { SteadyTime } from "../../shared/base/clock/moments.js";
 import type { Pod, Probe } from "../../shared/kubernetes/api/pod.js";
 
 /** The runtime gets at least this long between the stop signal and SIGKILL. */
-export const MIN_STOP_SECONDS = 2;
+const MIN_STOP_SECONDS = 2;
 
 /** Seconds that a container gets to stop when its grace period ends at `deadline`. */
 export function secondsLeft(deadline: SteadyTime, now: SteadyTime): number {

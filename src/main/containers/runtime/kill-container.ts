@@ -7,7 +7,7 @@ import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
-import { MIN_STOP_SECONDS } from "../../model/container-stop.js";
+import { secondsLeft } from "../../model/container-stop.js";
 import type { KillContainerStep, PreStopStep } from "../../model/step.js";
 import {
   containerFromAnnotations,
@@ -163,7 +163,7 @@ async function preStop(
     if (status === undefined || !isRunning(status)) return undefined;
   }
   await preStops.run(hookTarget(runtime, pod, container, containerId), handler, deadline, signal);
-  return Math.max(Math.ceil((deadline - runtime.clock.steady()) / 1000), MIN_STOP_SECONDS);
+  return secondsLeft(deadline, runtime.clock.steady());
 }
 
 /**
