@@ -46,12 +46,9 @@ export function digitsBelow(wide: readonly WideInteger[] | undefined, field: str
  */
 export function keepDigits(root: unknown, found: readonly WideInteger[]): WideInteger[] {
   return found.filter(({ path, digits }) => {
-    const last = path.at(-1);
-    const holder = path.slice(0, -1).reduce<unknown>(memberOf, root);
-    if (last === undefined || memberOf(holder, last) !== Number(digits)) return false;
-    (holder as Record<string | number, unknown>)[last] = nearestSafe(Number(digits));
+    const isThere = replaceAt(root, path, (value) => value === Number(digits), nearestSafe(Number(digits)));
     const value = BigInt(digits);
-    return value >= -INT64_END && value < INT64_END;
+    return isThere && value >= -INT64_END && value < INT64_END;
   });
 }
 
@@ -59,14 +56,9 @@ export function keepDigits(root: unknown, found: readonly WideInteger[]): WideIn
 export function textWithDigits(value: unknown, wide: readonly WideInteger[] | undefined): string {
   if (wide === undefined) return JSON.stringify(value);
   const copy = structuredClone(value);
-  for (const { path, digits } of wide) {
-    const last = path.at(-1);
-    const holder = path.slice(0, -1).reduce<unknown>(memberOf, copy);
-    if (last === undefined || typeof holder !== "object" || holder === null) continue;
-    const number = memberOf(holder, last);
-    if (typeof number !== "number" || Math.abs(number) !== Number.MAX_SAFE_INTEGER) continue;
-    (holder as Record<string | number, unknown>)[last] = exactInteger(BigInt(digits));
-  }
+  const isNearest = (value: unknown): boolean =>
+    typeof value === "number" && Math.abs(value) === Number.MAX_SAFE_INTEGER;
+  for (const { path, digits } of wide) replaceAt(copy, path, isNearest, exactInteger(BigInt(digits)));
   return JSON.stringify(copy);
 }
 
@@ -100,6 +92,20 @@ export function placesOf(root: object, held: readonly HeldInteger[]): WideIntege
   };
   visit(root, []);
   return places;
+}
+
+/** Puts `value` in the place of the one at `path` if that `isOld`. @returns false if it is not there, or another */
+export function replaceAt(
+  root: unknown,
+  path: readonly (string | number)[],
+  isOld: (value: unknown) => boolean,
+  value: unknown,
+): boolean {
+  const last = path.at(-1);
+  const holder = path.slice(0, -1).reduce<unknown>(memberOf, root);
+  if (last === undefined || !isOld(memberOf(holder, last))) return false;
+  (holder as Record<string | number, unknown>)[last] = value;
+  return true;
 }
 
 function memberOf(value: unknown, step: string | number): unknown {

@@ -2,8 +2,7 @@
 // of a request to the file, and has its digits in every text.
 
 import { parseExactJson } from "../../../shared/io/yaml/json.js";
-import { exactInteger } from "../../../shared/kubernetes/api/wide-integers.js";
-import { isFields } from "./object.js";
+import { exactInteger, replaceAt } from "../../../shared/kubernetes/api/wide-integers.js";
 
 /** Nearly no value has a bigint: JSON.stringify throws TypeError for one that has. */
 export function jsonText(value: unknown, indent?: number): string {
@@ -31,15 +30,5 @@ export function setDigits(
   root: unknown,
   wide: readonly { path: readonly (string | number)[]; digits: string }[],
 ): void {
-  for (const { path, digits } of wide) {
-    const holder = path.slice(0, -1).reduce<unknown>((value, step) => memberOf(value, step), root);
-    const last = path.at(-1);
-    if (last === undefined || memberOf(holder, last) === undefined) continue;
-    (holder as Record<string | number, unknown>)[last] = BigInt(digits);
-  }
-}
-
-function memberOf(value: unknown, step: string | number): unknown {
-  const isHolder = Array.isArray(value) || isFields(value);
-  return isHolder && Object.hasOwn(value, step) ? (value as Record<string | number, unknown>)[step] : undefined;
+  for (const { path, digits } of wide) replaceAt(root, path, (value) => value !== undefined, BigInt(digits));
 }
