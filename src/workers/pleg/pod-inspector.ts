@@ -91,7 +91,7 @@ interface Entry {
   endedAt: number;
   /** Events are waiting for the gap between two inspections to pass. */
   gap: Timer | undefined;
-  /** An event of a pod with many containers came while its inspection ran. */
+  /** An event of the pod came while its inspection ran. */
   eventDue: boolean;
   /** The last inspection ran into its deadline: the pod waits in the slow lane until one succeeds. */
   slow: boolean;
@@ -133,8 +133,7 @@ export class PodInspector {
   onEvent(uid: PodUid): void {
     const entry = this.entry(uid);
     entry.sandboxesDue = true;
-    if (inspectionGapMs(entry.containerIds.size) === 0) this.schedule(entry);
-    else if (entry.running) entry.eventDue = true;
+    if (entry.running) entry.eventDue = true;
     else this.scheduleAfterGap(entry);
   }
 
@@ -222,8 +221,9 @@ export class PodInspector {
 
   private scheduleAfterGap(entry: Entry): void {
     const { clock } = this.options;
-    const at = entry.endedAt + inspectionGapMs(entry.containerIds.size);
-    entry.gap ??= clock.after(Math.max(at - clock.monotonic(), 0), () => this.schedule(entry)).unref();
+    const waitMs = entry.endedAt + inspectionGapMs(entry.containerIds.size) - clock.monotonic();
+    if (waitMs <= 0) this.schedule(entry);
+    else entry.gap ??= clock.after(waitMs, () => this.schedule(entry)).unref();
   }
 
   private async run(entry: Entry): Promise<void> {
