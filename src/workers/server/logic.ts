@@ -32,11 +32,10 @@ import type { AdminRoutes, AdminServer } from "./admin/admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
 import { nodeChecks, type HealthInputs } from "./health/health.js";
 import { HealthSlis } from "./health/slis.js";
-import { boardMetrics } from "./metrics/board-metrics.js";
 import { httpMetrics } from "./metrics/http-metrics.js";
-import { processMetrics, processStartTime } from "./metrics/process-metrics.js";
+import { processStartTime } from "./metrics/process-metrics.js";
+import { processRegistry } from "./metrics/process-registry.js";
 import { Scrape } from "./metrics/scrape.js";
-import { registerZeroMetrics, statsProvider } from "./metrics/zero-metrics.js";
 import type { OpenPage } from "./page/open-page.js";
 import type { ManifestAnswers } from "./pods/manifests/answer.js";
 import { PodList } from "./pods/pod-list.js";
@@ -385,17 +384,4 @@ export class ServerLogic implements ServerControl {
       log,
     });
   }
-}
-
-/**
- * Figures of the whole process. Every page reads them itself, so they are right while main or the other server's thread
- * hangs; no thread gives them to another, because the values of equal metrics are added.
- */
-function processRegistry({ thread, init, threads }: Pick<ServerDeps, "thread" | "init" | "threads">): ThreadRegistry {
-  const registry = new ThreadRegistry(thread);
-  processMetrics(registry);
-  registerZeroMetrics(registry);
-  boardMetrics(registry, threads);
-  statsProvider(registry, init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor");
-  return registry;
 }
