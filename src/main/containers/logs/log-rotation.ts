@@ -57,8 +57,6 @@ interface Entry {
   othersChanged: boolean;
   /** It wakes the log at its next write. It is made once for a file: to make it costs more than the looks. */
   watch: WriteWatch | undefined;
-  /** The file that it watches. */
-  watchedIno: bigint | undefined;
   complaint: string | undefined;
 }
 
@@ -167,7 +165,6 @@ export class LogRotation {
         others: 0,
         othersChanged: true,
         watch: undefined,
-        watchedIno: undefined,
         complaint: undefined,
       });
     }
@@ -276,7 +273,7 @@ export class LogRotation {
   /** Resolves to true if a write came since the file was measured. */
   private async watchWrites(entry: Entry): Promise<boolean> {
     const { watch } = entry;
-    if (watch?.isArmed === true && entry.watchedIno === entry.last?.ino) return false;
+    if (watch?.isArmed === true && watch.ino === entry.last?.ino) return false;
     endWatch(entry);
     if (watch?.hasFired === true) return true;
     await inLogFolder(entry.log.path, (folder) => this.beginWatch(entry, folder));
@@ -287,8 +284,7 @@ export class LogRotation {
   private async beginWatch(entry: Entry, folder: string): Promise<void> {
     const { handle, stats } = await ownFile(entry.log, folder, (path) => openUntrusted(path));
     try {
-      entry.watch = new WriteWatch(`/proc/self/fd/${handle.fd}`, () => this.onWrite(entry));
-      entry.watchedIno = stats.ino;
+      entry.watch = new WriteWatch(`/proc/self/fd/${handle.fd}`, stats.ino, () => this.onWrite(entry));
     } finally {
       await handle.close();
     }

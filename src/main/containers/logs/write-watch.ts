@@ -7,7 +7,12 @@ export class WriteWatch implements Disposable {
   private watcher: FSWatcher | undefined;
   private fired = false;
 
-  constructor(path: string, onWrite: () => void) {
+  /** @param ino of the file at `path` */
+  constructor(
+    path: string,
+    readonly ino: bigint,
+    onWrite: () => void,
+  ) {
     const once = (): void => {
       if (this.watcher === undefined) return;
       this[Symbol.dispose]();
