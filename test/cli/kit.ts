@@ -6,6 +6,7 @@ import { seenPod, type SeenPod } from "../../src/cli/why/seen-pod.js";
 import { NO_MANIFESTS } from "../../src/shared/contracts/manifest-facts.js";
 import type { NodeletStatus, NodeFacts, PodFacts } from "../../src/shared/contracts/nodelet.js";
 import type { RuntimeState } from "../../src/shared/contracts/pleg.js";
+import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
 import type { Event } from "../../src/shared/kubernetes/api/event.js";
 import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod, PodSpec } from "../../src/shared/kubernetes/api/pod.js";
@@ -80,6 +81,12 @@ export function node(facts: Partial<NodeFacts> = {}, fields: Partial<NodeletStat
 export function facts(fields: Partial<PodFacts> = {}): PodFacts {
   const none = { startFailures: [], volumes: [], probeKills: [], probesFailing: [], stops: [] };
   return { uid: podUid("uid-web"), worker: "syncing", ...none, ...fields };
+}
+
+/** The pod `web`, to which nothing has happened. */
+export function timeline(fields: Partial<PodTimeline>): PodTimeline {
+  const none = { phases: [], stages: [], stagesDropped: 0, events: [] };
+  return { namespace: "default", name: "web", uid: podUid("uid-web"), seenAt: NOW, ...none, ...fields };
 }
 
 /** As `nodelet status` and `pods` see it. */

@@ -21,30 +21,21 @@ import { judge } from "../../../src/cli/doctor/rules.js";
 import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js";
 import { wrap } from "../../../src/cli/output/table.js";
 import type { DockerFacts } from "../../../src/shared/contracts/nodelet.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { HEALTHY as healthy } from "../doctor/healthy.js";
-import { containerStatus, node, NOW, PLAIN, pod, RUNTIME } from "../kit.js";
+import { containerStatus, node, NOW, PLAIN, pod, RUNTIME, timeline } from "../kit.js";
 
 test("timeline: each bar begins and ends in proportion; a failed and an open step are marked", () => {
   const text = timelineText(
     { ...PLAIN, columns: 81 },
-    {
-      ...{
-        namespace: "default",
-        name: "web",
-        uid: podUid("u"),
-        seenAt: NOW,
-        runningAt: NOW + 400,
-        stagesDropped: 0,
-        events: [],
-      },
+    timeline({
+      runningAt: NOW + 400,
       phases: [{ at: NOW + 400, phase: "Running" }],
       stages: [
         { stage: "create-sandbox", startedAt: NOW, endedAt: NOW + 200 },
         { stage: "pull", container: "app", startedAt: NOW + 200, endedAt: NOW + 300, error: "no" },
         { stage: "start-container", container: "app", startedAt: NOW + 300 },
       ],
-    },
+    }),
     NOW + 400,
   );
   match(text, /running after 400 ms/);

@@ -19,7 +19,7 @@ import { examplesText } from "../../../src/cli/examples.js";
 import { table } from "../../../src/cli/output/table.js";
 import { problemsOf } from "../../../src/cli/problems.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
-import { containerStatus, event, facts, node, NOW, PLAIN, pod, RUNNING, seen } from "../kit.js";
+import { containerStatus, event, facts, node, NOW, PLAIN, pod, RUNNING, seen, timeline } from "../kit.js";
 
 const TERMINAL = { ...PLAIN, columns: 80 };
 const NAMESPACE = "n".repeat(63);
@@ -167,18 +167,12 @@ const TABLES: readonly (readonly [name: string, text: string])[] = [
     "timeline",
     timelineText(
       TERMINAL,
-      {
-        ...{
-          namespace: NAMESPACE,
-          name: LONG,
-          uid: podUid("u"),
-          seenAt: NOW,
-          stagesDropped: 3,
-          events: [],
-          phases: [],
-        },
+      timeline({
+        namespace: NAMESPACE,
+        name: LONG,
+        stagesDropped: 3,
         stages: [{ stage: "pull-image", container: "c".repeat(63), startedAt: NOW, endedAt: NOW + 9e6, error: ERROR }],
-      },
+      }),
       NOW + 9e6,
     ),
   ],

@@ -7,7 +7,20 @@ import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
 import type { Event } from "../../../src/shared/kubernetes/api/event.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
-import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod, RUNNING, RUNTIME } from "../kit.js";
+import {
+  ago,
+  containerStatus,
+  event,
+  facts,
+  input,
+  node,
+  NOW,
+  PLAIN,
+  pod,
+  RUNNING,
+  RUNTIME,
+  timeline,
+} from "../kit.js";
 
 const waiting = (reason: string, message = "") => ({ waiting: { reason, message } });
 const pulls = (message: string) =>
@@ -325,21 +338,14 @@ describe("why", () => {
   test("decisions are in order of time, from source, phases, events and failed steps", () => {
     const explanation = explain(
       input({ pod: pod({}), events: [event("Pulling", "Pulling image", { firstTimestamp: ago(10) })] }),
-      {
-        ...{
-          namespace: "default",
-          name: "web",
-          uid: podUid("uid-web"),
-          seenAt: NOW - 20_000,
-          stagesDropped: 0,
-          events: [],
-        },
+      timeline({
+        seenAt: NOW - 20_000,
         phases: [{ at: NOW - 15_000, phase: "Pending" }],
         stages: [
           { stage: "pull", container: "app", startedAt: NOW - 10_000, endedAt: NOW - 5000, error: "not found" },
           { stage: "volumes", startedAt: NOW - 1000 },
         ],
-      },
+      }),
     );
     deepEqual(
       explanation.decisions.map(({ what }) => what),
@@ -373,18 +379,10 @@ describe("why", () => {
           event("Created", "Created container app", { ...at, ...named(second + 800, 6) }),
         ],
       }),
-      {
-        ...{
-          namespace: "default",
-          name: "web",
-          uid: podUid("uid-web"),
-          seenAt: second + 300,
-          stagesDropped: 0,
-          events: [],
-        },
+      timeline({
+        seenAt: second + 300,
         phases: [{ at: second + 950, phase: "Running" }],
-        stages: [],
-      },
+      }),
     );
     deepEqual(
       decisions.map(({ what, count, lastAt }) => [what, count, lastAt]),

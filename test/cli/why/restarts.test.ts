@@ -9,8 +9,8 @@ import type { WhyInput } from "../../../src/cli/why/input.js";
 import type { PodFacts, ProbeKillFacts } from "../../../src/shared/contracts/nodelet.js";
 import type { ApiContainerStatus, PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
-import { podUid, containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
-import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod } from "../kit.js";
+import { containerIdOf } from "../../../src/shared/kubernetes/identifiers.js";
+import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod, timeline } from "../kit.js";
 
 const MINUTE = 60;
 const id = (name: string): string => `containerd://${name}`;
@@ -305,16 +305,8 @@ describe("why about containers that ended", () => {
       endedAt: at,
       error,
     });
-    const timeline = {
-      ...{
-        namespace: "default",
-        name: "web",
-        uid: podUid("uid-web"),
-        seenAt: NOW - 20_000,
-        stagesDropped: 0,
-        events: [],
-        phases: [],
-      },
+    const observed = timeline({
+      seenAt: NOW - 20_000,
       stages: [
         step(
           "start",
@@ -325,11 +317,11 @@ describe("why about containers that ended", () => {
         step("pull", NOW - 8000, "slow"),
         step("pull", NOW - 4000, "slow"),
       ],
-    };
+    });
     const events = [
       event("Failed", "Error: no such image", { count: 2, firstTimestamp: ago(7), lastTimestamp: ago(3) }),
     ];
-    const { decisions } = explain(input({ pod: pod({}), events, node: node() }), timeline);
+    const { decisions } = explain(input({ pod: pod({}), events, node: node() }), observed);
     deepEqual(
       decisions.map(({ what, count }) => `${what} ${count ?? 1}`),
       ["the kubelet received the pod 1", "step pull of app failed: slow 2", "Failed: Error: no such image 2"],
