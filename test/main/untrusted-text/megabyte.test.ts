@@ -122,16 +122,19 @@ describe("the table", () => {
     );
   });
 
-  test("the search finds parsers that are functions, methods or begin in an inner function", () => {
+  test("the search finds parsers that are functions, constants, methods or begin in an inner function", () => {
     const source = `
       export function direct(text: string) { return text.split(","); }
       export function indirect(text: string) { return inner(text); }
       function inner(text: string) { return JSON.parse(text); }
       export class Reader { read(text: string) { return this.part(text); } private part(text: string) { return /a/.exec(text); } }
       export function other(count: number) { return count; }
+      export const short = (text: string) => text.split(",");
+      const lines = oncePer((text: string) => text.split("\\n"));
+      export function memo(text: string) { return lines(text); }
     `;
     const file = ts.createSourceFile("src/main/containers/images/x.ts", source, ts.ScriptTarget.Latest, true);
-    assert.deepEqual(textFunctions([file]), ["x: Reader.read", "x: direct", "x: indirect"]);
+    assert.deepEqual(textFunctions([file]), ["x: Reader.read", "x: direct", "x: indirect", "x: memo", "x: short"]);
   });
 });
 

@@ -39,10 +39,11 @@ import { targetOfPlace } from "../../../src/main/volumes/iscsi/target.js";
 import { plainDetails } from "../../../src/shared/base/errors/grpc-details.js";
 import { bytesOfText } from "../../../src/shared/base/text/escaped-bytes.js";
 import { goTimeMs, goTimeParts, isGoTime } from "../../../src/shared/base/text/go-time.js";
-import { oneLine } from "../../../src/shared/base/text/printable.js";
+import { escaped, escapedLines, oneLine } from "../../../src/shared/base/text/printable.js";
 import { quote } from "../../../src/shared/base/text/quote.js";
 import { withoutTrailing } from "../../../src/shared/base/text/without-trailing.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/io/fs/mountinfo.js";
+import { isAscii } from "../../../src/shared/io/http/bytes.js";
 import { canonicalName, hasToken } from "../../../src/shared/io/http/client/headers.js";
 import { ReplyReader } from "../../../src/shared/io/http/client/reply-reader.js";
 import { hostOf } from "../../../src/shared/io/http/client/request-text.js";
@@ -394,7 +395,11 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
   },
   "mounts that may hang": { functions: ["may-hang: parseHangable"], parse: [parseHangable], frames: [["", ""], MOUNT] },
-  "texts that become one line": { functions: ["printable: oneLine"], parse: [oneLine] },
+  "texts that become printable": {
+    functions: ["printable: escaped", "printable: escapedLines", "printable: oneLine"],
+    parse: [escaped, escapedLines, oneLine],
+  },
+  "texts that should be ASCII": { functions: ["bytes: isAscii"], parse: [isAscii] },
   "hosts of probes and hooks": {
     functions: ["request-text: hostOf"],
     parse: [hostOf],
@@ -548,6 +553,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "exec-credential: readExecCredential",
     "group-id: groupId",
     "allowed-config-sources: isConfigSourceEntry",
+    "credentials: updateReaders",
     "apiserver: readerNames",
     "hosts-search: addressesIn",
     "pod-lookups: parseResolvConf",

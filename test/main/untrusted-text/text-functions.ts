@@ -47,6 +47,7 @@ function functionsOf(file: ts.SourceFile): Found[] {
     if (ts.isFunctionDeclaration(statement) && statement.name !== undefined) {
       return [about(statement, statement.name.text, isExported(statement), "")];
     }
+    if (ts.isVariableStatement(statement)) return constantsOf(statement);
     if (!ts.isClassDeclaration(statement) || statement.name === undefined) return [];
     const owner = statement.name.text;
     return statement.members
@@ -57,7 +58,16 @@ function functionsOf(file: ts.SourceFile): Found[] {
   });
 }
 
-function isExported({ modifiers }: ts.FunctionDeclaration | ts.ClassDeclaration): boolean {
+/** `const name = (…) => …`, and the same as an argument of a call: `const name = oncePer((…) => …)`. */
+function constantsOf(statement: ts.VariableStatement): Found[] {
+  return statement.declarationList.declarations.flatMap(({ name, initializer }) => {
+    const made = initializer !== undefined && ts.isCallExpression(initializer) ? initializer.arguments[0] : initializer;
+    if (made === undefined || !ts.isArrowFunction(made)) return [];
+    return [about(made, name.getText(), isExported(statement), "")];
+  });
+}
+
+function isExported({ modifiers }: ts.FunctionDeclaration | ts.ClassDeclaration | ts.VariableStatement): boolean {
   return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false;
 }
 
@@ -66,7 +76,7 @@ function isPrivate({ modifiers }: ts.MethodDeclaration): boolean {
 }
 
 function about(
-  node: ts.FunctionDeclaration | ts.MethodDeclaration,
+  node: ts.FunctionDeclaration | ts.MethodDeclaration | ts.ArrowFunction,
   name: string,
   exported: boolean,
   owner: string,
