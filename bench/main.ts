@@ -8,6 +8,10 @@ import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cachePath } from "../src/shared/io/code/code-cache.js";
+import { widenPath } from "../tools/standalone/exec.js";
+import { ensurePackages, missingPackages, missingPrograms } from "../tools/standalone/packages.js";
+import { isSetupProblem } from "../tools/standalone/problem.js";
+import { step } from "../tools/standalone/progress.js";
 import { openRun } from "../tools/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
@@ -178,7 +182,9 @@ async function main(): Promise<void> {
     await inside(wanted);
     return;
   }
-  const run = await openRun((line) => console.error(line));
+  const say = (line: string): void => console.error(line);
+  await ensurePackages({ say, step, findMissing: (runtimeIsThere) => missingFor(wanted.sections, runtimeIsThere) });
+  const run = await openRun(say);
   try {
     const { netns, dir } = await run.place("bench");
     const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...args];
@@ -192,4 +198,17 @@ async function main(): Promise<void> {
   }
 }
 
-await main();
+/** Before the namespace without connections is entered. */
+async function missingFor(sections: readonly Section[], runtimeIsThere: boolean): Promise<string[]> {
+  const own = sections.flatMap(({ packages = [] }) => packages);
+  return [...(await missingPackages(runtimeIsThere)), ...(await missingPrograms(own))];
+}
+
+try {
+  widenPath();
+  await main();
+} catch (error) {
+  if (!isSetupProblem(error)) throw error;
+  console.error(`bench: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -1,6 +1,7 @@
 // A section of the bench: what it measures, under a name of the command line, and how its tables look.
 // Invariant: run measures and prints no table; report only formats, so that equal results give equal tables.
 
+import type { ProgramPackage } from "../../tools/standalone/packages.js";
 import { startNodeUnderTest, type NodeOptions, type NodeUnderTest } from "./node-under-test.js";
 import type { Report } from "./page.js";
 
@@ -9,6 +10,8 @@ export interface Section<Result = unknown> {
   readonly name: string;
   /** Runs on the node that several sections share. Before another section starts, that node is stopped. */
   readonly sharesNode?: true;
+  /** Debian packages that it needs beside those of `npm start`. */
+  readonly packages?: readonly ProgramPackage[];
   run(nodes: Nodes): Promise<Result>;
   report(result: Result): Report[];
 }

@@ -50,6 +50,7 @@ function soakMinutes(): number {
 
 export const soakSection: Section<SoakResult> = {
   name: "soak",
+  packages: [{ name: "docker-registry", program: "docker-registry" }],
   run: () =>
     process.env["NODELET_BENCH_SOAK_ATTACKS"] === "1" ? benchSoakUnderAttack(soakMinutes()) : benchSoak(soakMinutes()),
   report: soakReports,

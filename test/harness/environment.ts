@@ -6,10 +6,10 @@ import { delimiter, dirname, join } from "node:path";
 import { cdiDir } from "../../tools/standalone/containerd-config.js";
 import { startContainerd, type PrivateContainerd } from "../../tools/standalone/containerd.js";
 import { provideDocker, startDocker } from "../../tools/standalone/docker-engine.js";
-import { findExecutable, widenPath } from "../../tools/standalone/exec.js";
+import { widenPath } from "../../tools/standalone/exec.js";
 import { buildImages, BUSYBOX_IMAGE, importImages } from "../../tools/standalone/images.js";
 import { programsOf } from "../../tools/standalone/newest-runtime.js";
-import { ensurePackages, missingPackages } from "../../tools/standalone/packages.js";
+import { ensurePackages, missingPackages, missingPrograms } from "../../tools/standalone/packages.js";
 import { step } from "../../tools/standalone/progress.js";
 import type { Run } from "../../tools/standalone/runs.js";
 import { PATIENCE } from "../../tools/standalone/wait.js";
@@ -157,8 +157,5 @@ async function missingFor(jobs: readonly Job[], runtimeIsThere: boolean): Promis
   const needed = TEST_PACKAGES.filter(({ files }) =>
     jobs.some((job) => hasRuntime(job.lane) && files.some((file) => job.name.includes(file))),
   );
-  const own = await Promise.all(
-    needed.map(async ({ name, program }) => ((await findExecutable(program)) === undefined ? [name] : [])),
-  );
-  return [...(await missingPackages(runtimeIsThere)), ...own.flat()];
+  return [...(await missingPackages(runtimeIsThere)), ...(await missingPrograms(needed))];
 }

@@ -51,6 +51,19 @@ export async function missingPackages(runtimeIsThere = false): Promise<string[]>
   return needed.filter((_, index) => present[index] !== true).map((requirement) => requirement.package);
 }
 
+/** A Debian package, known to be there by one of its programs. */
+export interface ProgramPackage {
+  /** Debian package. */
+  name: string;
+  program: string;
+}
+
+/** Names of those packages whose program is in no folder of PATH. */
+export async function missingPrograms(wanted: readonly ProgramPackage[]): Promise<string[]> {
+  const found = await Promise.all(wanted.map(({ program }) => findExecutable(program)));
+  return wanted.filter((_, index) => found[index] === undefined).map(({ name }) => name);
+}
+
 /** The first folder that has all CNI plugins we configure. */
 export async function findCniBinDir(directories: readonly string[] = CNI_BIN_DIRS): Promise<string | undefined> {
   for (const directory of directories) {
