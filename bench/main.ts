@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { cachePath } from "../src/shared/io/code/code-cache.js";
 import { widenPath } from "../tools/standalone/exec.js";
 import { ensurePackages, missingPackages, missingPrograms } from "../tools/standalone/packages.js";
-import { isSetupProblem } from "../tools/standalone/problem.js";
+import { isSetupProblem, SetupProblem } from "../tools/standalone/problem.js";
 import { step } from "../tools/standalone/progress.js";
 import { openRun } from "../tools/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
@@ -182,6 +182,7 @@ async function main(): Promise<void> {
     await inside(wanted);
     return;
   }
+  if (process.getuid?.() !== 0) throw new SetupProblem("not root: containers need it; run the same command with sudo");
   const say = (line: string): void => console.error(line);
   await ensurePackages({ say, step, findMissing: (runtimeIsThere) => missingFor(wanted.sections, runtimeIsThere) });
   const run = await openRun(say);

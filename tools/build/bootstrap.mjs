@@ -4,7 +4,7 @@
 // installed or built again when it is up to date.
 
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { CannotStart } from "./cannot-start.mjs";
@@ -31,8 +31,18 @@ export async function prepare({ environment = true, bundle = true } = {}) {
     await continueOnPinnedNode(root);
     await build(root, { bundle });
   } catch (error) {
-    fail(error);
+    fail(unwritable(error) ?? error);
   }
+}
+
+/** The reason if a file of the checkout cannot be written: an earlier run was root's, or the disk is full. */
+export function unwritable({ code, path }) {
+  if (typeof path !== "string" || !path.startsWith(`${root}/`)) return undefined;
+  const what = `cannot write ${relative(root, path)} (${code})`;
+  if (["EACCES", "EPERM"].includes(code))
+    return new CannotStart(`${what}: make the checkout yours, sudo chown -R $USER ${root}, or run this with sudo`);
+  if (code === "EROFS") return new CannotStart(`${what}: ${root} is read-only: use a checkout on another file system`);
+  return ["ENOSPC", "EDQUOT"].includes(code) ? new CannotStart(`${what}: no space is left, free some`) : undefined;
 }
 
 /** Errors of programs whose message is complete for the user. */
