@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import type { ListName, ListsByPartsOptions } from "../../shared/kubernetes/cri/lists-by-parts.js";
-import { podUid, type PodUid } from "../../shared/kubernetes/identifiers.js";
+import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 
 /** Pods with a directory on this node. */
@@ -19,23 +19,24 @@ export async function podUidsOf(podsDir: string): Promise<PodUid[]> {
 }
 
 export class ListReports {
-  private readonly left = new Map<ListName, readonly string[]>();
+  private readonly left = new Map<ListName, readonly PodUid[]>();
 
   constructor(private readonly log: Pick<Logger, "warn" | "info">) {}
 
   readonly onParts: NonNullable<ListsByPartsOptions["onParts"]> = (list, { parts, leftOut }) => {
-    this.left.set(list, leftOut);
+    this.left.set(list, leftOut.pods);
     if (!parts) {
       this.log.info(`the runtime's list of ${list} fits into one message again`);
       return;
     }
-    const without = leftOut.length === 0 ? "" : `; not even these fit, and are not managed: ${leftOut.join(", ")}`;
+    const names = [...leftOut.pods, ...leftOut.sandboxes];
+    const without = names.length === 0 ? "" : `; not even these fit, and are not managed: ${names.join(", ")}`;
     this.log.warn(
-      { list, leftOut },
+      { list, leftOut: names },
       `the runtime's list of ${list} is too large for one message, because labels or annotations of pods are: listing pod by pod${without}`,
     );
   };
 
   /** Pods whose objects are not known. */
-  readonly leftOut = (): PodUid[] => [...this.left.values()].flat().map(podUid);
+  readonly leftOut = (): PodUid[] => [...this.left.values()].flat();
 }

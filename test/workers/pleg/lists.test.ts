@@ -34,12 +34,12 @@ test("a pod that is left out is not gone and has not changed, and is compared ag
     leftOut: reports.leftOut,
   });
   assert.deepEqual([...(await relister.relist()).changed.keys()], ["a", "b"]);
-  reports.onParts("containers", { parts: true, leftOut: ["b"] });
+  reports.onParts("containers", { parts: true, leftOut: { pods: [podUid("b")], sandboxes: [] } });
   shown.containers = ["a"];
   const without = await relister.relist();
   assert.deepEqual([...without.changed.keys()], []);
   assert.ok(without.pods.has(podUid("b")));
-  reports.onParts("containers", { parts: false, leftOut: [] });
+  reports.onParts("containers", { parts: false, leftOut: { pods: [], sandboxes: [] } });
   assert.deepEqual([...(await relister.relist()).changed.keys()], ["b"]);
   assert.equal(lines.length, 2);
 });

@@ -6,14 +6,12 @@ import { noteWork } from "../../../shared/base/turns/large-work.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../../shared/contracts/tasks.js";
 import { ManifestError, type ManifestWarning } from "../../../shared/kubernetes/api/manifest/violation.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
+import { TaskDeadlineError, type TasksPool } from "../../threads/tasks-pool.js";
+import { decodeDeadlineMs, decodeLimit } from "./decode-deadline.js";
 import type { FormerUids } from "./former-uids.js";
 
 /** As upstream: larger manifests are refused, from a file or from a URL. */
 export const MANIFEST_LIMIT = 10 * 1024 * 1024;
-/** A pod takes milliseconds; the rest is room for a busy machine and a thread that has to start first. */
-const DEADLINE_MS = 5_000;
-const DEADLINE_MS_PER_MIB = 2_000;
 
 export interface DecodeOptions {
   tasks: Pick<TasksPool, "run">;
@@ -22,13 +20,6 @@ export interface DecodeOptions {
   former: Pick<FormerUids, "keep">;
   signal: AbortSignal;
 }
-
-/** Before this many tries a missed deadline is no verdict on a manifest; each try gets LATE_FACTOR times the time. */
-export const LATE_TRIES = 2;
-/**
- * Enough for a machine under full load; short enough that a file made to be slow does not hold up the others for long.
- */
-export const LATE_FACTOR = 4;
 
 export interface Decoded {
   pods: Pod[];
@@ -69,20 +60,18 @@ export async function decodeInPool(
 ): Promise<Decoded> {
   const { tasks, nodeName, preventAPIReferences, former, signal } = options;
   noteWork(bytes.byteLength);
-  const bySize = DEADLINE_MS + Math.ceil((bytes.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
-  const deadlineMs = bySize * LATE_FACTOR ** lateTries;
+  const deadlineMs = decodeDeadlineMs(bytes.byteLength, lateTries);
   let result: DecodeManifestResult;
   try {
     const job = { origin, text: bytes, nodeName, preventAPIReferences };
     result = await tasks.run("decodeManifest", job, { deadlineMs, signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof TaskDeadlineError) {
-      return { ...fault(origin, `it must be readable within ${deadlineMs / 1000} s`), late: true };
-    }
-    if (error instanceof TaskThreadError)
-      return fault(origin, `it must be readable with little memory; ${error.message}`);
-    throw error;
+    const violation = decodeLimit(error, deadlineMs);
+    if (violation === undefined) throw error;
+    const fault = new ManifestError(originName(origin), [violation]);
+    const decoded: Decoded = { pods: [], warnings: [], claims: [], retry: true, error: fault };
+    return error instanceof TaskDeadlineError ? { ...decoded, late: true } : decoded;
   }
   const { pods, formerUids, warnings, error, claims = [] } = result;
   return omitUndefined({
@@ -92,9 +81,4 @@ export async function decodeInPool(
     retry: false,
     error: error === undefined ? undefined : new ManifestError(originName(origin), error),
   });
-}
-
-function fault(origin: Exclude<ManifestOrigin, { kind: "submitted" }>, allowed: string): Decoded {
-  const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
-  return { pods: [], warnings: [], claims: [], retry: true, error: new ManifestError(originName(origin), [violation]) };
 }

@@ -3,9 +3,9 @@
 // Invariant: a pod whose own part is too large is left out and reported; it hides no other pod. So is one whose large
 // part does not fit beside the others: a list by parts has a bound, too.
 
-import type { PodUid } from "../identifiers.js";
+import { podUid, sandboxIdOf, type PodUid, type SandboxId } from "../identifiers.js";
 import { CriResourceExhaustedError } from "./errors.js";
-import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from "./gen/runtime.v1.js";
+import type { Container, ContainerFilter, PodSandboxFilter } from "./gen/runtime.v1.js";
 import type { CallOptions, CriCalls } from "./verbs.js";
 
 type Lists = Pick<CriCalls, "listPodSandbox" | "listContainers">;
@@ -13,11 +13,15 @@ type Lists = Pick<CriCalls, "listPodSandbox" | "listContainers">;
 export interface ListsByPartsOptions {
   /** Pods that may have a sandbox. The containers' list gives further ones. */
   podUids?: () => Promise<readonly PodUid[]>;
-  /**
-   * A list is had by parts from now on, or not any more; `leftOut`: UIDs of pods whose part is too large, or ids of
-   * their sandboxes.
-   */
-  onParts?: (list: ListName, by: { parts: boolean; leftOut: readonly string[] }) => void;
+  /** A list is had by parts from now on, or not any more. */
+  onParts?: (list: ListName, by: { parts: boolean; leftOut: LeftOut }) => void;
+}
+
+/** Whose part is too large. */
+export interface LeftOut {
+  readonly pods: readonly PodUid[];
+  /** Sandboxes whose pod is not known. */
+  readonly sandboxes: readonly SandboxId[];
 }
 
 export type ListName = "sandboxes" | "containers";
@@ -36,24 +40,24 @@ export function listsByParts(calls: Lists, { podUids, onParts }: ListsByPartsOpt
     const labelSelector = { ...filter.labelSelector, [POD_UID_LABEL]: uid };
     return calls.listPodSandbox({ filter: { ...filter, labelSelector } }, options);
   };
-  const sandboxParts = async (filter: Partial<PodSandboxFilter>, options?: CallOptions): Promise<Parts<PodSandbox>> => {
+  const sandboxParts = async (filter: Partial<PodSandboxFilter>, options?: CallOptions) => {
     const byUid = await inParts(await (podUids ?? none)(), async (uid) => (await ofUid(uid, filter, options)).items);
-    const known = new Set(byUid.items.map(({ id }) => id));
+    const known = new Set(byUid.items.map(({ id }) => sandboxIdOf(id)));
     const others = (await sandboxesOfContainers(calls, options)).filter((id) => !known.has(id));
     const byId = await inParts(
       others,
       async (id) => (await calls.listPodSandbox({ filter: { ...filter, id } }, options)).items,
     );
-    return { items: [...byUid.items, ...byId.items], leftOut: [...byUid.leftOut, ...byId.leftOut] };
+    return {
+      reply: { items: [...byUid.items, ...byId.items] },
+      leftOut: { pods: byUid.leftOut, sandboxes: byId.leftOut },
+    };
   };
   const listPodSandbox: Lists["listPodSandbox"] = async (request, options) => {
     const filter = (request.filter ?? {}) as Partial<PodSandboxFilter>;
     const whole = () => calls.listPodSandbox(request, options);
     if (isOnePod(filter.labelSelector) || (filter.id ?? "") !== "") return whole();
-    return sandboxes.list(whole, async () => {
-      const { items, leftOut } = await sandboxParts(filter, options);
-      return { reply: { items }, leftOut };
-    });
+    return sandboxes.list(whole, () => sandboxParts(filter, options));
   };
   const listContainers: Lists["listContainers"] = async (request, options) => {
     const filter = (request.filter ?? {}) as Partial<ContainerFilter>;
@@ -62,11 +66,15 @@ export function listsByParts(calls: Lists, { podUids, onParts }: ListsByPartsOpt
       return whole();
     return containers.list(whole, async () => {
       const { items } = await listPodSandbox({}, options);
-      const uids = new Map(items.map(({ id, labels }) => [id, labels[POD_UID_LABEL] ?? id]));
+      const uids = new Map(items.map(({ id, labels }) => [sandboxIdOf(id), labels[POD_UID_LABEL]]));
       const found = await inParts([...uids.keys()], async (podSandboxId): Promise<Container[]> => {
         return (await calls.listContainers({ filter: { ...filter, podSandboxId } }, options)).containers;
       });
-      return { reply: { containers: found.items }, leftOut: found.leftOut.map((id) => uids.get(id) ?? id) };
+      const leftOut = {
+        pods: found.leftOut.flatMap((id) => uids.get(id) ?? []).map(podUid),
+        sandboxes: found.leftOut.filter((id) => uids.get(id) === undefined),
+      };
+      return { reply: { containers: found.items }, leftOut };
     });
   };
   return { listPodSandbox, listContainers };
@@ -77,9 +85,9 @@ const SUM_LIMIT = 96 * 1024 * 1024;
 const LARGE_SUM_LIMIT = 80 * 1024 * 1024;
 const LARGE = 64 * 1024;
 
-interface Parts<Item> {
+interface Parts<Key, Item> {
   items: Item[];
-  leftOut: string[];
+  leftOut: Key[];
 }
 
 /** One list: whole while that is possible. */
@@ -95,12 +103,12 @@ class Fallback {
 
   async list<Reply>(
     whole: () => Promise<Reply>,
-    byParts: () => Promise<{ reply: Reply; leftOut: readonly string[] }>,
+    byParts: () => Promise<{ reply: Reply; leftOut: LeftOut }>,
   ): Promise<Reply> {
     if (this.left === undefined || this.left <= 0) {
       try {
         const reply = await whole();
-        if (this.left !== undefined) this.reportParts(false, []);
+        if (this.left !== undefined) this.reportParts(false, { pods: [], sandboxes: [] });
         this.left = undefined;
         return reply;
       } catch (error) {
@@ -114,7 +122,7 @@ class Fallback {
     return reply;
   }
 
-  private reportParts(parts: boolean, leftOut: readonly string[]): void {
+  private reportParts(parts: boolean, leftOut: LeftOut): void {
     const text = JSON.stringify([parts, leftOut]);
     if (text === this.told) return;
     this.told = text;
@@ -131,8 +139,8 @@ interface Texts {
 async function inParts<Key extends string, Item extends Texts>(
   keys: readonly Key[],
   list: (key: Key) => Promise<Item[]>,
-): Promise<Parts<Item>> {
-  const parts: Parts<Item> = { items: [], leftOut: [] };
+): Promise<Parts<Key, Item>> {
+  const parts: Parts<Key, Item> = { items: [], leftOut: [] };
   let sum = 0;
   const one = async (key: Key): Promise<void> => {
     try {
@@ -161,10 +169,10 @@ function sizeOf({ labels, annotations }: Texts): number {
 }
 
 /** Empty where the containers do not fit into one message either. */
-async function sandboxesOfContainers(calls: Lists, options?: CallOptions): Promise<string[]> {
+async function sandboxesOfContainers(calls: Lists, options?: CallOptions): Promise<SandboxId[]> {
   try {
     const { containers } = await calls.listContainers({}, options);
-    return [...new Set(containers.map(({ podSandboxId }) => podSandboxId))];
+    return [...new Set(containers.map(({ podSandboxId }) => sandboxIdOf(podSandboxId)))];
   } catch (error) {
     if (!(error instanceof CriResourceExhaustedError)) throw error;
     return [];

@@ -7,7 +7,7 @@ import { appendFile, mkdir, open, rename, rm, symlink, truncate, unlink, utimes,
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { LATE_TRIES } from "../../../../src/main/pods/sources/decode-job.js";
+import { LATE_TRIES } from "../../../../src/main/pods/sources/decode-deadline.js";
 import type { PodChange } from "../../../../src/main/pods/sources/merge.js";
 import { makeSources, type SourcesOptions } from "../../../../src/main/pods/sources/start-sources.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../../src/main/threads/tasks-pool.js";

@@ -41,7 +41,7 @@ test("a list of containers that is too large comes sandbox by sandbox", async (t
   for (const name of wanted(20)) await makePod(client, name, { container: MIB });
   const { containers } = await client.listContainers({});
   assert.deepEqual(names(containers), wanted(20));
-  assert.deepEqual(reports, [["containers", { parts: true, leftOut: [] }]]);
+  assert.deepEqual(reports, [["containers", { parts: true, leftOut: { pods: [], sandboxes: [] } }]]);
   const before = callsOf(fake, "ListContainers");
   await client.listContainers({ filter: { labelSelector: { "io.kubernetes.pod.uid": "uid-p1" } } });
   assert.equal(callsOf(fake, "ListContainers"), before + 1, "a list of one pod is one call");
@@ -78,7 +78,7 @@ test("a pod whose own part is too large is left out and reported, and hides no o
   assert.ok(large);
   large.status.annotations = note(17 * MIB);
   assert.deepEqual(names((await client.listContainers({})).containers), ["p0", "p2"]);
-  assert.deepEqual(reports, [["containers", { parts: true, leftOut: ["uid-p1"] }]]);
+  assert.deepEqual(reports, [["containers", { parts: true, leftOut: { pods: ["uid-p1"], sandboxes: [] } }]]);
 });
 
 test("the whole list is tried again after a while, and its success is reported", async (t) => {
@@ -96,7 +96,7 @@ test("the whole list is tried again after a while, and its success is reported",
   await client.listContainers({});
   one.status.annotations = annotations;
   for (let round = 0; round < 40; round++) await client.listContainers({});
-  assert.deepEqual(reports.at(-1), ["containers", { parts: false, leftOut: [] }]);
+  assert.deepEqual(reports.at(-1), ["containers", { parts: false, leftOut: { pods: [], sandboxes: [] } }]);
   const before = callsOf(fake, "ListContainers");
   await client.listContainers({});
   assert.equal(callsOf(fake, "ListContainers"), before + 1);
@@ -125,7 +125,7 @@ test(
       listed.filter((name) => !name.startsWith("large-")),
       wanted(5),
     );
-    const leftOut = reports[0]?.[1].leftOut ?? [];
+    const leftOut = reports[0]?.[1].leftOut.pods ?? [];
     assert.equal(listed.length, 26 + 5);
     assert.equal(leftOut.length, large.length - 26);
   },

@@ -6,14 +6,10 @@ import { noteWork } from "../../../../shared/base/turns/large-work.js";
 import type { ManifestRefusal } from "../../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult, SubmittedPod } from "../../../../shared/contracts/tasks.js";
 import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
-import { TaskDeadlineError, TaskThreadError, type TasksPool } from "../../../threads/tasks-pool.js";
-import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
+import type { TasksPool } from "../../../threads/tasks-pool.js";
+import { decodeDeadlineMs, decodeLimit, LATE_TRIES } from "../decode-deadline.js";
 import type { FormerUids } from "../former-uids.js";
 import { invalid, unavailable } from "./refusals.js";
-
-/** Ms for a text, and for each MiB of it. */
-const DEADLINE_MS = 5_000;
-const DEADLINE_MS_PER_MIB = 2_000;
 
 export interface DecoderOptions {
   tasks: Pick<TasksPool, "run">;
@@ -40,22 +36,15 @@ export class SubmittedDecoder {
   async decode(body: Uint8Array, namespace: string, signal: AbortSignal, tries = 0): Promise<DecodeSubmittedResult> {
     const { tasks, nodeName, preventAPIReferences } = this.options;
     noteWork(body.byteLength);
-    const bySize = DEADLINE_MS + Math.ceil((body.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
-    const deadlineMs = bySize * LATE_FACTOR ** tries;
+    const deadlineMs = decodeDeadlineMs(body.byteLength, tries);
     try {
       const job = { text: body, nodeName, preventAPIReferences, namespace };
       const result = await tasks.run("decodeSubmitted", job, { deadlineMs, signal });
       return { ...result, pods: await this.withFormer(result.pods) };
     } catch (error) {
       signal.throwIfAborted();
-      const allowed =
-        error instanceof TaskDeadlineError
-          ? `it must be readable within ${deadlineMs / 1000} s`
-          : error instanceof TaskThreadError
-            ? "it must be readable with little memory"
-            : undefined;
-      if (allowed === undefined) throw new DecodeRefusedError(unavailable(messageOf(error)));
-      const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
+      const violation = decodeLimit(error, deadlineMs);
+      if (violation === undefined) throw new DecodeRefusedError(unavailable(messageOf(error)));
       throw new DecodeRefusedError(invalid([violation]));
     }
   }
