@@ -1,55 +1,94 @@
-// 1,000 pods: the kubelet as a process against an in-memory CRI server (test/fake-cri), to see what the kubelet alone
-// costs.
+// Hundreds to thousands of pods: the kubelet as a process against an in-memory CRI server (test/fake-cri), to see what
+// the kubelet alone costs, and how that grows with the pods.
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
+import { ContainerState, type ContainerStatus } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";
 import { removeCgroups } from "../../tools/standalone/cgroups.js";
-import { prepareKubelet } from "../../tools/standalone/kubelet-process.js";
-import { sleep } from "../../tools/standalone/wait.js";
+import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
+import { sleep, waitFor } from "../../tools/standalone/wait.js";
 import { markingPod, Manifests } from "../lib/manifests.js";
 import { loopDelayOf } from "../lib/node-under-test.js";
-import { usageOf } from "../lib/process-usage.js";
+import type { Report } from "../lib/page.js";
+import { threadTimeOf, usageOf } from "../lib/process-usage.js";
 import { removeTree } from "../lib/remove-tree.js";
 import type { Section } from "../lib/section.js";
-import { round } from "../lib/stats.js";
+import { round, slope } from "../lib/stats.js";
 
-interface ScaleResult {
-  allRunningSeconds: number;
-  allGoneSeconds: number;
-  loopDelayMs: Record<string, number>;
+/** Cost with so many pods. */
+interface ScaleRow {
+  pods: number;
+  /** From the first manifest of this row's additional pods to the last running container. */
+  startSeconds: number;
+  /** Main's longest delay meanwhile. */
+  loopDelayMs: number;
+  /** Processor time of the kubelet per additional pod. */
+  cpuMsPerStart: number;
+  /** Processor time per second, with nothing to do. */
+  restMsPerSecond: number;
+  /** Processor time beyond that of rest, per container that ends and is restarted. */
+  cpuMsPerChange: number;
   rssMiB: number;
-  idleCpuPercent: number;
 }
 
-const PODS = 1000;
+interface ScaleResult {
+  rows: ScaleRow[];
+  endSeconds: number;
+  cpuMsPerEnd: number;
+}
+
+/** A figure's exponent: 0 where pods cost nothing, 1 where it grows as they do. */
+const CURVES = ["cpuMsPerStart", "restMsPerSecond", "cpuMsPerChange", "rssMiB"] as const;
+
 const BASE = "/run/nodelet-scale";
 const CGROUP = "/nodelet-scale";
+const SIZES = (process.env["NODELET_BENCH_SCALE"] ?? "250,500,1000").split(",").map(Number);
+const PATIENCE_MS = 1_800_000;
+const SETTLE_MS = 15_000;
+const REST_MS = 20_000;
+/** Containers that end while the cost of a change is measured, one after the other. */
+const CHANGES = 40;
+const CHANGE_PAUSE_MS = 250;
+/** Until statuses and logs of the last change are written. */
+const AFTER_CHANGES_MS = 3000;
 
 export const scaleSection: Section<ScaleResult> = {
   name: "scale",
   run: benchScale,
-  report: (scale) => [
+  report: scaleReport,
+};
+
+function scaleReport({ rows, endSeconds, cpuMsPerEnd }: ScaleResult): Report[] {
+  const exponents = CURVES.map((figure) => exponentOf(rows.map((row) => [row.pods, row[figure]])));
+  const [start, rest, change, rss] = exponents.map((exponent) => `pods^${exponent.toFixed(2)}`);
+  const head = ["pods", "all running after s", "main's longest delay ms", "CPU ms per start"];
+  return [
     {
-      title: "1,000 pods against an in-memory CRI server",
-      head: ["what", "value"],
+      title: "Pods against an in-memory CRI server",
+      head: [...head, "CPU ms per s at rest", "CPU ms per restart", "RSS MiB"],
       rows: [
-        ["1,000 manifests → all Running, s", scale.allRunningSeconds],
-        ["main-thread delay p99, ms", scale.loopDelayMs["0.99"]],
-        ["main-thread delay max, ms", scale.loopDelayMs["1"]],
-        ["RSS, MiB", scale.rssMiB],
-        ["% of one core at rest", scale.idleCpuPercent],
-        ["1,000 manifests removed → all pods removed, s", scale.allGoneSeconds],
+        ...rows.map((row) => [
+          ...[row.pods, row.startSeconds, row.loopDelayMs, row.cpuMsPerStart],
+          ...[row.restMsPerSecond, row.cpuMsPerChange, row.rssMiB],
+        ]),
+        ["grows as", "", "", start ?? "", rest ?? "", change ?? "", rss ?? ""],
       ],
     },
-  ],
-};
+    { title: "The end of all of them", head: ["s", "CPU ms per end"], rows: [[endSeconds, cpuMsPerEnd]] },
+  ];
+}
+
+/** Slope of the line with the least squares through the logarithms; NaN with fewer than two sizes. */
+function exponentOf(points: readonly (readonly [pods: number, figure: number])[]): number {
+  return slope(points.map(([pods, figure]) => [Math.log(pods), Math.log(Math.max(figure, 0.01))] as const));
+}
 
 async function benchScale(): Promise<ScaleResult> {
   await removeTree(BASE);
   await mkdir(join(BASE, "staging"), { recursive: true });
   const socketPath = join(BASE, "cri.sock");
-  const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"] });
+  const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"], recordCalls: false });
   const kubelet = await prepareKubelet({
     dir: join(BASE, "k"),
     endpoint: `unix://${socketPath}`,
@@ -57,39 +96,100 @@ async function benchScale(): Promise<ScaleResult> {
     readOnlyPort: 22_255,
     healthzPort: 22_248,
     nodeName: "scale",
+    config: { maxPods: Math.max(...SIZES) + 10 },
     ...(process.env["NODELET_BENCH_ENTRY"] === undefined ? {} : { entry: process.env["NODELET_BENCH_ENTRY"] }),
   });
   try {
     await kubelet.start();
     await kubelet.waitHealthy();
     const manifests = new Manifests(kubelet.manifests, join(BASE, "staging"));
-    const running = async (): Promise<number> =>
-      (await kubelet.pods()).filter((pod) => pod.status?.phase === "Running").length;
-    await loopDelayOf(kubelet.url);
-    const startedAt = performance.now();
-    for (let i = 0; i < PODS; i++) await manifests.put(`s-${i}`, markingPod(`s-${i}`, join(BASE, "marks")));
-    while ((await running()) < PODS) await sleep(200);
-    const allRunningSeconds = round((performance.now() - startedAt) / 1000);
-    const loopDelayMs = await loopDelayOf(kubelet.url);
-    await sleep(15_000);
-    const pid = kubelet.pid ?? 0;
-    const before = await usageOf(pid);
-    await sleep(20_000);
-    const after = await usageOf(pid);
-    const removedAt = performance.now();
-    for (let i = 0; i < PODS; i++) await manifests.remove(`s-${i}`);
-    while ((await kubelet.pods()).length > 0) await sleep(200);
-    return {
-      allRunningSeconds,
-      allGoneSeconds: round((performance.now() - removedAt) / 1000),
-      loopDelayMs,
-      rssMiB: after.rssMiB,
-      idleCpuPercent: round(((after.cpuSeconds - before.cpuSeconds) / 20) * 100),
-    };
+    const rows: ScaleRow[] = [];
+    let pods = 0;
+    for (const size of SIZES) {
+      rows.push(await rowOf({ fake, kubelet, manifests }, pods, size));
+      pods = size;
+    }
+    return { rows, ...(await end({ fake, kubelet, manifests }, pods)) };
   } finally {
     await kubelet.end("SIGTERM");
     await fake.stop();
     await removeCgroups(CGROUP);
     await removeTree(BASE);
   }
+}
+
+interface Parts {
+  fake: FakeCri;
+  kubelet: KubeletProcess;
+  manifests: Manifests;
+}
+
+async function rowOf({ fake, kubelet, manifests }: Parts, from: number, pods: number): Promise<ScaleRow> {
+  const pid = kubelet.pid ?? 0;
+  await loopDelayOf(kubelet.url);
+  const [startedAt, before] = [performance.now(), await usageOf(pid)];
+  for (let i = from; i < pods; i++) await manifests.put(`s-${i}`, markingPod(`s-${i}`, join(BASE, "marks")));
+  await untilRunning(fake, pods);
+  const startSeconds = round((performance.now() - startedAt) / 1000);
+  await sleep(SETTLE_MS);
+  const started = await usageOf(pid);
+  const delays = await loopDelayOf(kubelet.url);
+  const rest = await timeOver(pid, () => sleep(REST_MS));
+  const restMsPerSecond = (rest.cpuMs / rest.ms) * 1000;
+  const changes = await timeOver(pid, () => change(fake));
+  const beyondRest = changes.cpuMs - (restMsPerSecond * changes.ms) / 1000;
+  return {
+    ...{ pods, startSeconds, loopDelayMs: round(delays["1"] ?? NaN) },
+    cpuMsPerStart: round(((started.cpuSeconds - before.cpuSeconds) * 1000) / (pods - from)),
+    restMsPerSecond: round(restMsPerSecond),
+    cpuMsPerChange: round(beyondRest / CHANGES),
+    rssMiB: (await usageOf(pid)).rssMiB,
+  };
+}
+
+async function timeOver(pid: number, work: () => Promise<unknown>): Promise<{ ms: number; cpuMs: number }> {
+  const [at, before] = [performance.now(), await threadTimeOf(pid)];
+  await work();
+  return { ms: performance.now() - at, cpuMs: (await threadTimeOf(pid)) - before };
+}
+
+/** Ends containers of different pods; each is restarted at once, since it ended for the first time. */
+async function change(fake: FakeCri): Promise<void> {
+  const running = runningOf(fake);
+  const step = Math.floor(running.length / CHANGES);
+  for (let i = 0; i < CHANGES; i++) {
+    fake.exit(running[i * step]?.id ?? "", 1);
+    await sleep(CHANGE_PAUSE_MS);
+  }
+  await untilRunning(fake, running.length);
+  await sleep(AFTER_CHANGES_MS);
+}
+
+async function end({ fake, kubelet, manifests }: Parts, pods: number): Promise<Omit<ScaleResult, "rows">> {
+  const pid = kubelet.pid ?? 0;
+  const [removedAt, before] = [performance.now(), await usageOf(pid)];
+  for (let i = 0; i < pods; i++) await manifests.remove(`s-${i}`);
+  await waitFor(() => fake.state.sandboxes.size === 0, {
+    what: "the sandboxes to be gone",
+    timeoutMs: PATIENCE_MS,
+  });
+  const endSeconds = round((performance.now() - removedAt) / 1000);
+  const { cpuSeconds } = await usageOf(pid);
+  return { endSeconds, cpuMsPerEnd: round(((cpuSeconds - before.cpuSeconds) * 1000) / pods) };
+}
+
+/** Asks the runtime: a kubelet that lists thousands of pods for the bench would be measured with that. */
+async function untilRunning(fake: FakeCri, pods: number): Promise<void> {
+  await waitFor(() => runningOf(fake).length === pods, {
+    what: `${pods} containers to run`,
+    timeoutMs: PATIENCE_MS,
+    intervalMs: 200,
+    lastSeen: () => `${runningOf(fake).length} run`,
+  });
+}
+
+function runningOf({ state }: FakeCri): ContainerStatus[] {
+  return [...state.containers.values()]
+    .map(({ status }) => status)
+    .filter((status) => status.state === ContainerState.CONTAINER_RUNNING);
 }

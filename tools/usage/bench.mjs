@@ -24,7 +24,7 @@ const SECTIONS = [
   { name: "shape", about: "a pod of 3 init containers, 2 sidecars and 2 app containers", comparable: true },
   { name: "change", about: "a running pod changes: a container ends, a manifest is edited", comparable: true },
   { name: "idle", about: "memory and processor time with 0, 30 and 100 running pods", comparable: true },
-  { name: "scale", about: "1,000 pods against an in-memory CRI server" },
+  { name: "scale", about: "250, 500 and 1,000 pods against an in-memory CRI server, and how each cost grows" },
   { name: "probes", about: "600 probes a second while every processor is busy" },
   { name: "cluster", about: "pods as a client of the API server sees them", comparable: true },
   {
