@@ -3,6 +3,9 @@
 import { ACTIONS_OF, type Aim, type FaultKind } from "../plan/events.js";
 import { CHANGING_VERBS, type ReachedValues } from "../world/reached.js";
 
+/** More pairs would hide the other lines. */
+const MOST_NAMED = 8;
+
 export class ReachedTable {
   private readonly seen = new Map<string, Set<string>>();
 
@@ -29,7 +32,8 @@ export class ReachedTable {
     const { pairs, missing } = this.pairs(kinds);
     const lines = [...this.seen].map(([row, { size }]) => `  ${row.padEnd(26)}${size}`);
     if (pairs.length === 0) return ["reached:", ...lines];
-    const not = missing.length === 0 ? "" : `; not yet: ${missing.join(", ")}`;
+    const named = missing.length > MOST_NAMED ? [...missing.slice(0, MOST_NAMED), "…"] : missing;
+    const not = missing.length === 0 ? "" : `; not yet: ${named.join(", ")}`;
     return ["reached:", ...lines, `  of ${pairs.length} faults during calls ${pairs.length - missing.length}${not}`];
   }
 
