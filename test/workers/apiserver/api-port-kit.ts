@@ -121,7 +121,8 @@ export class ApiPort implements AsyncDisposable {
     body?: unknown,
     more: Readonly<Record<string, string>> = {},
   ): Promise<Reply> {
-    const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
+    const isText = typeof body === "string" || body instanceof Uint8Array;
+    const text = body === undefined ? "" : isText ? body : JSON.stringify(body);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...more };
     const options = { ...{ host: "127.0.0.1", port: this.port, ca: this.ca, agent: false }, ...pair };
     return await new Promise((resolve, reject) => {

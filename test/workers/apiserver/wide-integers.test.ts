@@ -5,6 +5,8 @@ import { equal, match } from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { encodeMessage, enveloped } from "../../../src/shared/kubernetes/api/protobuf/objects.js";
 import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
 import { nodeDisk } from "../../../src/workers/apiserver/store/disk.js";
 import { Store } from "../../../src/workers/apiserver/store/store.js";
@@ -26,8 +28,12 @@ const pod = (name: string): string =>
 describe("an integer beyond 2^53", () => {
   let api: ApiPort;
   let admin: { cert: string; key: string };
-  const ask = (method: string, path: string, body?: string, headers: Record<string, string> = NONE): Promise<Reply> =>
-    api.ask(admin, method, path, body, headers);
+  const ask = (
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    headers: Record<string, string> = NONE,
+  ): Promise<Reply> => api.ask(admin, method, path, body, headers);
   const hasDigits = ({ status, text }: Reply, expected = 200): void => {
     equal(status, expected, text);
     match(text, new RegExp(`"terminationGracePeriodSeconds": ?${MAX}[,}]`));
@@ -63,6 +69,25 @@ describe("an integer beyond 2^53", () => {
   test("stays through server-side apply of YAML", async () => {
     hasDigits(await ask("PATCH", `${PODS}/b?fieldManager=me`, pod("b"), APPLY), 201);
     hasDigits(await ask("PATCH", `${PODS}/b?fieldManager=me`, pod("b"), APPLY));
+  });
+
+  test("of a body in protobuf is in the object", async () => {
+    // Numbers of PodSpec's and Toleration's fields in k8s.io/api.
+    const toleration = new BinaryWriter();
+    toleration.tag(2, WireType.LengthDelimited).string("Exists");
+    toleration.tag(1, WireType.LengthDelimited).string("a").tag(4, WireType.LengthDelimited).string("NoExecute");
+    toleration.tag(5, WireType.Varint).int64(-BigInt(MAX));
+    const more = new BinaryWriter();
+    more.tag(4, WireType.Varint).int64(BigInt(MAX));
+    more.tag(22, WireType.LengthDelimited).bytes(toleration.finish());
+    const containers = encodeMessage("PodSpec", { containers: [{ name: "c", image: "i" }] });
+    const whole = new BinaryWriter();
+    whole.raw(encodeMessage("Pod", { metadata: { name: "p" } }));
+    whole.tag(2, WireType.LengthDelimited).bytes(Buffer.concat([containers, more.finish()]));
+    const body = enveloped("v1", "Pod", whole.finish());
+    const type = { "content-type": "application/vnd.kubernetes.protobuf" };
+    hasDigits(await ask("POST", PODS, body, type), 201);
+    hasDigits(await ask("GET", `${PODS}/p`));
   });
 
   test("that differs in its last digits only is another value", async () => {

@@ -33,6 +33,13 @@ export function withDigits<T extends object>(object: T, wide: readonly WideInteg
   return object;
 }
 
+/** Digits that the object has no longer: they go into its tree. */
+export function takeDigits(object: object): readonly WideInteger[] {
+  const wide = digitsOf(object) ?? [];
+  Reflect.deleteProperty(object, DIGITS);
+  return wide;
+}
+
 /** The digits of one field of an object, with paths from there. */
 export function digitsBelow(wide: readonly WideInteger[] | undefined, field: string): WideInteger[] | undefined {
   const below = wide?.filter(({ path }) => path[0] === field && path.length > 1);

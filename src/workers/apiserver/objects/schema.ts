@@ -5,6 +5,8 @@ import { CLUSTER_MESSAGES } from "../../../shared/kubernetes/api/protobuf/gen/cl
 import { MESSAGES } from "../../../shared/kubernetes/api/protobuf/gen/messages.js";
 import { openEnvelope } from "../../../shared/kubernetes/api/protobuf/objects.js";
 import { Schema, type Field } from "../../../shared/kubernetes/api/protobuf/schema.js";
+import { takeDigits } from "../../../shared/kubernetes/api/wide-integers.js";
+import { setDigits } from "./json.js";
 import type { Fields } from "./object.js";
 
 /** Messages that a node of a cluster neither reads nor writes: only clients of this server send them. */
@@ -21,12 +23,14 @@ const SCHEMA = new Schema({ ...MESSAGES, ...CLUSTER_MESSAGES, ...OWN_MESSAGES })
 const DECODER = new Decoder(SCHEMA);
 /** Messages whose JSON is a text, a number, a list or anything. */
 const OTHER_FORM = new Set(["FieldsV1", "Time", "MicroTime", "IntOrString", "Quantity", "RawExtension", "ExtraValue"]);
-/** An object of protobuf, with its envelope. @throws ProtobufDecodeError */
+/** An object of protobuf, with its envelope; wide integers are bigints (json.ts). @throws ProtobufDecodeError */
 export function fromProtobuf(bytes: Buffer): Fields {
   const { type, object } = openEnvelope(bytes);
   const { apiVersion, kind } = type;
   if (SCHEMA.fields(kind).length === 0) throw new Error(`${kind} is served as JSON only`);
-  return DECODER.into({ kind, apiVersion }, kind, object);
+  const fields = DECODER.into({ kind, apiVersion }, kind, object);
+  setDigits(fields, takeDigits(fields));
+  return fields;
 }
 
 const known = new Map<string, ReadonlyMap<string, Field>>();
