@@ -70,12 +70,15 @@ describe("the query of logs", () => {
     [{ since: "0s", tail: "-1" }, ""],
     [{ tail: "0" }, "tailLines=0"],
     [{ sinceTime: "2026-01-02T15:04:05+02:00" }, "sinceTime=2026-01-02T15%3A04%3A05%2B02%3A00"],
+    [{ sinceTime: "2026-01-02T5:04:05,5Z" }, "sinceTime=2026-01-02T5%3A04%3A05%2C5Z"],
   ];
   for (const [options, query] of QUERIES) {
     test(`${JSON.stringify(options)} is ${query}`, () => equal(logQuery(options).toString(), query));
   }
   const REFUSED: readonly (readonly [options: LogOptions, message: RegExp])[] = [
     [{ since: "soon" }, /--since "soon" is no duration/],
+    [{ sinceTime: "2026-02-30T00:00:00Z" }, /--since-time "2026-02-30T00:00:00Z" is no time/],
+    [{ sinceTime: "2026-01-01T24:00:00Z" }, /--since-time "2026-01-01T24:00:00Z" is no time/],
     [{ sinceTime: "yesterday" }, /--since-time "yesterday" is no time/],
     [{ since: "1s", sinceTime: "2026-01-02T15:04:05Z" }, /exclude each other/],
     [{ tail: "all" }, /--tail "all" is no whole number/],

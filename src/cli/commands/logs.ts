@@ -1,6 +1,7 @@
 // nodelet logs: the log of a container, as kubectl logs has it, without an API server.
 
 import { pipeline } from "node:stream/promises";
+import { isGoTime } from "../../shared/base/text/go-time.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
@@ -49,12 +50,7 @@ export function logQuery(options: LogOptions): URLSearchParams {
 }
 
 function rfc3339(text: string): string {
-  if (
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) &&
-    !Number.isNaN(Date.parse(text))
-  ) {
-    return text;
-  }
+  if (isGoTime(text)) return text;
   throw new CliError(
     EXIT.usage,
     `--since-time ${JSON.stringify(text)} is no time`,
