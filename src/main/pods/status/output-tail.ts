@@ -15,7 +15,7 @@ import { logFallbackLimit, logFallbackLines } from "./termination-message.js";
  * each control character has six bytes.
  */
 export const TAIL_BYTES = 128 * 1024;
-const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/;
+const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/s;
 
 /** @throws NotFolderError, NotRegularFileError, or a system error; a removed log is empty */
 export async function outputTail(path: string, containerId: ContainerId): Promise<string> {

@@ -71,6 +71,14 @@ test("the message file is read once, and the status is computed again if it has 
   assert.equal(found.length, 1);
 });
 
+test("lines with carriage returns and other line ends of Unicode are part of the log's end", async (t) => {
+  const { logFile, messageFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  const lines = ["10%\r100%\r", "one\u2028two", "\u0085", "", "last\r"];
+  await writeFile(logFile, logOf(...lines));
+  assert.equal(await read(ended("FallbackToLogsOnError")), lines.map((line) => `${line}\n`).join(""));
+});
+
 test("the end of a log in Docker's format, behind a link to the container's own file", async (t) => {
   const { root, logFile, messageFile, ended, read } = await build(t);
   await writeFile(messageFile, "");
