@@ -3,13 +3,14 @@
 // with the digest. A damaged copy is set aside with a warning and counts as missing.
 
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
+import { syncFolder } from "../../../shared/io/fs/sync-folder.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { type ManifestFile, type Manifest, decodeManifest } from "./checkpoint-manifest.js";
@@ -157,13 +158,4 @@ function copyName(index: number, path: string): string {
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -24,7 +24,7 @@ import { publish } from "./publish.js";
 import type { Staging } from "./staging.js";
 import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
-import { readVolData, writeVolData } from "./vol-data.js";
+import { readVolData, recordVolume } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
@@ -66,7 +66,7 @@ export class CsiMaps {
       for (const directory of [places.data, places.publishParent, places.globalMap, places.podMap]) {
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
       }
-      await this.writeRecord(places.data, volume);
+      await recordVolume(places.data, volume, this.context.nodeName);
       await link(places.publish, places.podLink);
       onDisk(true);
       await this.publish(request, hand, places.publish);
@@ -128,20 +128,6 @@ export class CsiMaps {
   private places(uid: PodUid, spec: string) {
     const { rootDir } = this.context;
     return { ...paths.blockPaths(rootDir, spec), ...paths.blockPodPaths(rootDir, spec, uid) };
-  }
-
-  private writeRecord(directory: string, volume: CsiVolume): Promise<void> {
-    const { nodeName } = this.context;
-    const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
-    const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
-    return writeVolData(directory, {
-      specVolID,
-      volumeHandle,
-      driverName,
-      nodeName,
-      attachmentID,
-      volumeLifecycleMode,
-    });
   }
 }
 

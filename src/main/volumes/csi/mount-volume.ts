@@ -25,7 +25,7 @@ import { publish } from "./publish.js";
 import type { Staging } from "./staging.js";
 import { inStep, CsiStepError } from "./step-error.js";
 import { userKey } from "./users.js";
-import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
+import { readVolData, recordVolume, removeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 
 const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
@@ -78,7 +78,7 @@ export class CsiMounts {
     await withDevice(this.context, this.staging, { pod, volume, user, steps: STEPS, signal }, async (hand, onDisk) => {
       const asked = (await readVolData(places.directory)) !== undefined;
       await mkdir(places.directory, { recursive: true, mode: POD_DIRECTORY_MODE });
-      await this.writeRecord(places.directory, volume);
+      await recordVolume(places.directory, volume, this.context.nodeName);
       onDisk(true);
       try {
         await this.publish(request, hand, true);
@@ -191,20 +191,6 @@ export class CsiMounts {
         mayHang: true,
         signal,
       });
-    });
-  }
-
-  private writeRecord(directory: string, volume: CsiVolume): Promise<void> {
-    const { nodeName } = this.context;
-    const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
-    const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
-    return writeVolData(directory, {
-      specVolID,
-      volumeHandle,
-      driverName,
-      nodeName,
-      attachmentID,
-      volumeLifecycleMode,
     });
   }
 

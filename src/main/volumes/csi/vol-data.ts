@@ -4,7 +4,8 @@
 import { readFile, rm } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
-import { VOL_DATA_FILE } from "./paths.js";
+import type { CsiVolume } from "./csi-volume.js";
+import { attachmentName, VOL_DATA_FILE } from "./paths.js";
 
 export type VolumeLifecycle = "Persistent" | "Ephemeral";
 
@@ -21,6 +22,14 @@ export interface VolData {
 /** Synced to disk: a network volume's device may come back after a power cut, and its unpublish needs this file. */
 export async function writeVolData(directory: string, data: VolData): Promise<void> {
   await atomicWrite(`${directory}/${VOL_DATA_FILE}`, JSON.stringify(data));
+}
+
+/** What is known of a volume when it is published to a pod, before the call to the driver. */
+export async function recordVolume(directory: string, volume: CsiVolume, nodeName: string): Promise<void> {
+  const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
+  const attachmentID = attachmentName(volumeHandle, driverName, nodeName);
+  const data = { specVolID, volumeHandle, driverName, nodeName, attachmentID, volumeLifecycleMode };
+  await writeVolData(directory, data);
 }
 
 /** undefined when there is none, or only garbage of a machine that crashed. */

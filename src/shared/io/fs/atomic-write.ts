@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errorCode } from "../../base/errors/error-code.js";
+import { syncFolder } from "./sync-folder.js";
 
 /** No space (or quota) for the file; the old content is untouched. */
 export class DiskFullError extends Error {
@@ -87,14 +88,5 @@ async function openIn(folder: string, path: string, mode: number, durable: boole
 async function syncNewFolders(first: string, last: string): Promise<void> {
   for (let made = resolve(last); made.length >= resolve(first).length; made = dirname(made)) {
     await syncFolder(dirname(made));
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
