@@ -43,7 +43,11 @@ const CURVES = ["cpuMsPerStart", "restMsPerSecond", "cpuMsPerChange", "rssMiB"] 
 
 const BASE = "/run/nodelet-scale";
 const CGROUP = "/nodelet-scale";
-const SIZES = (process.env["NODELET_BENCH_SCALE"] ?? "250,500,1000").split(",").map(Number);
+/** Numbers of pods, ascending. */
+const SIZES = (process.env["NODELET_BENCH_SCALE"] ?? "250,500,1000")
+  .split(",")
+  .map(Number)
+  .sort((a, b) => a - b);
 const PATIENCE_MS = 1_800_000;
 const SETTLE_MS = 15_000;
 const REST_MS = 20_000;

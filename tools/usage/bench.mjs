@@ -1,5 +1,6 @@
 // The arguments of `npm run bench`, with its table of sections. bench/main.ts has the code of each.
 
+import { accessSync, constants } from "node:fs";
 import { CannotStart } from "../build/cannot-start.mjs";
 import { nearest, readWords } from "./words.mjs";
 
@@ -8,6 +9,7 @@ import { nearest, readWords } from "./words.mjs";
  *
  * - onlyByName: takes long, or needs more than containerd: runs only when it is named.
  * - comparable: uses only what other kubelets have, too, so that --against can run it with one.
+ * - sizes: an environment variable with numbers of pods or nodes, as "30,100".
  */
 const SECTIONS = [
   { name: "queue", about: "records between threads, beside a plain MessagePort" },
@@ -24,9 +26,18 @@ const SECTIONS = [
   { name: "shape", about: "a pod of 3 init containers, 2 sidecars and 2 app containers", comparable: true },
   { name: "change", about: "a running pod changes: a container ends, a manifest is edited", comparable: true },
   { name: "idle", about: "memory and processor time with 0, 30 and 100 running pods", comparable: true },
-  { name: "scale", about: "250, 500 and 1,000 pods against an in-memory CRI server, and how each cost grows" },
+  {
+    name: "scale",
+    about: "250, 500 and 1,000 pods against an in-memory CRI server, and how each cost grows",
+    sizes: "NODELET_BENCH_SCALE",
+  },
   { name: "probes", about: "600 probes a second while every processor is busy" },
-  { name: "cluster", about: "pods as a client of the API server sees them", comparable: true },
+  {
+    name: "cluster",
+    about: "pods as a client of the API server sees them",
+    comparable: true,
+    sizes: "NODELET_BENCH_CLUSTER",
+  },
   {
     name: "cost",
     about: "calls, requests, system calls and processor time of one pod's start and end",
@@ -40,7 +51,13 @@ const SECTIONS = [
   { name: "profile", about: "a CPU profile and a flame picture of each thread", onlyByName: true },
   { name: "traffic", about: "what a node asks of its API server", onlyByName: true, comparable: true },
   { name: "many", about: "250 and 500 real pods on one node", onlyByName: true, comparable: true },
-  { name: "fleet", about: "50, 100 and 200 kubelets at one API server", onlyByName: true, comparable: true },
+  {
+    name: "fleet",
+    about: "50, 100 and 200 kubelets at one API server",
+    onlyByName: true,
+    comparable: true,
+    sizes: "NODELET_BENCH_FLEET",
+  },
   { name: "dockershim", about: "pods on a Docker Engine, beside containerd", onlyByName: true },
 ];
 
@@ -69,7 +86,7 @@ Sections:
 ${LIST}`;
 
 /** { sections: their names, turns, against?, kubelet? } @throws CannotStart */
-export function parseBench(args) {
+export function parseBench(args, env = process.env) {
   const path = { type: "string" };
   const options = { against: path, kubelet: path, turns: { type: "string", default: "4" } };
   const { positionals, values } = readWords("npm run bench", { args, allowPositionals: true, options });
@@ -94,5 +111,24 @@ export function parseBench(args) {
       `--${foreign} cannot run ${other.join(", ")} with another kubelet: name ${comparable.join(", ")}`,
     );
   }
+  for (const { sizes } of wanted) checkSizes(sizes, env);
+  for (const option of ["against", "kubelet"]) checkKubelet(option, values[option]);
   return { sections: wanted.map(({ name }) => name), turns, against: values.against, kubelet: values.kubelet };
+}
+
+function checkSizes(name, env) {
+  const value = env[name];
+  if (value === undefined || /^[1-9]\d{0,5}(,[1-9]\d{0,5})*$/.test(value)) return;
+  throw new CannotStart(`${name}=${value}: whole numbers with commas are needed, for example 30,100`);
+}
+
+/** An executable, or a .js file, which runs on this Node. */
+function checkKubelet(option, path) {
+  if (path === undefined) return;
+  try {
+    accessSync(path, path.endsWith(".js") ? constants.R_OK : constants.X_OK);
+  } catch (error) {
+    const reason = error.code === "ENOENT" ? "there is no such file" : `it cannot be run (${error.code})`;
+    throw new CannotStart(`--${option} ${path}: ${reason}`);
+  }
 }

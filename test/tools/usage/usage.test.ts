@@ -22,7 +22,7 @@ interface Bench {
 }
 interface Usage {
   start: { parseStart: (args: readonly string[]) => Start };
-  bench: { parseBench: (args: readonly string[]) => Bench; HELP: string };
+  bench: { parseBench: (args: readonly string[], env?: Record<string, string>) => Bench; HELP: string };
 }
 const usage = async <K extends keyof Usage>(name: K): Promise<Usage[K]> =>
   (await import(new URL(`tools/usage/${name}.mjs`, `file://${ROOT}`).href)) as Usage[K];
@@ -147,4 +147,9 @@ test("each section of the bench has a row in the help, and each row has a sectio
   });
   assert.ok(!parseBench([]).sections.includes("soak"));
   for (const turns of ["0", "2", "x"]) assert.throws(() => parseBench(["--turns", turns]), /multiple of 4/);
+  for (const sizes of ["", "abc", "0", "30,", "1.5", "-3"])
+    assert.throws(() => parseBench(["scale"], { NODELET_BENCH_SCALE: sizes }), /NODELET_BENCH_SCALE=.*whole numbers/);
+  assert.deepEqual(parseBench(["scale"], { NODELET_BENCH_SCALE: "30,100" }).sections, ["scale"]);
+  assert.throws(() => parseBench(["idle", "--against", "/nonexistent/kubelet"]), /there is no such file/);
+  assert.throws(() => parseBench(["idle", "--kubelet", join(ROOT, "package.json")]), /cannot be run \(EACCES\)/);
 });
