@@ -39,7 +39,7 @@ import { targetOfPlace } from "../../../src/main/volumes/iscsi/target.js";
 import { plainDetails } from "../../../src/shared/base/errors/grpc-details.js";
 import { bytesOfText } from "../../../src/shared/base/text/escaped-bytes.js";
 import { goTimeMs, goTimeParts, isGoTime } from "../../../src/shared/base/text/go-time.js";
-import { escaped, escapedLines, oneLine } from "../../../src/shared/base/text/printable.js";
+import { oneLine } from "../../../src/shared/base/text/printable.js";
 import { quote } from "../../../src/shared/base/text/quote.js";
 import { withoutTrailing } from "../../../src/shared/base/text/without-trailing.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/io/fs/mountinfo.js";
@@ -395,10 +395,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
   },
   "mounts that may hang": { functions: ["may-hang: parseHangable"], parse: [parseHangable], frames: [["", ""], MOUNT] },
-  "texts that become printable": {
-    functions: ["printable: escaped", "printable: escapedLines", "printable: oneLine"],
-    parse: [escaped, escapedLines, oneLine],
-  },
+  "texts that become one line": { functions: ["printable: oneLine"], parse: [oneLine] },
   "texts that should be ASCII": { functions: ["bytes: isAscii"], parse: [isAscii] },
   "hosts of probes and hooks": {
     functions: ["request-text: hostOf"],
@@ -594,6 +591,8 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "escape: escapeHtml",
     "escape: escapeLabel",
     "linear: replaceEach",
+    "printable: escaped",
+    "printable: escapedLines",
   ],
   "a name in a folder, of at most 255 bytes": ["log-links: containerIdOf"],
   "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [
