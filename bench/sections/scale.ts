@@ -23,11 +23,11 @@ interface ScaleRow {
   startSeconds: number;
   /** Main's longest delay meanwhile. */
   loopDelayMs: number;
-  /** Processor time of the kubelet per additional pod. */
+  /** Processor time of the kubelet beyond that of rest, per additional pod. */
   cpuMsPerStart: number;
   /** Processor time per second, with nothing to do. */
   restMsPerSecond: number;
-  /** Processor time beyond that of rest, per container that ends and is restarted. */
+  /** Beyond that of rest, per container that ends and is restarted. */
   cpuMsPerChange: number;
   rssMiB: number;
 }
@@ -108,12 +108,8 @@ async function benchScale(): Promise<ScaleResult> {
     await kubelet.waitHealthy();
     const manifests = new Manifests(kubelet.manifests, join(BASE, "staging"));
     const rows: ScaleRow[] = [];
-    let pods = 0;
-    for (const size of SIZES) {
-      rows.push(await rowOf({ fake, kubelet, manifests }, pods, size));
-      pods = size;
-    }
-    return { rows, ...(await end({ fake, kubelet, manifests }, pods)) };
+    for (const size of SIZES) rows.push(await rowOf({ fake, kubelet, manifests }, rows.at(-1), size));
+    return { rows, ...(await end({ fake, kubelet, manifests }, rows.at(-1)?.pods ?? 0)) };
   } finally {
     await kubelet.end("SIGTERM");
     await fake.stop();
@@ -128,30 +124,44 @@ interface Parts {
   manifests: Manifests;
 }
 
-async function rowOf({ fake, kubelet, manifests }: Parts, from: number, pods: number): Promise<ScaleRow> {
+async function rowOf(parts: Parts, last: ScaleRow | undefined, pods: number): Promise<ScaleRow> {
+  const { fake, kubelet } = parts;
+  const { pods: from, restMsPerSecond: restBefore } = last ?? { pods: 0, restMsPerSecond: 0 };
   const pid = kubelet.pid ?? 0;
   await loopDelayOf(kubelet.url);
-  const [startedAt, before] = [performance.now(), await usageOf(pid)];
-  for (let i = from; i < pods; i++) await manifests.put(`s-${i}`, markingPod(`s-${i}`, join(BASE, "marks")));
-  await untilRunning(fake, pods);
-  const startSeconds = round((performance.now() - startedAt) / 1000);
-  await sleep(SETTLE_MS);
-  const started = await usageOf(pid);
+  let startSeconds = NaN;
+  const start = await timeOver(pid, async () => {
+    startSeconds = await startPods(parts, from, pods);
+    await sleep(SETTLE_MS);
+  });
   const delays = await loopDelayOf(kubelet.url);
   const rest = await timeOver(pid, () => sleep(REST_MS));
   const restMsPerSecond = (rest.cpuMs / rest.ms) * 1000;
   const changes = await timeOver(pid, () => change(fake));
-  const beyondRest = changes.cpuMs - (restMsPerSecond * changes.ms) / 1000;
+  const beyondRest = ({ ms, cpuMs }: Spent, restMs: number): number => cpuMs - (restMs * ms) / 1000;
   return {
     ...{ pods, startSeconds, loopDelayMs: round(delays["1"] ?? NaN) },
-    cpuMsPerStart: round(((started.cpuSeconds - before.cpuSeconds) * 1000) / (pods - from)),
+    cpuMsPerStart: round(beyondRest(start, (restBefore + restMsPerSecond) / 2) / (pods - from)),
     restMsPerSecond: round(restMsPerSecond),
-    cpuMsPerChange: round(beyondRest / CHANGES),
+    cpuMsPerChange: round(beyondRest(changes, restMsPerSecond) / CHANGES),
     rssMiB: (await usageOf(pid)).rssMiB,
   };
 }
 
-async function timeOver(pid: number, work: () => Promise<unknown>): Promise<{ ms: number; cpuMs: number }> {
+/** Seconds until the last of them runs. */
+async function startPods({ fake, manifests }: Parts, from: number, pods: number): Promise<number> {
+  const startedAt = performance.now();
+  for (let i = from; i < pods; i++) await manifests.put(`s-${i}`, markingPod(`s-${i}`, join(BASE, "marks")));
+  await untilRunning(fake, pods);
+  return round((performance.now() - startedAt) / 1000);
+}
+
+interface Spent {
+  ms: number;
+  cpuMs: number;
+}
+
+async function timeOver(pid: number, work: () => Promise<unknown>): Promise<Spent> {
   const [at, before] = [performance.now(), await threadTimeOf(pid)];
   await work();
   return { ms: performance.now() - at, cpuMs: (await threadTimeOf(pid)) - before };
