@@ -37,6 +37,18 @@ test("static pod identity of a file", () => {
   assert.deepEqual(pod.status, { phase: "Pending" });
 });
 
+test("a toleration of all NoExecute taints with a time has none in a static pod, as upstream's", () => {
+  const tolerations = (list: string): unknown =>
+    podOf(manifest("web").replace("spec:\n", `spec:\n  tolerations: ${list}\n`)).spec.tolerations;
+  const all = { operator: "Exists", effect: "NoExecute" };
+  assert.deepEqual(tolerations("[{operator: Exists, effect: NoExecute, tolerationSeconds: 5}]"), [all]);
+  assert.deepEqual(tolerations("[{operator: Exists, effect: NoExecute}, {key: a, operator: Exists}]"), [
+    all,
+    { key: "a", operator: "Exists" },
+  ]);
+  assert.deepEqual(tolerations("[{operator: Exists}]"), [{ operator: "Exists" }, all]);
+});
+
 test("identity of a URL: no toleration, other source, other UID; lists allowed", () => {
   const url: ManifestOrigin = { kind: "http", url: "http://127.0.0.1/pods" };
   const pod = podOf(manifest("web"), url);

@@ -234,7 +234,7 @@ const broken: [string, Parts, string, RegExp][] = [
         securityContext: {
           sysctls: [
             { name: "a.b", value: "1" },
-            { name: "a/b", value: "1" },
+            { name: "a.b", value: "2" },
           ],
         },
       },
@@ -372,15 +372,132 @@ const broken: [string, Parts, string, RegExp][] = [
   ],
   [
     "huge pages request",
-    { c: { resources: { limits: { "hugepages-2Mi": "4Mi" }, requests: { "hugepages-2Mi": "2Mi" } } } },
+    { c: { resources: { limits: { "hugepages-2Mi": "4Mi", cpu: 1 }, requests: { "hugepages-2Mi": "2Mi" } } } },
     `${C}.resources.requests[hugepages-2Mi]`,
     /overcommitted/,
   ],
   [
     "huge pages size",
-    { c: { resources: { limits: { "hugepages-2Mi": "3Mi" } } } },
+    { c: { resources: { limits: { "hugepages-2Mi": "3Mi", cpu: 1 } } } },
     `${C}.resources.limits[hugepages-2Mi]`,
     /multiple of the page size/,
+  ],
+  [
+    "huge pages alone",
+    { c: { resources: { limits: { "hugepages-2Mi": "4Mi" } } } },
+    `${C}.resources`,
+    /need a request or limit of cpu or memory/,
+  ],
+  [
+    "huge pages of the pod alone",
+    { spec: { resources: { limits: { "hugepages-2Mi": "4Mi" } } } },
+    "spec.resources",
+    /need a request or limit of cpu or memory/,
+  ],
+  [
+    "an extended resource with the prefix of a quota",
+    { c: { resources: { limits: { "requests.x/foo": "1" } } } },
+    `${C}.resources.limits[requests.x/foo]`,
+    /requests\.x/,
+  ],
+  [
+    "a container's request above the pod's",
+    { spec: { resources: { requests: { cpu: 1 } } }, c: { resources: { requests: { cpu: 2 } } } },
+    "spec.resources.requests.cpu",
+    /at least the sum of the containers' requests/,
+  ],
+  [
+    "a container's request above the pod's limit",
+    { spec: { resources: { limits: { cpu: 1 } } }, c: { resources: { requests: { cpu: "1001m" } } } },
+    "spec.resources.limits.cpu",
+    /at least the sum of the containers' requests/,
+  ],
+  [
+    "a container that is no map, in a pod with resources",
+    { spec: { resources: { limits: { cpu: 1 } }, initContainers: ["x"] } },
+    "spec.initContainers[0]",
+    /wrong type/,
+  ],
+  [
+    "a container's limit above the pod's",
+    {
+      spec: { resources: { limits: { memory: "1Gi" } } },
+      c: { resources: { requests: { memory: 1 }, limits: { memory: "2Gi" } } },
+    },
+    `${C}.resources.limits.memory`,
+    /at most the pod's limit \(1Gi\)/,
+  ],
+  [
+    "resize policy of a pod that does not restart",
+    {
+      spec: { restartPolicy: "Never" },
+      c: { resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] },
+    },
+    `${C}.resizePolicy[0].restartPolicy`,
+    /NotRequired/,
+  ],
+  [
+    "Windows options of a Linux pod",
+    { spec: { os: { name: "linux" }, securityContext: { windowsOptions: {} } } },
+    "spec.securityContext.windowsOptions",
+    /os is linux/,
+  ],
+  [
+    "Windows options of a container of a Linux pod",
+    { spec: { os: { name: "linux" } }, c: { securityContext: { windowsOptions: { runAsUserName: "a" } } } },
+    `${C}.securityContext.windowsOptions`,
+    /os is linux/,
+  ],
+  [
+    "AppArmor profile with a blank",
+    { c: { securityContext: { appArmorProfile: { type: "Localhost", localhostProfile: "a " } } } },
+    `${C}.securityContext.appArmorProfile.localhostProfile`,
+    /without blanks/,
+  ],
+  [
+    "seccomp annotation of no profile",
+    { meta: { annotations: { "seccomp.security.alpha.kubernetes.io/pod": "foo" } } },
+    "metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]",
+    /runtime\/default/,
+  ],
+  [
+    "seccomp annotation of a container with a path that climbs",
+    { meta: { annotations: { "container.seccomp.security.alpha.kubernetes.io/a": "localhost/../a" } } },
+    "metadata.annotations[container.seccomp.security.alpha.kubernetes.io/a]",
+    /a path/,
+  ],
+  ...["x", "+5", "01", "", "2147483648"].map((cost): [string, Parts, string, RegExp] => [
+    `deletion cost ${JSON.stringify(cost)}`,
+    { meta: { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } } },
+    "metadata.annotations[controller.kubernetes.io/pod-deletion-cost]",
+    /whole number of 32 bits/,
+  ]),
+  ...["x", "{}", "[1]"].map((list): [string, Parts, string, RegExp] => [
+    `tolerations ${list} in an annotation`,
+    { meta: { annotations: { "scheduler.alpha.kubernetes.io/tolerations": list } } },
+    "metadata.annotations[scheduler.alpha.kubernetes.io/tolerations]",
+    /list of tolerations/,
+  ]),
+  ...["..data", "..x", "../x"].map((path): [string, Parts, string, RegExp] => [
+    `file ${path} of a volume`,
+    volume({ downwardAPI: { items: [{ path, fieldRef: { fieldPath: "metadata.name" } }] } }),
+    "spec.volumes[0].downwardAPI.items[0].path",
+    /does not begin with "\.\."/,
+  ]),
+  [
+    "variables of a file that no container writes",
+    {
+      ...volume({ hostPath: { path: "/x" } }),
+      ...env({ fileKeyRef: { volumeName: "v", path: "p", key: "K" } }),
+    },
+    `${C}.env[0].valueFrom.fileKeyRef.volumeName`,
+    /emptyDir/,
+  ],
+  [
+    "key of a file with an equals sign",
+    { ...volume({ emptyDir: {} }), ...env({ fileKeyRef: { volumeName: "v", path: "p", key: "a=b" } }) },
+    `${C}.env[0].valueFrom.fileKeyRef.key`,
+    /printable ASCII/,
   ],
   [
     "device fraction",
@@ -703,6 +820,43 @@ const right: [string, Parts][] = [
   ["projected downward API", volume({ projected: { sources: [{ downwardAPI: { items: [] } }] } })],
   ["nfs volume", volume({ nfs: { server: "a", path: "/b" } })],
   ["env of a label", env({ fieldRef: { fieldPath: "metadata.labels['a']" } })],
+  ["a name that ends with a dash, before the node's name", { meta: { name: "web-" } }],
+  [
+    "both forms of one sysctl",
+    {
+      spec: {
+        securityContext: {
+          sysctls: [
+            { name: "kernel.shmmax", value: "1" },
+            { name: "kernel/shmmax", value: "1" },
+          ],
+        },
+      },
+    },
+  ],
+  [
+    "variables of a file with an absolute path, in a volume without a source",
+    { ...volume({}), ...env({ fileKeyRef: { volumeName: "v", path: "/p", key: "K" } }) },
+  ],
+  [
+    "annotations with a meaning",
+    {
+      meta: {
+        annotations: {
+          "seccomp.security.alpha.kubernetes.io/pod": "localhost/a/b.json",
+          "controller.kubernetes.io/pod-deletion-cost": "-5",
+          "scheduler.alpha.kubernetes.io/tolerations": "[]",
+        },
+      },
+    },
+  ],
+  [
+    "pod-level resources of the sum of the containers",
+    {
+      spec: { resources: { requests: { cpu: 1 }, limits: { cpu: 2, memory: "1Gi" } } },
+      c: { resources: { requests: { cpu: 1 }, limits: { cpu: 2, memory: "1Gi" } } },
+    },
+  ],
   ["dnsPolicy None with a server", { spec: { dnsPolicy: "None", dnsConfig: { nameservers: ["::1"] } } }],
 ];
 for (const [what, parts] of right) {

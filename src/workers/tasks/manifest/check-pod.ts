@@ -8,6 +8,7 @@ import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { podSchema } from "./pod-schema.js";
 import type { Report, Finding } from "./report.js";
 import { checkAffinity } from "./rules/affinity-rules.js";
+import { checkAnnotations } from "./rules/annotation-rules.js";
 import { checkAPIReferences } from "./rules/api-references.js";
 import { checkContainers, checkAppArmorAnnotations } from "./rules/container-rules.js";
 import { warnOfLaterFields } from "./rules/later-rules.js";
@@ -33,6 +34,7 @@ export function checkPodManifest(value: unknown, options: CheckOptions, report: 
   checkPod(checked, report);
   checkAffinity(checked, report);
   checkContainers(checked, report);
+  checkAnnotations(checked, report);
   checkAppArmorAnnotations(checked, report);
   checkProbes(checked, report);
   checkResources(checked, report);

@@ -57,7 +57,7 @@ export const containerRules = (): Rules => ({
   EnvVar: { fields: { name: text(envName) }, required: ["name"] },
   EphemeralContainer: container,
   FileKeySelector: {
-    fields: { volumeName: text(dnsLabel), path: text(relativePath) },
+    fields: { volumeName: text(dnsLabel), path: text(noBackSteps), key: text(envName) },
     required: ["volumeName", "path", "key"],
   },
   Lifecycle: { fields: { stopSignal: text((value) => signal(value)) } },

@@ -93,7 +93,10 @@ function placeOf(origin: ManifestOrigin, nodeName: string): string[] {
   }
 }
 
+/** One for the same taints has its place, whatever its time: an API server could not tell the two apart. */
 function withToleration(tolerations: readonly Toleration[]): Toleration[] {
-  const has = tolerations.some((one) => canonicalJson(one) === canonicalJson(EVERYTHING));
-  return has ? [...tolerations] : [...tolerations, EVERYTHING];
+  const isSame = ({ key = "", operator = "Equal", value = "", effect = "" }: Toleration): boolean =>
+    key === "" && value === "" && operator === EVERYTHING.operator && effect === EVERYTHING.effect;
+  const at = tolerations.findIndex(isSame);
+  return at < 0 ? [...tolerations, EVERYTHING] : tolerations.with(at, EVERYTHING);
 }

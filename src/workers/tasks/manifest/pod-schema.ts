@@ -12,6 +12,7 @@ import {
   qualifiedName,
   relativePath,
   searchDomain,
+  staticName,
   sysctlName,
 } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { affinityRules } from "./affinity-schema.js";
@@ -30,7 +31,7 @@ const profile = {
 
 const metadata: Rule<"ObjectMeta"> = {
   fields: {
-    name,
+    name: text(staticName),
     generateName: text((value) => dnsSubdomain(value.replace(/-$/, ""))),
     namespace: text(dnsLabel),
     labels: text(labelValue),

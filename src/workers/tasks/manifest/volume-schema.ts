@@ -10,7 +10,7 @@ import {
   labelValue,
   noBackSteps,
   notEmpty,
-  relativePath,
+  writtenPath,
 } from "../../../shared/kubernetes/api/manifest/formats.js";
 import { any, int, int64, oneOf, text } from "./field-types.js";
 import { typesOf, type Rule, type Rules } from "./struct.js";
@@ -19,7 +19,7 @@ import { isSubscripted } from "./subscripted-path.js";
 const MODE = int(0, 0o777);
 /** The owner of a file. */
 const USER = int64(0);
-const path = text(relativePath);
+const path = text(writtenPath);
 /** Lifetime of a token: ten minutes at least, 2^32 seconds at most. */
 const SECONDS = int(600, 2 ** 32);
 const files = { fields: { defaultMode: MODE, defaultUser: USER } } as const;

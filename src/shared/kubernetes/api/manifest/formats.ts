@@ -64,6 +64,16 @@ export const relativePath = rule(
   'a relative path without ".." steps',
   (value) => !value.startsWith("/") && !value.split("/").includes(".."),
 );
+/** A file that the kubelet writes into a volume: the names that begin with ".." are its own. */
+export const writtenPath = rule(
+  'a relative path without ".." steps that does not begin with ".."',
+  (value) => relativePath(value) === undefined && !value.startsWith(".."),
+);
+/** A static pod's name: "-" and the node's name follow. */
+export const staticName = rule(
+  'a DNS name: lower-case letters, digits, "-" and ".", at most 253 characters, a letter or digit at both ends of each part',
+  (value) => value.length <= 253 && SUBDOMAIN.test(`${value}-0`),
+);
 export const headerName = rule("an HTTP header name", (value) => /^[-A-Za-z0-9!#$%&'*+.^_`|~]+$/.test(value));
 export const absolutePath = rule("an absolute path", (value) => value.startsWith("/"));
 

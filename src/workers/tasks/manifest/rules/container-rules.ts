@@ -21,8 +21,10 @@ export function checkContainers(pod: Pod, report: Report): void {
       exactlyOne(source, ["configMapRef", "secretRef"], at, "source", report);
     }
     checkRestartRules(container, path, report);
+    checkResizePolicy(pod, container, path, report);
     checkSecurity(pod, container, path, report);
   }
+  checkWindowsOptions(pod, pod.spec.securityContext, ["spec", "securityContext"], report);
   checkProfile(pod.spec.securityContext?.seccompProfile, ["spec", "securityContext", "seccompProfile"], report);
   checkProfile(pod.spec.securityContext?.appArmorProfile, ["spec", "securityContext", "appArmorProfile"], report);
 }
@@ -137,6 +139,15 @@ function checkRestartRules(container: Container, path: FieldPath, report: Report
   }
 }
 
+function checkResizePolicy(pod: Pod, container: Container, path: FieldPath, report: Report): void {
+  if (pod.spec.restartPolicy !== "Never") return;
+  for (const [{ restartPolicy }, at] of items(container.resizePolicy, [...path, "resizePolicy"])) {
+    if (restartPolicy === "RestartContainer") {
+      report.invalid([...at, "restartPolicy"], restartPolicy, "NotRequired, as the pod's restartPolicy is Never");
+    }
+  }
+}
+
 function checkSecurity(pod: Pod, container: Container, path: FieldPath, report: Report): void {
   const context = container.securityContext;
   if (context === undefined) return;
@@ -152,8 +163,19 @@ function checkSecurity(pod: Pod, container: Container, path: FieldPath, report: 
   if (context.procMount === "Unmasked" && pod.spec.hostUsers !== false) {
     report.invalid([...at, "procMount"], "Unmasked", "Default, unless hostUsers is false");
   }
+  checkWindowsOptions(pod, context, at, report);
   checkProfile(context.seccompProfile, [...at, "seccompProfile"], report);
   checkProfile(context.appArmorProfile, [...at, "appArmorProfile"], report);
+}
+
+function checkWindowsOptions(
+  pod: Pod,
+  context: { windowsOptions?: object } | undefined,
+  path: FieldPath,
+  report: Report,
+): void {
+  if (pod.spec.os?.name !== "linux" || context?.windowsOptions === undefined) return;
+  report.forbidden([...path, "windowsOptions"], "it may not be set for a pod whose os is linux");
 }
 
 function checkProfile(profile: SeccompProfile | undefined, path: FieldPath, report: Report): void {
@@ -161,6 +183,8 @@ function checkProfile(profile: SeccompProfile | undefined, path: FieldPath, repo
   const at = [...path, "localhostProfile"];
   const named = profile.localhostProfile !== undefined && profile.localhostProfile !== "";
   if (profile.type === "Localhost" && !named) report.required(at, "the profile's name, with type Localhost");
+  if (path.at(-1) === "appArmorProfile" && named && profile.localhostProfile !== profile.localhostProfile?.trim())
+    report.invalid(at, profile.localhostProfile, "the profile's name without blanks around it");
   if (profile.type !== "Localhost" && named) report.forbidden(at, "it belongs to type Localhost only");
 }
 

@@ -29,12 +29,12 @@ export function checkPod(pod: Pod, report: Report): void {
   for (const [sysctl, path] of items(pod.spec.securityContext?.sysctls, ["spec", "securityContext", "sysctls"])) {
     const { name } = incomplete(sysctl);
     if (name === undefined) continue;
-    const dotted = name.replaceAll("/", ".");
-    const namespace = hostNamespaceOf(pod, dotted);
+    const namespace = hostNamespaceOf(pod, name.replaceAll("/", "."));
     if (namespace !== undefined)
       report.invalid([...path, "name"], name, `a parameter of the pod's own, with ${namespace}`);
-    if (sysctls.has(dotted)) report.duplicate([...path, "name"], name, "each parameter once");
-    sysctls.add(dotted);
+    // As upstream: the two forms of one name are two names, and the later one counts.
+    if (sysctls.has(name)) report.duplicate([...path, "name"], name, "each parameter once");
+    sysctls.add(name);
   }
 }
 

@@ -29,12 +29,7 @@ export function checkVolumes(pod: Pod, report: Report): void {
   for (const { container, path } of containersOf(pod)) {
     checkMounts(container, path, [...names], report);
     for (const [{ valueFrom }, at] of items(container.env, [...path, "env"])) {
-      checkKnown(
-        valueFrom?.fileKeyRef?.volumeName,
-        [...at, "valueFrom", "fileKeyRef", "volumeName"],
-        [...names],
-        report,
-      );
+      checkFileKey(valueFrom?.fileKeyRef?.volumeName, [...at, "valueFrom", "fileKeyRef", "volumeName"], pod, report);
     }
   }
 }
@@ -89,8 +84,19 @@ function checkFiles(files: readonly DownwardAPIVolumeFile[] | undefined, path: F
   }
 }
 
+/** A file with variables is one that a container of the pod writes. */
+function checkFileKey(name: string | undefined, path: FieldPath, pod: Pod, report: Report): void {
+  const volumes = Array.from(items(pod.spec.volumes, []), ([volume]) => incomplete(volume));
+  const names = volumes.flatMap((volume) => volume.name ?? []);
+  checkKnown(name, path, names, report);
+  const volume = volumes.find((one) => one.name === name);
+  // A volume without a source is an emptyDir.
+  if (name === undefined || volume === undefined || sourcesOf(volume).every((source) => source === "emptyDir")) return;
+  report.invalid(path, name, "the name of an emptyDir volume");
+}
+
 /** Names of the sources a volume has; one, normally. */
-function sourcesOf(volume: Volume): string[] {
+function sourcesOf(volume: Partial<Volume>): string[] {
   return volumeSourceNames.filter((name) => volume[name] !== undefined);
 }
 
