@@ -48,8 +48,10 @@ export class UncaughtErrors {
     if (this.logged.has(key)) return;
     this.logged.set(key, now);
     const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    // At every verbosity: an issue needs it, and the error may not come again.
+    const stack = error instanceof Error ? error.stack : undefined;
     this.options.log.error(
-      { err: error, origin },
+      { err: error, origin, stack },
       `uncaught error, the thread continues: ${what}; this is a bug of the kubelet, please report it`,
     );
   }

@@ -11,13 +11,17 @@ function build() {
   const clock = new SteppedClock();
   const seen = {
     logged: [] as string[],
+    fields: [] as Record<string, unknown>[],
     counted: [] as string[],
     ended: [] as unknown[],
   };
   const errors = new UncaughtErrors({
     clock,
     log: {
-      error: (_fields: object, message?: string) => seen.logged.push(message ?? ""),
+      error: (fields: object, message?: string) => {
+        seen.fields.push({ ...fields });
+        seen.logged.push(message ?? "");
+      },
     },
     onError: (origin) => seen.counted.push(origin),
     end: (error) => seen.ended.push(error),
@@ -26,13 +30,14 @@ function build() {
 }
 
 test("an error is outlived, counted each time, and logged once a minute", () => {
-  const { clock, errors, logged, counted, ended } = build();
+  const { clock, errors, fields, logged, counted, ended } = build();
   const error = new TypeError("a library's");
   errors.caught(error, "exception");
   errors.caught(error, "rejection");
   assert.deepEqual(counted, ["exception", "rejection"]);
   assert.equal(logged.length, 1);
   assert.match(logged[0] ?? "", /TypeError: a library's/);
+  assert.equal(fields[0]?.["stack"], error.stack);
   clock.step(60_000);
   errors.caught(error, "exception");
   assert.equal(logged.length, 2);

@@ -120,7 +120,7 @@ export class ThreadLog {
       if (verbosity > limit) return;
       const call = readCall(args);
       const { err } = call.fields;
-      const wanted = limit >= STACK_VERBOSITY || level >= FATAL_LEVEL;
+      const wanted = (limit >= STACK_VERBOSITY || level >= FATAL_LEVEL) && call.fields["stack"] === undefined;
       const stack = wanted && err instanceof Error ? (err.stack ?? "") : "";
       this.severe = level >= WARN_LEVEL;
       if (this.config.format === "text") this.sink.write(this.text(log, level, call, stack), this.severe);
