@@ -76,7 +76,7 @@ export class PassRetry {
     // The runtime's absence is reported once for the node, and its return wakes every worker.
     const isRuntimeDown =
       error instanceof CriUnavailableError ||
-      (error instanceof InspectionError && error.code === CriUnavailableError.name);
+      (error instanceof InspectionError && error.code === CriUnavailableError.NAME);
     if (!isRuntimeDown) recordPassFailure(recorder, pod, error, sandboxUnseen);
     if (isRuntimeDown && this.backoff.failures > 1) return;
     log[isRuntimeDown ? "debug" : "error"](

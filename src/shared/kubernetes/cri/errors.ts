@@ -44,6 +44,7 @@ export interface CriErrorInit {
 
 /** Any failed CRI call. */
 export class CriError extends Error {
+  override readonly name: string = "CriError";
   readonly code: CriCode;
   readonly verb: string;
   readonly details: string;
@@ -56,7 +57,6 @@ export class CriError extends Error {
     const failed = init.verb.startsWith("Stream") ? "recv failed" : "failed";
     const text = `CRI ${init.verb}${about} ${failed} at ${init.endpoint}: ${init.code}: ${init.details}`;
     super(hint === "" ? text : `${text}; ${hint}`, init.cause === undefined ? undefined : { cause: init.cause });
-    this.name = new.target.name;
     this.code = init.code;
     this.verb = init.verb;
     this.details = init.details;
@@ -66,14 +66,24 @@ export class CriError extends Error {
 }
 
 /** The sandbox, container or image does not exist (any more). */
-export class CriNotFoundError extends CriError {}
+export class CriNotFoundError extends CriError {
+  override readonly name = "CriNotFoundError";
+}
 /** A message over the size limit, or the runtime is out of something. */
-export class CriResourceExhaustedError extends CriError {}
+export class CriResourceExhaustedError extends CriError {
+  override readonly name = "CriResourceExhaustedError";
+}
 /** The caller's AbortSignal fired, or the runtime gave the call up. */
-export class CriCancelledError extends CriError {}
+export class CriCancelledError extends CriError {
+  override readonly name = "CriCancelledError";
+}
 
 /** No connection to the runtime, or it was lost during the call: whether the call took effect is then unknown. */
 export class CriUnavailableError extends CriError {
+  /** By this name another thread knows it (src/shared/thread/errors.ts). */
+  static readonly NAME = "CriUnavailableError";
+  override readonly name = CriUnavailableError.NAME;
+
   constructor(init: CriErrorInit) {
     super(init, "check that the container runtime is running and that this is the socket of its CRI service");
   }
@@ -81,6 +91,8 @@ export class CriUnavailableError extends CriError {
 
 /** The deadline passed, in the queue or in the runtime. */
 export class CriDeadlineExceededError extends CriError {
+  override readonly name = "CriDeadlineExceededError";
+
   constructor(init: CriErrorInit) {
     super(init, "the runtime is slow or stuck on this; runtimeRequestTimeout sets the default deadline");
   }
@@ -88,6 +100,8 @@ export class CriDeadlineExceededError extends CriError {
 
 /** The runtime does not have this rpc. */
 export class CriUnimplementedError extends CriError {
+  override readonly name = "CriUnimplementedError";
+
   constructor(init: CriErrorInit) {
     super(init, "this runtime (version) does not offer the call");
   }
@@ -95,6 +109,8 @@ export class CriUnimplementedError extends CriError {
 
 /** The runtime returned OK, but without content that every caller needs. */
 export class CriBadReplyError extends CriError {
+  override readonly name = "CriBadReplyError";
+
   constructor(init: Omit<CriErrorInit, "code">) {
     super({ ...init, code: "DATA_LOSS" }, "this is a fault of the runtime");
   }
