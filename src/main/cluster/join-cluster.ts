@@ -330,6 +330,7 @@ function reflectPods(feed: PodFeed, { client, presence, nodeName, clock, log }: 
     onReplace: (pods) => feed.onReplace(pods),
     onEvent: (event) => feed.onEvent(event),
     isKnown: (uid, resourceVersion) => feed.isKnown(podUid(uid), resourceVersion),
+    restore: (head) => feed.restore(head),
   });
 }
 

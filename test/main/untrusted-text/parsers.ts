@@ -52,6 +52,8 @@ import { candidates } from "../../../src/shared/io/net/pod-lookups.js";
 import { jsonOf } from "../../../src/shared/kubernetes/api/client/call/body.js";
 import { LineCutter } from "../../../src/shared/kubernetes/api/client/call/line-cutter.js";
 import { connectionError } from "../../../src/shared/kubernetes/api/client/connection/connection-error.js";
+import { eventHeadOfJson, headOfJson } from "../../../src/shared/kubernetes/api/client/decode/object-head.js";
+import { HEAD_BYTES } from "../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { isOlder } from "../../../src/shared/kubernetes/api/client/reflect/versions.js";
 import { parseCpuList } from "../../../src/shared/kubernetes/api/cpu-list.js";
 import { findWideIntegers, mayHaveWideIntegers } from "../../../src/shared/kubernetes/api/find-wide-integers.js";
@@ -413,9 +415,13 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       "body: jsonOf",
       "line-cutter: LineCutter.push",
       "connection-error: connectionError",
+      "object-head: eventHeadOfJson",
+      "object-head: headOfJson",
     ],
     parse: [
       (text) => jsonOf(Buffer.from(text), "it"),
+      (text) => eventHeadOfJson(Buffer.from(text.slice(0, HEAD_BYTES))),
+      (text) => headOfJson(Buffer.from(text.slice(0, HEAD_BYTES))),
       (text) => [...new LineCutter().push(Buffer.from(text.slice(0, BLOCK)))],
       (text) => connectionError("GET /", "s", "o", new Error(text)),
     ],

@@ -232,7 +232,7 @@ export const NODE_LIMITS: LimitRows = {
       value: OBJECT_LIMIT,
       unit: "bytes",
       what: "an object of the API as JSON",
-      beyond: "the object is left out, with a warning and a metric; the others are read",
+      beyond: "only its name and its deletion are read, with a warning; the others are read",
       reason: "a large parse holds up every pod",
       upstream: "none; an API server stores 1.5 MiB",
     },

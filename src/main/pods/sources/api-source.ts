@@ -7,12 +7,14 @@
 // an error of one pod in a list keeps no other pod of it from the sync path.
 
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
+import type { ObjectHead } from "../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
-import { digitsOf } from "../../../shared/kubernetes/api/wide-integers.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import { digitsOf, withDigits } from "../../../shared/kubernetes/api/wide-integers.js";
+import { podUid, type PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { slimPod } from "../../model/slim-pod.js";
 import type { ApiView } from "../status/manager/api-view.js";
@@ -28,6 +30,8 @@ export interface PodFeed {
   onUnfinished(pods: readonly Pod[]): void;
   onReplace(pods: readonly Pod[]): void;
   isKnown(uid: PodUid, resourceVersion: string): boolean;
+  /** A known pod that has become too large to be read: undefined, if it is unknown. */
+  restore(head: ObjectHead): Pod | undefined;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void;
 }
 
@@ -130,6 +134,22 @@ export class ApiSource implements PodFeed {
   /** The response to our own patch came before its watch event: the event brings nothing new. */
   isKnown(uid: PodUid, resourceVersion: string): boolean {
     return this.definitions.has(uid) && this.view.has(uid, resourceVersion);
+  }
+
+  /**
+   * Its definition and status are those that were read last. Its deletion counts: otherwise a tenant could make a
+   * running pod grow, and nothing would stop it.
+   */
+  restore(head: ObjectHead): Pod | undefined {
+    if (head.uid === undefined) return undefined;
+    const uid = podUid(head.uid);
+    const seen = this.view.get(uid);
+    if (seen === undefined) return undefined;
+    const known = this.definitions.get(uid) ?? seen;
+    const { apiVersion, kind, spec } = known;
+    const metadata = { ...known.metadata, ...head, uid };
+    const pod = omitUndefined<Pod>({ apiVersion, kind, metadata, spec, status: seen.status });
+    return withDigits(pod, known.wideIntegers);
   }
 
   onEvent({ type, object }: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void {

@@ -366,3 +366,24 @@ test("digits of 64 bits are delivered beside the definition, and a change of the
     ["9223372036854775807", "9223372036854775806"],
   );
 });
+
+test("a pod that became too large to be read keeps its definition, and its deletion counts", () => {
+  const { source, take, view, delivered } = build();
+  source.start();
+  const small = object("a", (one) => (one.status = { phase: "Running" }));
+  source.onReplace([small]);
+  take();
+  const { name, namespace } = small.metadata;
+  const head = { name, namespace, uid: "uid-a", resourceVersion: String(++version) };
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  const restored = source.restore({ ...head, deletionTimestamp, deletionGracePeriodSeconds: 1 });
+  assert.ok(restored);
+  source.onEvent({ type: "MODIFIED", object: restored });
+  assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
+  assert.equal(delivered.at(-1)?.metadata.deletionTimestamp, deletionTimestamp);
+  assert.equal(delivered.at(-1)?.spec, delivered[0]?.spec);
+  assert.equal(view.get(podUid("uid-a"))?.status?.phase, "Running");
+  source.onEvent({ type: "DELETED", object: source.restore(head) ?? object("none") });
+  assert.deepEqual(take(), ["dropped uid-a", "drop uid-a"]);
+  assert.equal(source.restore({ ...head, uid: "uid-unknown" }), undefined);
+});

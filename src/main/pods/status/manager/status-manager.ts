@@ -12,7 +12,7 @@ import { backoffMs } from "../../../../shared/base/turns/backoff.js";
 import { forEachIsolated } from "../../../../shared/base/turns/for-each-isolated.js";
 import { ApiError, isConflict, isNotFound, isRetriable } from "../../../../shared/kubernetes/api/client/errors.js";
 import { PODS } from "../../../../shared/kubernetes/api/client/kinds.js";
-import type { ApiClient } from "../../../../shared/kubernetes/api/client/port.js";
+import type { ApiClient, ObjectHead } from "../../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, podDescription, podFullName, type Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { PodUid } from "../../../../shared/kubernetes/identifiers.js";
@@ -245,8 +245,15 @@ export class StatusManager {
     const status = statusPatch(target.status ?? {}, ours, entry.last);
     if (status === undefined) return true;
     const body = patchWithDigits({ metadata: { uid }, status }, ours);
-    const options = { subresource: "status", type: "strategic", signal: this.stopping.signal } as const;
-    const answer = await client.patch(PODS, { namespace, name }, body, options);
+    const { signal } = this.stopping;
+    // An object that is too large to be read has got the status all the same.
+    const restore = (head: ObjectHead): Pod => ({
+      ...target,
+      metadata: { ...target.metadata, ...head, uid },
+      status: ours,
+    });
+    const options = { subresource: "status", type: "strategic", signal, restore } as const;
+    const answer = await client.patch<Pod>(PODS, { namespace, name }, body, options);
     this.outage.onResponse();
     // The response may come after the object's removal, and after its successor.
     if (!this.isCurrent(write)) return true;

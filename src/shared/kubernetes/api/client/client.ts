@@ -4,7 +4,7 @@ import { Scope } from "../../../base/abort/scope.js";
 import type { Clock } from "../../../base/clock/clock.js";
 import type { RestClientMetrics } from "../../../telemetry/metrics/rest-client.js";
 import { digitsOf, textWithDigits } from "../wide-integers.js";
-import { PROTOBUF_TYPE, readAll, readJson } from "./call/body.js";
+import { OversizedBodyError, PROTOBUF_TYPE, readJson, readUnused } from "./call/body.js";
 import { Caller, type Call } from "./call/caller.js";
 import { readList } from "./call/list.js";
 import { ACCEPT_BOTH, type Codec, MediaTypes } from "./call/media-types.js";
@@ -17,6 +17,7 @@ import { Transport } from "./connection/transport.js";
 import type { WireResponse } from "./connection/wire.js";
 import { Credentials } from "./credentials/credentials.js";
 import type { ClientLog } from "./credentials/identity.js";
+import { headOfJson } from "./decode/object-head.js";
 import { OBJECT_LIMIT, type OnOversized } from "./decode/oversized.js";
 import { Turn } from "./decode/turn.js";
 import type {
@@ -135,8 +136,8 @@ class HttpApiClient implements ConnectedClient {
   }
 
   list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions<T> = {}): Promise<ApiList<T>> {
-    const { namespace, fieldSelector, labelSelector, resourceVersion, resourceVersionMatch, limit, transform } =
-      options;
+    const { namespace, fieldSelector, labelSelector, resourceVersion, resourceVersionMatch, limit } = options;
+    const { transform, restore } = options;
     const version = { resourceVersion, resourceVersionMatch };
     const query = { fieldSelector, labelSelector, ...version, limit, continue: options.continue };
     const path = withQuery(collectionPath(kind, namespace), query);
@@ -145,8 +146,8 @@ class HttpApiClient implements ConnectedClient {
     return this.run(request, options, (response, codec) => {
       const turn = new Turn(this.shared.clock);
       const warn = this.warnOversized(kind);
-      if (codec !== undefined) return codec.readProtobufList<T>(response, kind, turn, warn, transform);
-      return readList<T>(response, turn, warn, transform);
+      if (codec !== undefined) return codec.readProtobufList<T>(response, kind, turn, warn, transform, restore);
+      return readList<T>(response, turn, warn, transform, restore);
     });
   }
 
@@ -155,7 +156,7 @@ class HttpApiClient implements ConnectedClient {
     const request: Request = { method: "POST", path, kind, body: typed(kind, object) };
     if (options.unread !== true) return this.object<T>(request, options);
     return this.run(request, options, async (response) => {
-      await readAll(response);
+      await readUnused(response);
       return object;
     });
   }
@@ -185,24 +186,32 @@ class HttpApiClient implements ConnectedClient {
     kind: ResourceKind<T>,
     ref: ObjectRef,
     body: unknown,
-    options: PatchOptions = {},
+    options: PatchOptions<T> = {},
   ): Promise<T> {
     const headers = { "content-type": PATCH_TYPES[options.type ?? "strategic"] };
-    return this.object<T>(
-      { method: "PATCH", path: objectPath(kind, ref, options.subresource), kind, body, headers },
-      options,
-    );
+    const path = objectPath(kind, ref, options.subresource);
+    return this.run({ method: "PATCH", path, kind, body, headers }, options, async (response, codec) => {
+      try {
+        return await readObject<T>(response, codec);
+      } catch (error) {
+        if (!(error instanceof OversizedBodyError)) throw error;
+        const head = codec === undefined ? headOfJson(error.head) : codec.responseHead(error.head);
+        const object = head === undefined ? undefined : options.restore?.(head);
+        if (object === undefined) throw error;
+        return object;
+      }
+    });
   }
 
   async delete<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
     const { gracePeriodSeconds, preconditions } = options;
     const body = { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds, preconditions };
     await this.run({ method: "DELETE", path: objectPath(kind, ref), kind, body }, options, async (response) => {
-      await readAll(response);
+      await readUnused(response);
     });
   }
 
-  async *watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+  async *watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions<T>): AsyncGenerator<WatchEvent<T>> {
     const codec = await this.codecFor(kind);
     try {
       yield* this.watchIn(codec, kind, options);
@@ -215,9 +224,9 @@ class HttpApiClient implements ConnectedClient {
   private async *watchIn<T extends ApiObject>(
     codec: Codec | undefined,
     kind: ResourceKind<T>,
-    options: WatchOptions,
+    options: WatchOptions<T>,
   ): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, signal, timeoutSeconds, isKnown } = options;
+    const { namespace, signal, timeoutSeconds, isKnown, restore } = options;
     const path = withQuery(collectionPath(kind, namespace), watchQuery(options));
     const call = this.call({ method: "GET", path, kind }, {}, codec);
     const scope = new Scope(signal);
@@ -229,7 +238,7 @@ class HttpApiClient implements ConnectedClient {
         const late = (): Error => this.caller.failure(call, `the watch did not end after its ${timeoutSeconds} s`);
         scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
       }
-      yield* read<T>(response.body, new Turn(this.shared.clock), isKnown, this.warnOversized(kind));
+      yield* read<T>(response.body, new Turn(this.shared.clock), isKnown, this.warnOversized(kind), restore);
     } catch (error) {
       throw this.caller.explained(call, scope, error);
     } finally {
@@ -259,14 +268,15 @@ class HttpApiClient implements ConnectedClient {
       if (isReported) return;
       isReported = true;
       const fields = { resource, limitMiB: OBJECT_LIMIT / 1024 / 1024 };
-      this.shared.log.warn(fields, "The API server sent an object that is too large; the kubelet ignores it");
+      this.shared.log.warn(
+        fields,
+        "The API server sent an object that is too large; the kubelet reads only its name and its deletion",
+      );
     };
   }
 
   private object<R>(request: Request, options: CallOptions): Promise<R> {
-    return this.run(request, options, async (response, codec) => {
-      return (await (codec === undefined ? readJson(response) : codec.readObject(response))) as R;
-    });
+    return this.run(request, options, (response, codec) => readObject<R>(response, codec));
   }
 
   /** @param read with the codec where the response is in protobuf */
@@ -320,13 +330,17 @@ interface Request {
   headers?: Record<string, string>;
 }
 
+async function readObject<R>(response: WireResponse, codec: Codec | undefined): Promise<R> {
+  return (await (codec === undefined ? readJson(response) : codec.readObject(response))) as R;
+}
+
 function hasCertificateFiles({ clientCertificate, renewedCertificate }: ClientConfig): boolean {
   return (
     renewedCertificate !== undefined || (clientCertificate !== undefined && "file" in clientCertificate.certificate)
   );
 }
 
-function watchQuery(options: WatchOptions): Record<string, string | number | boolean | undefined> {
+function watchQuery(options: Omit<WatchOptions, "restore">): Record<string, string | number | boolean | undefined> {
   const { fieldSelector, labelSelector, resourceVersion, timeoutSeconds, sendInitialEvents } = options;
   return {
     watch: true,

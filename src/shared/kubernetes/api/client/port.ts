@@ -10,6 +10,27 @@ export interface ApiObject {
   metadata: Partial<ObjectMeta>;
 }
 
+/** What is read of an object over the client's limit of size. */
+export type ObjectHead = Partial<
+  Pick<
+    ObjectMeta,
+    | "name"
+    | "namespace"
+    | "uid"
+    | "resourceVersion"
+    | "generation"
+    | "creationTimestamp"
+    | "deletionTimestamp"
+    | "deletionGracePeriodSeconds"
+  >
+>;
+
+/**
+ * The object as the caller knows it, with the metadata that was read, in place of one over the limit. undefined: it is
+ * left out.
+ */
+export type Restore<T> = (head: ObjectHead) => T | undefined;
+
 /** A kind and its URL path: /api/v1/… for the group "", /apis/<group>/<version>/… for others. */
 export interface ResourceKind<T extends ApiObject> {
   group: string;
@@ -54,6 +75,7 @@ export interface ListOptions<T extends ApiObject = ApiObject> extends CallOption
   continue?: string;
   /** Applied to each object as it arrives, once: what it drops is never in memory with the rest of the list. */
   transform?: (object: T) => T;
+  restore?: Restore<T>;
 }
 
 export interface ApiList<T> {
@@ -63,10 +85,12 @@ export interface ApiList<T> {
 
 export type PatchType = "json" | "merge" | "strategic";
 
-export interface PatchOptions extends CallOptions {
+export interface PatchOptions<T extends ApiObject = ApiObject> extends CallOptions {
   /** "status", "resize", … */
   subresource?: string;
   type?: PatchType;
+  /** For a response over the limit of size: the server has applied the patch. */
+  restore?: Restore<T>;
 }
 
 export interface DeleteOptions extends CallOptions {
@@ -78,7 +102,7 @@ export type WatchEvent<T> =
   | { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }
   | { type: "BOOKMARK"; resourceVersion: string; initialEventsEnd: boolean };
 
-export interface WatchOptions {
+export interface WatchOptions<T extends ApiObject = ApiObject> {
   namespace?: string;
   fieldSelector?: string;
   labelSelector?: string;
@@ -90,6 +114,7 @@ export interface WatchOptions {
   timeoutSeconds?: number;
   /** The object is already known at this version from a response. Its change comes as a bookmark and is not decoded. */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
+  restore?: Restore<T>;
   signal: AbortSignal;
 }
 
@@ -115,10 +140,15 @@ export interface ApiClient {
     options?: CallOptions & { subresource?: string },
   ): Promise<T>;
   /** Type "strategic" by default. */
-  patch<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, body: unknown, options?: PatchOptions): Promise<T>;
+  patch<T extends ApiObject>(
+    kind: ResourceKind<T>,
+    ref: ObjectRef,
+    body: unknown,
+    options?: PatchOptions<T>,
+  ): Promise<T>;
   delete<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
   /** Ends when the server ends it; throws an ApiError (isGone: list again) or an ApiConnectionError. */
-  watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions<T>): AsyncIterable<WatchEvent<T>>;
   /** Drops open connections, so that the next call makes new ones; calls under way fail. */
   closeConnections(): void;
   /** Ends everything; later calls are refused. */

@@ -10,7 +10,7 @@ import { omitUndefined } from "../../../base/objects/omit-undefined.js";
 import type { Returns } from "./connection/presence.js";
 import type { ClientLog } from "./credentials/identity.js";
 import { ApiConnectionError, ApiError, isGone, isRetriable } from "./errors.js";
-import type { ApiClient, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "./port.js";
+import type { ApiClient, ApiObject, ResourceKind, Restore, WatchEvent, WatchOptions } from "./port.js";
 import { Doubt } from "./reflect/doubt.js";
 import { listAll } from "./reflect/list-all.js";
 import { Pace, type Round } from "./reflect/pace.js";
@@ -50,6 +50,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   isKnown?: (uid: string, resourceVersion: string) => boolean;
   /** Applied to every object before its delivery: drops fields that the owner does not need. */
   transform?: ((object: T) => T) | undefined;
+  /** For objects over the client's limit of size; without it they do not exist for the owner. */
+  restore?: Restore<T>;
   /** Default: yes, where the server can. */
   streamsList?: boolean;
   /** A server that is back ends a wait within `wakeWithinMs` (default: at once). */
@@ -163,7 +165,9 @@ export class Reflector<T extends ApiObject> {
     const { client, kind } = this.options;
     const resourceVersion = this.version ?? "0";
     const { transformed: transform } = this;
-    const all = await listAll(client, kind, { ...this.selection(), resourceVersion, transform, signal });
+    const { restore } = this.options;
+    const selection = omitUndefined({ ...this.selection(), restore });
+    const all = await listAll<T>(client, kind, { ...selection, resourceVersion, transform, signal });
     this.replace(all.objects, all.resourceVersion);
   }
 
@@ -213,9 +217,9 @@ export class Reflector<T extends ApiObject> {
     if (isOlder(received, resourceVersion)) throw new HistoryError(resourceVersion, received);
   }
 
-  private watchOptions(signal: AbortSignal, sendInitialEvents: boolean): WatchOptions {
+  private watchOptions(signal: AbortSignal, sendInitialEvents: boolean): WatchOptions<T> {
     const timeoutSeconds = Math.floor(WATCH_S * (1 + this.random()));
-    const { isKnown } = this.options;
+    const { isKnown, restore } = this.options;
     const resourceVersion = this.version ?? "";
     return omitUndefined({
       ...this.selection(),
@@ -224,6 +228,7 @@ export class Reflector<T extends ApiObject> {
       signal,
       sendInitialEvents: sendInitialEvents ? sendInitialEvents : undefined,
       isKnown: isKnown === undefined || sendInitialEvents ? undefined : isKnown,
+      restore,
     });
   }
 

@@ -9,6 +9,7 @@ import fc from "fast-check";
 import { withGenerationDigits } from "../../../../../src/main/pods/status/generation-digits.js";
 import { ApiView } from "../../../../../src/main/pods/status/manager/api-view.js";
 import { StatusManager } from "../../../../../src/main/pods/status/manager/status-manager.js";
+import { omitUndefined } from "../../../../../src/shared/base/objects/omit-undefined.js";
 import { ApiError } from "../../../../../src/shared/kubernetes/api/client/errors.js";
 import type { PodCondition, PodStatus } from "../../../../../src/shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../../../src/shared/kubernetes/api/pod.js";
@@ -105,6 +106,29 @@ test("the patch has the digits of an observed generation beyond 2^53", async (co
   manager.set(web, withGenerationDigits({ phase: "Running", observedGeneration: Number.MAX_SAFE_INTEGER }, web));
   await pass(200);
   assert.deepEqual(bodies, [[{ path: ["status", "observedGeneration"], digits }]]);
+});
+
+test("a status whose object is too large to be read counts as sent", async (context) => {
+  const { api, manager, pass, view, kept } = build(context);
+  const web = apiPod("web");
+  const { patch } = api.client;
+  let calls = 0;
+  api.client.patch = async (kind, ref, body, options) => {
+    calls += 1;
+    const { metadata } = await patch(kind, ref, body, options);
+    const { name, namespace, uid, resourceVersion } = metadata;
+    const restored = options?.restore?.(omitUndefined({ name, namespace, uid, resourceVersion }));
+    assert.ok(restored);
+    return restored;
+  };
+  api.put(bare(web));
+  api.onChange = () => undefined;
+  manager.set(web, status("Running"));
+  await pass(200);
+  await pass(60_000);
+  assert.equal(calls, 1);
+  assert.equal(view.get(web.metadata.uid)?.status?.phase, "Running");
+  assert.deepEqual(kept.lines, []);
 });
 
 test("the newest only, one call per pod, eight at once, urgent first", async (context) => {

@@ -5,7 +5,7 @@ import { parseJson } from "../../../../base/text/parse-json.js";
 import { findWideIntegers, mayHaveWideIntegers } from "../../find-wide-integers.js";
 import { keepDigits, withDigits } from "../../wide-integers.js";
 import type { WireResponse } from "../connection/wire.js";
-import { OBJECT_LIMIT } from "../decode/oversized.js";
+import { headOf, OBJECT_LIMIT } from "../decode/oversized.js";
 import { ApiError } from "../errors.js";
 
 /** The value of contentType that this client acts upon; all others mean JSON. */
@@ -18,7 +18,18 @@ export function isProtobufType(headers: WireResponse["headers"]): boolean {
 
 /** The response is not of the requested kind. */
 export class BodyError extends Error {
-  override readonly name = "BodyError";
+  override readonly name: string = "BodyError";
+}
+
+/** The server has responded with an object over the limit of size. */
+export class OversizedBodyError extends BodyError {
+  override readonly name = "OversizedBodyError";
+  constructor(
+    /** The first bytes of the body. */
+    readonly head: Buffer,
+  ) {
+    super(`the response is longer than ${OBJECT_LIMIT / 1024 / 1024} MiB`);
+  }
 }
 
 /** The connection ended before the response did; named as Node names it. */
@@ -53,6 +64,15 @@ export async function readAll(response: WireResponse): Promise<Buffer> {
   return all;
 }
 
+/** Resolves when a body that nothing needs is read, or is over the limit of size. */
+export async function readUnused(response: WireResponse): Promise<void> {
+  try {
+    await readAll(response);
+  } catch (error) {
+    if (!(error instanceof OversizedBodyError)) throw error;
+  }
+}
+
 /**
  * Uses events: an iterator creates a dozen objects and as many listeners per response, and most responses are one
  * block.
@@ -70,8 +90,7 @@ function blocksOf(body: Readable): Promise<Buffer[]> {
     body.on("data", (block: Buffer) => {
       size += block.length;
       blocks.push(block);
-      if (size > OBJECT_LIMIT)
-        body.destroy(new BodyError(`the response is longer than ${OBJECT_LIMIT / 1024 / 1024} MiB`));
+      if (size > OBJECT_LIMIT) body.destroy(new OversizedBodyError(headOf(blocks)));
     });
     body.on("end", () => resolve(blocks));
     body.on("error", reject);

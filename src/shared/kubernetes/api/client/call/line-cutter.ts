@@ -20,7 +20,7 @@ export class LineCutter {
     for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
       const line = this.parts.take(block.subarray(start, end));
       start = end + 1;
-      if (line === undefined) this.onOversized();
+      if (line === undefined) this.onOversized(this.parts.head);
       else if (line.length > 0) yield line;
     }
     if (start === block.length) return;

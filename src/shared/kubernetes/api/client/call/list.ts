@@ -2,9 +2,10 @@
 
 import type { WireResponse } from "../connection/wire.js";
 import { ListCutter } from "../decode/list-cutter.js";
+import { headOfJson } from "../decode/object-head.js";
 import type { OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
-import type { ApiList } from "../port.js";
+import type { ApiList, ObjectHead, Restore } from "../port.js";
 import { BodyError, bodyOf, jsonOf } from "./body.js";
 
 /** Limit for one response; longer lists come in pages. */
@@ -16,8 +17,13 @@ export async function readList<T>(
   turn: Turn,
   onOversized?: OnOversized,
   transform: (item: T) => T = (item) => item,
+  restore?: Restore<T>,
 ): Promise<ApiList<T>> {
-  const cutter = new ListCutter(onOversized);
+  const restored: T[] = [];
+  const cutter = new ListCutter((head) => {
+    onOversized?.(head);
+    addRestored(restored, headOfJson(head), restore);
+  });
   let items: T[] = [];
   response.received = 0;
   for await (const block of await bodyOf(response)) {
@@ -34,5 +40,11 @@ export async function readList<T>(
   if (typeof shell?.metadata !== "object") throw new BodyError(`${what} is no list`);
   // Spelt in a way that the cutter does not know.
   if (Array.isArray(shell.items) && shell.items.length > 0) items = shell.items.map(transform);
-  return { metadata: shell.metadata, items };
+  return { metadata: shell.metadata, items: items.concat(restored) };
+}
+
+/** An item that was skipped, if its owner knows it: it counts as listed. */
+export function addRestored<T>(items: T[], head: ObjectHead | undefined, restore: Restore<T> | undefined): void {
+  const item = head === undefined ? undefined : restore?.(head);
+  if (item !== undefined) items.push(item);
 }

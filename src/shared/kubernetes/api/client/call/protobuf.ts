@@ -2,6 +2,7 @@
 
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../../base/faults/fault-points.js";
+import { headOfEvent, headOfMessage, headOfObject } from "../../protobuf/object-head.js";
 import {
   decodeMessage,
   decodeObject,
@@ -14,14 +15,15 @@ import {
 import { ProtobufDecodeError } from "../../protobuf/reader.js";
 import type { WireResponse } from "../connection/wire.js";
 import { FrameCutter } from "../decode/frames.js";
+import { checkedHead } from "../decode/object-head.js";
 import type { OnOversized } from "../decode/oversized.js";
 import { ProtobufListCutter } from "../decode/protobuf-list-cutter.js";
 import type { Turn } from "../decode/turn.js";
-import type { ApiList, ApiObject, ResourceKind, WatchEvent, WatchOptions } from "../port.js";
+import type { ApiList, ApiObject, ObjectHead, ResourceKind, Restore, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, bodyOf, readAll } from "./body.js";
-import { LIST_LIMIT } from "./list.js";
+import { addRestored, LIST_LIMIT } from "./list.js";
 import { apiVersionOf } from "./paths.js";
-import { eventOf } from "./watch.js";
+import { eventOf, restoredEvents } from "./watch.js";
 
 /** Whether objects of this kind travel in protobuf. */
 export function hasMessage(kind: ResourceKind<ApiObject>): boolean {
@@ -39,6 +41,11 @@ export async function readObject(response: WireResponse): Promise<unknown> {
   return decoded(`the response (status ${response.status})`, () => decodeObject(bytes));
 }
 
+/** The head of a response over the limit of size. */
+export function responseHead(bytes: Buffer): ObjectHead | undefined {
+  return checkedHead(decoded("the response", () => headOfObject(bytes)));
+}
+
 /** As readList. */
 export async function readProtobufList<T extends ApiObject>(
   response: WireResponse,
@@ -46,11 +53,16 @@ export async function readProtobufList<T extends ApiObject>(
   turn: Turn,
   onOversized?: OnOversized,
   transform: (item: T) => T = (item) => item,
+  restore?: Restore<T>,
 ): Promise<ApiList<T>> {
   const message = messageOf(typeOf(kind)) ?? "";
   const what = `the response (status ${response.status})`;
-  const cutter = new ProtobufListCutter(onOversized);
   const items: T[] = [];
+  const cutter = new ProtobufListCutter((head) => {
+    onOversized?.(head);
+    const fields = decoded("an item of the list", () => headOfMessage(head));
+    addRestored(items, checkedHead(fields), restore);
+  });
   response.received = 0;
   for await (const block of await bodyOf(response)) {
     response.received += (block as Buffer).length;
@@ -86,17 +98,24 @@ export async function* watchProtobuf<T extends ApiObject>(
   turn: Turn,
   isKnown?: IsKnown,
   onOversized?: OnOversized,
+  restore?: Restore<T>,
 ): AsyncGenerator<WatchEvent<T>> {
-  const frames = new FrameCutter(onOversized);
+  const skipped: Buffer[] = [];
+  const frames = new FrameCutter((head) => {
+    skipped.push(head);
+    onOversized?.(head);
+  });
   for await (const block of body) {
     for (const frame of frames.push(block as Buffer)) {
       faultPoint("api-watch");
+      yield* restoredEvents(skipped, eventHead, restore);
       const event = decoded("a frame of the watch", () => readEvent<T>(frame, isKnown));
       // Before it is handled, too: a large object takes long to decode, and as long again to handle.
       if (turn.isOver) await turn.next();
       yield event;
       if (turn.isOver) await turn.next();
     }
+    yield* restoredEvents(skipped, eventHead, restore);
     if (turn.isOver) await turn.next();
   }
 }
@@ -109,6 +128,13 @@ function readEvent<T extends ApiObject>(frame: Buffer, isKnown: IsKnown | undefi
     if (isKnown(uid, resourceVersion)) return { type: "BOOKMARK", resourceVersion, initialEventsEnd: false };
   }
   return eventOf<T>(type, decodeObject(object) as unknown as ApiObject);
+}
+
+/** @throws BodyError */
+function eventHead(frame: Buffer): { type: string; head: ObjectHead } | undefined {
+  const { type, fields } = decoded("a frame of the watch", () => headOfEvent(frame));
+  const head = checkedHead(fields);
+  return head === undefined ? undefined : { type, head };
 }
 
 /** @throws BodyError */

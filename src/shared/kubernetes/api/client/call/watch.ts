@@ -4,9 +4,10 @@ import type { Readable } from "node:stream";
 import { faultPoint } from "../../../../base/faults/fault-points.js";
 import { quote } from "../../../../base/text/quote.js";
 import { digitsBelow, digitsOf, withDigits } from "../../wide-integers.js";
-import { type OnOversized } from "../decode/oversized.js";
+import { eventHeadOfJson } from "../decode/object-head.js";
+import type { OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
-import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
+import type { ApiObject, ObjectHead, Restore, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
 import { LineCutter } from "./line-cutter.js";
 
@@ -27,20 +28,40 @@ export async function* watchEvents<T extends ApiObject>(
   turn: Turn,
   isKnown?: IsKnown,
   onOversized?: OnOversized,
+  restore?: Restore<T>,
 ): AsyncGenerator<WatchEvent<T>> {
-  const lines = new LineCutter(onOversized);
+  const skipped: Buffer[] = [];
+  const lines = new LineCutter((head) => {
+    skipped.push(head);
+    onOversized?.(head);
+  });
   for await (const block of body) {
     for (const line of lines.push(block as Buffer)) {
       faultPoint("api-watch");
+      yield* restoredEvents(skipped, eventHeadOfJson, restore);
       const event = (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
       // Before it is handled, too: a large object takes long to decode, and as long again to handle.
       if (turn.isOver) await turn.next();
       yield event;
       if (turn.isOver) await turn.next();
     }
+    yield* restoredEvents(skipped, eventHeadOfJson, restore);
     if (turn.isOver) await turn.next();
   }
   // A partial line at the end is dropped; the next watch sends the event again.
+}
+
+/** Events of objects that were skipped, in their order, as far as their owner knows them. Empties the list. */
+export function* restoredEvents<T extends ApiObject>(
+  skipped: Buffer[],
+  read: (head: Buffer) => { type: string; head: ObjectHead } | undefined,
+  restore: Restore<T> | undefined,
+): Generator<WatchEvent<T>> {
+  for (const bytes of skipped.splice(0)) {
+    const event = restore === undefined ? undefined : read(bytes);
+    const object = event === undefined ? undefined : restore?.(event.head);
+    if (event !== undefined && object !== undefined) yield eventOf<T>(event.type, object);
+  }
 }
 
 /**

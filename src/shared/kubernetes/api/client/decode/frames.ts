@@ -29,7 +29,7 @@ export class FrameCutter {
       const frame = this.parts.take(rest.subarray(0, this.left));
       rest = rest.subarray(this.left);
       this.left = undefined;
-      if (frame === undefined) this.onOversized();
+      if (frame === undefined) this.onOversized(this.parts.head);
       else yield frame;
     }
   }

@@ -52,7 +52,7 @@ export class ListCutter {
       if (this.inItems && this.depth === 2 && (byte === COMMA || byte === CLOSE_LIST)) {
         const item = this.parts.take(block.subarray(start, at));
         const isLast = byte === CLOSE_LIST;
-        if (item === undefined) this.onOversized();
+        if (item === undefined) this.onOversized(this.parts.head);
         else if (!isLast || this.commas > 0 || !isBlank(item)) yield item;
         start = isLast ? at : at + 1;
         this.commas += 1;

@@ -53,7 +53,7 @@ export class ProtobufListCutter {
       if (this.listLeft === 0) this.listLeft = undefined;
       const bytes = this.parts.take(part);
       if (use !== "item") this.keep(use, bytes);
-      else if (bytes === undefined) this.onOversized();
+      else if (bytes === undefined) this.onOversized(this.parts.head);
       else yield bytes;
     }
   }

@@ -1,7 +1,7 @@
 // Objects of any size from an API server. Those over the limit are skipped without being decoded or kept; those around
 // them are read. The time of the calling thread is bounded, as main reads watches and lists itself.
-// @promise Hostile tenants and clients: The kubelet ignores objects of the API server of more than 3 MiB, with a
-//   warning. It reads the other objects of the watch or list (upstream has no such limit).
+// @promise Hostile tenants and clients: Of objects of the API server of more than 3 MiB the kubelet reads only name and
+//   deletion, with a warning. It reads the other objects of the watch or list (upstream has no such limit).
 
 import { deepEqual, rejects } from "node:assert/strict";
 import { Readable } from "node:stream";
@@ -62,7 +62,7 @@ test("a list with megabytes around its items is refused", async () => {
 
 test("a single object of more than 3 MiB is refused", async () => {
   const body = bodyOf("x".repeat(OBJECT_LIMIT + BLOCK));
-  await rejects(readAll({ status: 200, headers: {}, body }), { name: "BodyError" });
+  await rejects(readAll({ status: 200, headers: {}, body }), { name: "OversizedBodyError" });
 });
 
 test("an object of 48 MiB in a watch holds the reading thread for less than 100 ms", () => {
