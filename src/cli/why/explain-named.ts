@@ -19,6 +19,7 @@ import type { Finding, WhyInput } from "./input.js";
 import { withOutput } from "./last-output.js";
 import { withPortHolder } from "./port-holder.js";
 import { subjectOf } from "./subject.js";
+import { withUnkilled } from "./unkilled.js";
 
 export interface NamedExplanation {
   explanation: Explanation;
@@ -71,7 +72,9 @@ function withOutage<T>({ apiServer, facts, now }: NodeletStatus, find: () => T):
 }
 
 async function withEvidence(client: Client, { pod, pods, node }: WhyInput, finding: Finding): Promise<Finding> {
-  return await withPortHolder(pod, await withOutput(client, pod, finding), { kubelet: node.pid, pods });
+  const places = { kubelet: node.pid, pods };
+  const shown = await withUnkilled(pod, await withOutput(client, pod, finding), places);
+  return await withPortHolder(pod, shown, places);
 }
 
 async function eventsAbout(client: Client, { metadata }: Pod): Promise<Event[]> {

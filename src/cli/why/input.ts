@@ -33,6 +33,8 @@ export interface Finding {
   evidence?: Evidence[] | undefined;
   /** The run whose last lines are evidence, too; the command reads them. */
   output?: { container: string; previous: boolean } | undefined;
+  /** Containers run on after the grace period; the command looks for their processes. */
+  unkilled?: true | undefined;
   /** The container runs, or will, and its restarts still count. */
   restarting?: true;
 }

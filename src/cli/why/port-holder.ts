@@ -1,17 +1,15 @@
 // Finds the process that listens on a port which a container could not open, from /proc. The last output of the run
 // tells that it could not.
-// Invariant: it reads at most MAX_PROCESSES processes; what it may not read, or what ends meanwhile, is left out.
 
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { readdir, readlink } from "node:fs/promises";
 import type { Container, Pod } from "../../shared/kubernetes/api/pod.js";
-import { escapedLine } from "../output/escape.js";
 import { fullName } from "../pods/find.js";
 import { hostPortsOf } from "./host-ports.js";
 import { containersOf, type Evidence, type Finding } from "./input.js";
+import { commandOf, isOf, orNone, processesIn, textOf } from "./pod-processes.js";
 
 const IN_USE =
   /address (?:is )?already in use|address in use|EADDRINUSE|port is already allocated|bind\(\) .*failed.*98/i;
-const MAX_PROCESSES = 20_000;
 /** State LISTEN in /proc/net/tcp. */
 const LISTEN = "0A";
 
@@ -51,12 +49,6 @@ function candidates(pod: Pod, container: Container | undefined, lines: readonly 
   return [...new Set([...named, ...declared, ...commanded])].filter((port) => port > 0 && port < 65_536);
 }
 
-interface Process {
-  pid: string;
-  /** Text of /proc/<pid>/cgroup. */
-  cgroup: string;
-}
-
 async function holdersOf(
   pod: Pod,
   ports: readonly number[],
@@ -82,7 +74,7 @@ async function holdersOf(
 }
 
 async function processText(proc: string, pid: string, cgroup: string, pods: readonly Pod[]): Promise<string> {
-  const name = escapedLine((await textOf(`${proc}/${pid}/comm`)).trim(), 32);
+  const name = await commandOf(proc, pid);
   const owner = pods.find((pod) => isOf({ pid, cgroup }, pod));
   if (owner === undefined) return `the process ${name} (pid ${pid}) of this machine`;
   const container = containersOf(owner).find(({ status }) => {
@@ -91,16 +83,6 @@ async function processText(proc: string, pid: string, cgroup: string, pods: read
   });
   const where = container === undefined ? "" : `container ${container.container.name} of `;
   return `the process ${name} (pid ${pid}), ${where}pod ${fullName(owner)}`;
-}
-
-/** The cgroup of a pod has its UID, with the driver systemd with underscores. */
-function isOf({ cgroup }: Process, { metadata: { uid } }: Pod): boolean {
-  return cgroup.includes(`pod${uid}`) || cgroup.includes(`pod${uid.replaceAll("-", "_")}`);
-}
-
-async function processesIn(proc: string): Promise<Process[]> {
-  const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
-  return await Promise.all(pids.map(async (pid) => ({ pid, cgroup: await textOf(`${proc}/${pid}/cgroup`) })));
 }
 
 /** Inodes of sockets that listen on one of the ports. */
@@ -120,17 +102,4 @@ async function socketsOf(directory: string): Promise<string[]> {
   const names = await orNone(readdir(directory), []);
   const targets = await Promise.all(names.map((name) => orNone(readlink(`${directory}/${name}`), "")));
   return targets.flatMap((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []);
-}
-
-function textOf(path: string): Promise<string> {
-  return orNone(readFile(path, "utf8"), "");
-}
-
-/** A process ends at any time, and others' belong to root: what cannot be read is no evidence. */
-async function orNone<T>(read: Promise<T>, none: T): Promise<T> {
-  try {
-    return await read;
-  } catch {
-    return none;
-  }
 }

@@ -28,14 +28,16 @@ export function* terminationRules(input: WhyInput): Iterable<Finding> {
     running.length > 0
       ? `still running: ${names}. ${deadline === undefined ? "" : late ? `The grace period ended at ${moment(deadline)}, and the runtime has not killed ${running.length === 1 ? "it" : "them"} yet` : `SIGKILL follows in ${duration(deadline - now)}, at ${moment(deadline)}`}`
       : "no container runs any more: the kubelet unmounts volumes and removes cgroup and sandbox";
+  const unkilled = running.length > 0 && (exceeded || late);
   const preStop = running.some(({ container }) => container.lifecycle?.preStop !== undefined);
   yield {
+    unkilled: unkilled ? true : undefined,
     severity: late ? "error" : "info",
     about: "pod",
     what: `it is terminating${reason === undefined ? "" : ` (${reason})`}. ${left}`,
     since: deleted !== undefined && deleted < now ? deleted : undefined,
     help: [
-      ...(exceeded || late
+      ...(unkilled
         ? [
             "the runtime does not kill the container: a process in uninterruptible sleep (ps: state D) hangs on a device or a network mount",
           ]
