@@ -108,7 +108,6 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/volumes/program.ts: OUTPUT_LIMIT",
     "src/shared/kubernetes/api/client/decode/frames.ts: FRAME_LIMIT",
     "src/shared/kubernetes/api/client/decode/list-cutter.ts: KEY_LIMIT",
-    "src/shared/kubernetes/api/client/decode/oversized.ts: HEAD_BYTES",
     "src/shared/kubernetes/api/client/decode/oversized.ts: SHELL_LIMIT",
     "src/shared/kubernetes/api/client/decode/protobuf-list-cutter.ts: HEAD_LIMIT",
     "src/shared/telemetry/log/error-text.ts: MAX_CAUSES",
