@@ -17,6 +17,7 @@ import type { ConfigView, HostFacts, Rule } from "./rule.js";
 import { runtime } from "./runtime.js";
 import { ports, server } from "./server.js";
 import { shutdown } from "./shutdown.js";
+import { unsafeSysctls } from "./sysctls.js";
 import { tls } from "./tls.js";
 import { topology } from "./topology.js";
 
@@ -29,6 +30,7 @@ const RULES: readonly Rule[] = [
   limits,
   knownValues,
   runtime,
+  unsafeSysctls,
   images,
   imageCredentials,
   cgroups,

@@ -2,7 +2,7 @@
 // namespace that it shares with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
 
 import type { Refusal } from "../../model/refusal.js";
-import { dottedSysctl } from "../../model/sysctl-name.js";
+import { dottedSysctl, sysctlNamespace } from "../../model/sysctl-name.js";
 import type { AdmissionHandler } from "./handler.js";
 
 /** Name to the first kernel in which it belongs to a namespace; without: every kernel. */
@@ -28,7 +28,7 @@ export const sysctlHandler: AdmissionHandler = ({ pod, node }) => {
     const space = namespaceOf(known);
     const forbidden = (why: string): Refusal => ({
       reason: "SysctlForbidden",
-      message: `forbidden sysctl: ${JSON.stringify(name)} ${why}`,
+      message: `forbidden sysctl: ${JSON.stringify(known)} ${why}`,
     });
     if (!isSafe(known, node.kernel) && !isAllowed(known, node.allowedUnsafeSysctls))
       return forbidden("not allowlisted");
@@ -44,16 +44,14 @@ function isSafe(name: string, [major, minor]: readonly [number, number]): boolea
   return since === undefined || major > since[0] || (major === since[0] && minor >= since[1]);
 }
 
+/** A parameter that a pattern allows has the namespace of the pattern, as with "kernel.shm*". */
+function namespaceOf(name: string): "Net" | "IPC" | undefined {
+  return sysctlNamespace(name) ?? (/^kernel\.(?:shm|msg)/.test(name) ? "IPC" : undefined);
+}
+
 function isAllowed(name: string, patterns: readonly string[]): boolean {
   return patterns.some((given) => {
     const pattern = dottedSysctl(given);
     return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
   });
-}
-
-/** The kernel namespace of a parameter; undefined: the parameter applies to the whole machine. */
-function namespaceOf(name: string): "Net" | "IPC" | undefined {
-  if (name.startsWith("net.")) return "Net";
-  if (/^kernel\.(shm|msg)/.test(name) || name === "kernel.sem" || name.startsWith("fs.mqueue.")) return "IPC";
-  return undefined;
 }

@@ -13,7 +13,8 @@ import { CONFIG_FILE, filesOf, ioOf, resolveSources } from "../../../support/con
 /** Refused here at once: upstream's validation passes them. */
 const STRICTER: Readonly<Record<string, readonly string[]>> = {
   "a value that upstream refuses later in its start, when it makes the manager, the server or the client": [
-    ...["authorization.mode", "cgroupDriver", "configMapAndSecretChangeDetectionStrategy", "containerLogMaxSize"],
+    ...["allowedUnsafeSysctls", "authorization.mode", "cgroupDriver", "configMapAndSecretChangeDetectionStrategy"],
+    "containerLogMaxSize",
     ...["containerRuntimeEndpoint", "cpuManagerPolicy", "cpuManagerPolicyOptions", "evictionHard"],
     ...["evictionMinimumReclaim", "evictionSoft", "evictionSoftGracePeriod", "imageServiceEndpoint", "kubeReserved"],
     ...["memoryManagerPolicy", "qosReserved", "systemReserved", "tlsCipherSuites", "tlsMinVersion"],

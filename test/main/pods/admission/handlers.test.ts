@@ -73,6 +73,17 @@ table("sysctls", sysctlHandler, [
     node: { allowedUnsafeSysctls: ["net.*"] },
   },
   {
+    what: "unsafe, written with slashes, is named with dots as upstream does",
+    pod: apiPod(sysctls("net/core/somaxconn")),
+    refusal: forbidden('"net.core.somaxconn" not allowlisted'),
+  },
+  {
+    what: "allowed by a pattern of the host's IPC",
+    pod: apiPod({ ...sysctls("kernel.shmother"), hostIPC: true }),
+    node: { allowedUnsafeSysctls: ["kernel.shm*"] },
+    refusal: forbidden('"kernel.shmother" not allowed with host IPC enabled'),
+  },
+  {
     what: "outside of the pattern",
     pod: apiPod(sysctls("net.core.somaxconn")),
     node: { allowedUnsafeSysctls: ["net.ipv4.*"] },
