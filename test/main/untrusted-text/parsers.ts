@@ -572,8 +572,9 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "project-files: ProjectFiles.add",
     "project-files: ProjectFiles.projectOf",
     "project-files: ProjectFiles.remove",
-    "proxy: addressBytes",
-    "proxy: proxyFor",
+    "no-proxy: isExempt",
+    "address: addressBits",
+    "address: addressBytes",
     "module-verbosity: matchGlob",
   ],
   "the head of a request, which its reader bounds; the server thread reads it": [

@@ -3,7 +3,7 @@
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { abortReason } from "../../../../base/errors/thrown.js";
-import { bareHost, portOf } from "./proxy.js";
+import { bareHost, portOf } from "./address.js";
 import { WireError } from "./wire-error.js";
 
 /** Asks the proxy at the other end of `socket` for a tunnel to `server`; destroys the socket on failure. */

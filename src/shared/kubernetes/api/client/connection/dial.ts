@@ -11,7 +11,7 @@ import {
 import { Scope } from "../../../../base/abort/scope.js";
 import type { Clock } from "../../../../base/clock/clock.js";
 import { abortReason } from "../../../../base/errors/thrown.js";
-import { bareHost, portOf } from "./proxy.js";
+import { bareHost, portOf } from "./address.js";
 import { WireError } from "./wire-error.js";
 
 export type Protocol = "h2" | "http/1.1";

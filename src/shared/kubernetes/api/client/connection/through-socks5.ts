@@ -4,7 +4,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import { abortReason } from "../../../../base/errors/thrown.js";
-import { addressBytes, bareHost, portOf } from "./proxy.js";
+import { addressBytes, bareHost, portOf } from "./address.js";
 import { WireError } from "./wire-error.js";
 
 const VERSION = 5;

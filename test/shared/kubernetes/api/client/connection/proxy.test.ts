@@ -41,6 +41,107 @@ async function startProxy() {
   };
 }
 
+/** An entry of NO_PROXY, and the servers that Go 1.27 reaches without the proxy. */
+const EXEMPT: readonly (readonly [noProxy: string, servers: string])[] = [
+  ["", ""],
+  [
+    "*",
+    "a.b.c b.c ab.c 10.1.2.3 10.1.2.3:6443 b.c:6443 192.168.0.10 [2001:db8::1] [2001:db8::1]:6443 [::ffff:10.1.2.3] xn--bcher-kva.example",
+  ],
+  [
+    "x,*",
+    "a.b.c b.c ab.c 10.1.2.3 10.1.2.3:6443 b.c:6443 192.168.0.10 [2001:db8::1] [2001:db8::1]:6443 [::ffff:10.1.2.3] xn--bcher-kva.example",
+  ],
+  ["a.b.c", "a.b.c"],
+  [".b.c", "a.b.c"],
+  ["*.b.c", "a.b.c"],
+  ["b.c", "a.b.c b.c b.c:6443"],
+  ["c", "a.b.c b.c ab.c b.c:6443"],
+  ["B.C", "a.b.c b.c b.c:6443"],
+  [" b.c ", "a.b.c b.c b.c:6443"],
+  [",,b.c", "a.b.c b.c b.c:6443"],
+  ["a.b.c b.c", ""],
+  ["b.c.", ""],
+  ["..b.c", ""],
+  ["*b.c", ""],
+  ["b.*", ""],
+  ["b.c:443", "a.b.c b.c"],
+  ["b.c:6443", "b.c:6443"],
+  [".b.c:6443", ""],
+  ["*.b.c:6443", ""],
+  ["b.c:", "a.b.c b.c b.c:6443"],
+  ["b.c:https", ""],
+  ["b.c:06443", ""],
+  [":6443", ""],
+  ["*:6443", ""],
+  ["10.1.2.3", "10.1.2.3 10.1.2.3:6443 [::ffff:10.1.2.3]"],
+  ["10.1.2.3/32", "10.1.2.3 10.1.2.3:6443 [::ffff:10.1.2.3]"],
+  ["10.1.2.3:6443", "10.1.2.3:6443"],
+  ["10.0.0.0/8", "10.1.2.3 10.1.2.3:6443 [::ffff:10.1.2.3]"],
+  ["10.0.0.0/08", "10.1.2.3 10.1.2.3:6443 [::ffff:10.1.2.3]"],
+  ["10.0.0.0/", ""],
+  ["10.0.0.0/abc", ""],
+  ["10.0.0.0/33", ""],
+  ["10.0.0.0/0", "10.1.2.3 10.1.2.3:6443 192.168.0.10 [::ffff:10.1.2.3]"],
+  ["::/0", "[2001:db8::1] [2001:db8::1]:6443"],
+  ["10.*", ""],
+  ["10.1.2", ""],
+  ["010.1.2.3", ""],
+  [".2.3", ""],
+  ["10.1.2.3/255.0.0.0", ""],
+  ["192.168.0.0/24,10.0.0.0/8", "10.1.2.3 10.1.2.3:6443 192.168.0.10 [::ffff:10.1.2.3]"],
+  ["192.168.0.1/24", "192.168.0.10"],
+  ["2001:db8::1", "[2001:db8::1] [2001:db8::1]:6443"],
+  ["[2001:db8::1]", ""],
+  ["[2001:db8::1]:6443", "[2001:db8::1]:6443"],
+  ["2001:db8::/32", "[2001:db8::1] [2001:db8::1]:6443"],
+  ["2001:db8::/129", ""],
+  ["::ffff:10.1.2.3", "10.1.2.3 10.1.2.3:6443 [::ffff:10.1.2.3]"],
+  ["::ffff:a00:0/104", "10.1.2.3 10.1.2.3:6443 [::ffff:10.1.2.3]"],
+  ["::ffff:0:0/95", ""],
+  ["bücher.example", "xn--bcher-kva.example"],
+  [".bücher.example", ""],
+  [".", ""],
+  ["*.", ""],
+  ["localhost", ""],
+];
+const SERVERS =
+  "a.b.c b.c ab.c 10.1.2.3 10.1.2.3:6443 b.c:6443 192.168.0.10 [2001:db8::1] [2001:db8::1]:6443 [::ffff:10.1.2.3] xn--bcher-kva.example";
+
+describe("NO_PROXY is read as Go reads it", () => {
+  for (const [noProxy, servers] of EXEMPT) {
+    it(`${JSON.stringify(noProxy)} spares ${servers === "" ? "none" : servers}`, () => {
+      const env = { HTTPS_PROXY: "http://proxy.example:3128", NO_PROXY: noProxy };
+      const spared = SERVERS.split(" ").filter(
+        (host) => proxyFor(new URL(`https://${host}/`), undefined, env) === undefined,
+      );
+      equal(spared.join(" "), servers);
+    });
+  }
+
+  it("only addresses of this machine are its own", () => {
+    const env = { HTTPS_PROXY: "http://proxy.example:3128" };
+    const own = [
+      "127.0.0.1",
+      "127.9.9.9",
+      "[::1]",
+      "[::ffff:127.0.0.1]",
+      "localhost",
+      "127.foo.com",
+      "[::2]",
+      "localhost.example",
+    ];
+    const spared = own.filter((host) => proxyFor(new URL(`https://${host}/`), undefined, env) === undefined);
+    deepEqual(spared, own.slice(0, 5));
+  });
+
+  it("a variable without a scheme that is no host and port counts as none", () => {
+    const used = (value: string): string | undefined =>
+      proxyFor(new URL("https://kube.example"), undefined, { HTTPS_PROXY: value })?.host;
+    deepEqual(["::1", " p:1", "p:1", "[::1]:1"].map(used), [undefined, undefined, "p:1", "[::1]:1"]);
+  });
+});
+
 describe("a proxy", () => {
   it("tunnels the TLS connection, and reports a refusal", async () => {
     const certs = await certFolder();
