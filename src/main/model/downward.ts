@@ -4,7 +4,7 @@ import { quote } from "../../shared/base/text/quote.js";
 import type { Quantity } from "../../shared/kubernetes/api/meta.js";
 import { containerNamed } from "../../shared/kubernetes/api/per-spec.js";
 import type { Container, Pod, ResourceList } from "../../shared/kubernetes/api/pod.js";
-import { milliValue } from "../../shared/kubernetes/api/quantity.js";
+import { milliValue, parseQuantity } from "../../shared/kubernetes/api/quantity.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
 
 export interface DownwardInput {
@@ -57,7 +57,9 @@ function metadataValue({ metadata }: Pod, path: string): string | undefined {
   const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(path);
   if (subscript !== null) {
     const [, map, key] = subscript;
-    return (map === "labels" ? metadata.labels : metadata.annotations)?.[key ?? ""] ?? "";
+    const found = (map === "labels" ? metadata.labels : metadata.annotations) ?? {};
+    // A key such as "constructor" is a member of each object.
+    return Object.hasOwn(found, key ?? "") ? (found[key ?? ""] ?? "") : "";
   }
   switch (path) {
     case "metadata.name":
@@ -124,8 +126,9 @@ function limitOf(
   return set ?? (DEFAULTED.has(name) ? nodeAllocatable?.[name] : undefined);
 }
 
+/** In any spelling: "0Mi" and "0.0", too. */
 function isZero(divisor: Quantity | undefined): boolean {
-  return divisor === undefined || divisor === "" || divisor === "0" || divisor === 0;
+  return divisor === undefined || divisor === "" || parseQuantity(divisor).nanos === 0n;
 }
 
 function ceilDiv(value: bigint, by: bigint): bigint {

@@ -22,6 +22,15 @@ test("fields in volumes: maps are sorted lines with values as Go quotes them", (
   }
 });
 
+test("a label or annotation that is a name of JavaScript's objects is absent unless the pod has it", () => {
+  const pod = makePod();
+  for (const key of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    assert.equal(volumeFieldValue(pod, `metadata.labels['${key}']`), "");
+    const own = { ...pod, metadata: { ...pod.metadata, annotations: Object.fromEntries([[key, "own"]]) } };
+    assert.equal(volumeFieldValue(own, `metadata.annotations['${key}']`), "own");
+  }
+});
+
 test("resources: rounded up by the divisor; an unset limit is the pod's, then the node's", () => {
   const container = c("a", {
     resources: {
@@ -36,6 +45,9 @@ test("resources: rounded up by the divisor; an unset limit is the pod's, then th
     ["requests.cpu", undefined, "a", "1"],
     ["requests.cpu", "1m", "a", "250"],
     ["requests.cpu", "0", "a", "1"],
+    ["requests.cpu", "0Mi", "a", "1"],
+    ["requests.memory", "0.0", "a", "67108864"],
+    ["requests.memory", "0e5", "a", "67108864"],
     ["requests.memory", "1Mi", "a", "64"],
     ["limits.memory", "1Mi", "a", "96"],
     ["limits.memory", undefined, "a", "100000000"],

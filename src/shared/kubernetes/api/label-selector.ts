@@ -12,7 +12,8 @@ export function selects(
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(({ key, operator, values = [] }) => {
-      const value = labels[key];
+      // A key such as "constructor" is a member of each object.
+      const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
       switch (operator) {
         case "In":
           return value !== undefined && values.includes(value);
