@@ -29,7 +29,7 @@ export interface Decoded {
   string: string;
   bool: boolean;
   int32: number;
-  /** Whole; beyond 2^53 the nearest double. */
+  /** Whole; beyond 2^53 the nearest number that JSON writes exactly. */
   int64: number;
   uint32: number;
   float64: number;

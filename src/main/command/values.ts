@@ -2,6 +2,7 @@
 // accepted values for error messages. Both ways yield the same decoded value (see value-types.ts), and fromText reads
 // the output of toText.
 
+import { nearestSafe } from "../../shared/kubernetes/api/wide-integers.js";
 import { readCommaList, writeCommaList } from "./comma-list.js";
 import { formatDuration, parseDuration } from "./duration.js";
 import {
@@ -166,9 +167,7 @@ export function fromConfig(type: ValueType, value: unknown): unknown {
       return typeof value === "boolean" ? value : undefined;
     case "int64":
       // Fields of 64 bits are limits: beyond 2^53 the nearest exact number serves as well.
-      if (typeof value === "bigint" && inRange(type, value)) {
-        return value > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
-      }
+      if (typeof value === "bigint" && inRange(type, value)) return nearestSafe(Number(value));
       return typeof value === "number" && Number.isInteger(value) && inRange(type, BigInt(value)) ? value : undefined;
     case "int32":
     case "uint32":
@@ -251,7 +250,7 @@ function integer(type: keyof typeof RANGES, text: string): number | undefined {
   const plain = body.replaceAll("_", "").toLowerCase();
   const size = BigInt(/^0\d/.test(plain) ? `0o${plain.slice(1)}` : plain);
   const value = sign === "-" ? -size : size;
-  return inRange(type, value) ? Number(value) : undefined;
+  return inRange(type, value) ? nearestSafe(Number(value)) : undefined;
 }
 
 function inRange(type: keyof typeof RANGES, value: bigint): boolean {

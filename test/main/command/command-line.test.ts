@@ -34,6 +34,8 @@ describe("flags as pflag reads them", () => {
     [["--resolv-conf", ""], { "resolv-conf": "" }],
     [["--address="], {}],
     [["--address=010.0.0.1"], { address: "10.0.0.1" }],
+    [["--max-open-files=9223372036854775807"], { "max-open-files": Number.MAX_SAFE_INTEGER }],
+    [["--pod-max-pids=-9223372036854775808"], { "pod-max-pids": Number.MIN_SAFE_INTEGER }],
     [["--node-ip=10.0.0.1, ::1"], { "node-ip": "10.0.0.1,::1" }],
     [
       ["--manifest-url-header=a:1:2,b:3", "--manifest-url-header=a:4"],
@@ -126,6 +128,11 @@ describe("node addresses", () => {
   for (const [text, value] of [
     ["", ""],
     ["010.0.0.01", "10.0.0.1"],
+    ["FD00::00A", "fd00::a"],
+    ["0:0:0:0:0:0:0:0", "::"],
+    ["::0.0.0.0", "::"],
+    ["::ffff:10.0.0.1", "10.0.0.1"],
+    ["::FFFF:a00:1, fd00:0::1", "10.0.0.1,fd00::1"],
     ["fd00::1, 10.0.0.1", "fd00::1,10.0.0.1"],
     ["10.0.0.1,", "10.0.0.1,"],
     ["x", "x"],

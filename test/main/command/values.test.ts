@@ -23,7 +23,7 @@ describe("text", () => {
     ["int32", "1__0", undefined],
     ["int32", "", undefined],
     ["int32", " 1", undefined],
-    ["int64", "9223372036854775807", 2 ** 63],
+    ["int64", "9223372036854775807", Number.MAX_SAFE_INTEGER],
     ["int64", "9223372036854775808", undefined],
     ["int64", "9".repeat(100_000), undefined],
     ["uint32", "4294967295", 4294967295],

@@ -94,10 +94,15 @@ function* optionViolations(config: ConfigView): Iterable<Violation> {
     if (!TOPOLOGY_OPTIONS.includes(name)) yield { path: at, message: unknownOption(name, TOPOLOGY_OPTIONS) };
     else if (name === "prefer-closest-numa-nodes") {
       if (!BOOL.test(text)) yield { path: at, message: `${quoteStart(text)} is not true or false` };
-    } else if (!/^\+?\d{1,9}$/.test(text) || Number(text) < MIN_NUMA_LIMIT) {
+    } else if (!isInteger(text) || Number(text) < MIN_NUMA_LIMIT) {
       yield { path: at, message: `${quoteStart(text)} is not a whole number of at least ${MIN_NUMA_LIMIT}` };
     }
   }
+}
+
+/** A number of 64 bits, as Go reads it. */
+function isInteger(text: string): boolean {
+  return /^\+?\d{1,19}$/.test(text) && BigInt(text.replace("+", "")) < 2n ** 63n;
 }
 
 function unknownOption(name: string, known: readonly string[]): string {

@@ -2,7 +2,8 @@
 
 /** Far above the kernel's NR_CPUS (8192 at most): a typo must not make a list of four thousand million. */
 const MAX_CPU = 65_535;
-const PART = /^(\d{1,10})(?:-(\d{1,10}))?$/;
+/** As Go reads numbers: with a plus sign, too. */
+const PART = /^\+?(\d{1,10})(?:-\+?(\d{1,10}))?$/;
 
 /** The CPUs, ascending and each once; "" is the empty list. Undefined when the text is no such list. */
 export function parseCpuList(text: string): number[] | undefined {

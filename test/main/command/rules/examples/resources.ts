@@ -237,6 +237,7 @@ export const RESOURCES: Claims = {
     good: [
       { gates: { TopologyManagerPolicyOptions: false } },
       { [TOPOLOGY]: { "max-allowable-numa-nodes": "8", "prefer-closest-numa-nodes": "true" } },
+      { [TOPOLOGY]: { "max-allowable-numa-nodes": "9223372036854775807" } },
     ],
   },
   "memorySwap.swapBehavior | LimitedSwap on cgroup v1": {
