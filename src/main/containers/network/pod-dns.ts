@@ -76,7 +76,9 @@ function clusterDns(pod: Pod, node: NodeDns): PodDns {
   const domain = node.clusterDomain;
   const cluster = domain === "" ? [] : [`${pod.metadata.namespace}.svc.${domain}`, `svc.${domain}`, domain];
   const host = node.host?.searches ?? [];
-  return { servers: [...node.clusterDNS], searches: unique([...cluster, ...host]), options: ["ndots:5"] };
+  // Without cluster domains the node's own line stays as it is.
+  const searches = domain === "" ? [...host] : unique([...cluster, ...host]);
+  return { servers: [...node.clusterDNS], searches, options: ["ndots:5"] };
 }
 
 function missingClusterDns(pod: Pod): DnsWarning[] {

@@ -39,12 +39,16 @@ function given(text: string | undefined): string | undefined {
 
 /** The number, or why there is none. */
 function portNumber(port: IntOrString, container: Container): number | string {
-  if (typeof port === "number") return port;
+  if (typeof port === "number") return checkedPort(port);
   const named = container.ports?.find(({ name }) => name === port)?.containerPort;
   // The last resort: a number written as text.
   const found = named ?? (/^\d+$/.test(port) ? Number(port) : undefined);
   if (found === undefined) return `container ${container.name} has no port named ${quote(port)}`;
-  return found > 0 && found < 65536 ? found : `invalid port number: ${found}`;
+  return checkedPort(found);
+}
+
+function checkedPort(port: number): number | string {
+  return port > 0 && port < 65536 ? port : `invalid port number: ${port}`;
 }
 
 /** Only variables with a plain value are known; one with a source counts as empty. */

@@ -111,6 +111,12 @@ test("each DNS policy chooses its servers", () => {
       { servers: ["::1", "127.0.0.1"], searches: ["."], options: [] },
     ],
     ["no cluster domain", {}, { clusterDomain: "" }, { ...clusterFirst, searches: ["corp", "svc.cl"] }],
+    [
+      "no cluster domain, and a search line with a domain twice",
+      {},
+      { clusterDomain: "", host: { ...host, searches: ["a", "a", "b"] } },
+      { ...clusterFirst, searches: ["a", "a", "b"] },
+    ],
   ];
   for (const [name, spec, change, expected] of rows) {
     assert.deepEqual(podDns(makePod(spec), { ...node, ...change }), { dns: expected, warnings: [] }, name);

@@ -149,6 +149,7 @@ describe("actions", () => {
       { tcpSocket: { port: "70000" } },
       { type: "impossible", reason: "invalid port number: 70000" },
     ],
+    ["a number that is no port", { tcpSocket: { port: 0 } }, { type: "impossible", reason: "invalid port number: 0" }],
     ["another host", { tcpSocket: { port: 1, host: "db" } }, { type: "tcp", host: "db", port: 1 }],
     ["gRPC", { grpc: { port: 9 } }, { type: "grpc", host: "10.0.0.5", port: 9, service: "" }],
     [

@@ -32,7 +32,8 @@ export function logQuery(query: URLSearchParams): LogQuery {
     limitBytes: integer("limitBytes", query.get("limitBytes")),
     tailLines: integer("tailLines", tailLines),
     sinceTime,
-    stream: stream === null || stream === "" ? undefined : stream,
+    // An empty one is a stream that does not exist, as upstream decides.
+    stream: stream ?? undefined,
   };
 }
 

@@ -74,7 +74,8 @@ test("the query is read as upstream reads it", () => {
       "sinceTime=2026-01-02T03:04:05%2B01:00&stream=Stdout",
       { sinceTime: "2026-01-02T03:04:05+01:00", stream: "Stdout" },
     ],
-    ["sinceTime=&stream=", {}],
+    ["sinceTime=", {}],
+    ["stream=", { stream: "" }],
     ["sinceTime=null", {}],
     ["tailLines=000000000000000000000007", { tailLines: 7 }],
   ];
@@ -152,6 +153,7 @@ describe("GET /containerLogs", () => {
       "limitBytes=0",
       "sinceSeconds=0",
       "stream=Both",
+      "stream=",
       "tailLines=1&stream=Stdout",
     ]) {
       deepEqual(await ask(`?${query}`), invalid, query);

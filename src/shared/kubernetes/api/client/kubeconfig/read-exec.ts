@@ -46,11 +46,17 @@ export function readExec(
       // A path with a slash is relative to the kubeconfig's folder; a bare name is looked for in PATH.
       command: command.includes("/") && !command.startsWith("/") ? join(dirname(file), command) : command,
       args: exec.texts("args"),
-      env: exec.list("env").map((each) => ({ name: each.text("name"), value: each.text("value") })),
+      env: exec.list("env").map(readVariable),
       installHint: exec.text("installHint"),
       provideClusterInfo,
       needsTerminal: needsTerminal ? true : undefined,
       clusterConfig: extension?.raw("extension"),
     }),
   };
+}
+
+function readVariable(variable: Fields): { name: string; value: string } {
+  const name = variable.text("name");
+  if (name === "") throw variable.wrong("name", "is missing: the name of an environment variable");
+  return { name, value: variable.text("value") };
 }

@@ -21,6 +21,7 @@ export interface ReadContext {
 
 /** Throws KubeconfigError. */
 export function readClientConfig({ file, root, tolerated }: ReadContext): ClientConfig {
+  refuseOtherKind(root);
   for (const list of ["clusters", "users", "contexts"]) refuseEqualNames(root, list);
   const current = root.text("current-context");
   if (current === "") throw root.wrong("current-context", "is missing: it selects the context to use");
@@ -46,6 +47,17 @@ function withoutSecrets(config: ClientConfig, cluster: Fields, tolerated: Tolera
   const dropped = Object.keys(config).filter((name) => !(name in kept));
   if (dropped.length > 0) tolerated(cluster.wrong("server", "is not https: no credentials are sent to it"));
   return kept;
+}
+
+/** A file of another kind is a path that was mistaken. Old files have neither field. */
+function refuseOtherKind(root: Fields): void {
+  for (const [field, expected] of [
+    ["kind", "Config"],
+    ["apiVersion", "v1"],
+  ] as const) {
+    const given = root.text(field);
+    if (given !== "" && given !== expected) throw root.wrong(field, `${quote(given)} must be ${expected}`);
+  }
 }
 
 /** As client-go, whatever the current context selects. */

@@ -159,6 +159,12 @@ const BAD: [content: string, message: string][] = [
     text(SERVER, "a: b").replace("cluster: c,", "cluster: d,"),
     'config:11: clusters: has no "d", the cluster of the current context; there is "c"',
   ],
+  [text(SERVER, "").replace("kind: Config", "kind: Pod"), 'config:2: kind: "Pod" must be Config'],
+  [text(SERVER, "").replace("apiVersion: v1", "apiVersion: v2"), 'config:1: apiVersion: "v2" must be v1'],
+  [
+    text(SERVER, `${EXEC}  command: a\n  interactiveMode: Never\n  env: [{value: b}]`),
+    "config:21: users[0].user.exec.env[0].name: is missing: the name of an environment variable",
+  ],
   [text("a: b", ""), "config:13: clusters[0].cluster.server: is missing: the URL of the API server"],
   [text("server: ftp://x", ""), "config:13: clusters[0].cluster.server: must begin with https:// or http://"],
   [text("server: https://a:b", ""), 'config:13: clusters[0].cluster.server: "https://a:b" is no URL'],
