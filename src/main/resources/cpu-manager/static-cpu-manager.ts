@@ -1,5 +1,6 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
-// Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
+// Invariant: CPUs are on disk before a container is created with them; a running pod keeps its CPUs, though no record
+// names it; a removed pod holds none.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { LatestWrite } from "../../../shared/io/fs/latest-write.js";
@@ -51,6 +52,9 @@ export class StaticCpuManager implements ResourceManager {
   private pods: () => Iterable<Pod> = () => [];
   /** Pods that were known at some time: one of them that no longer is has ended. */
   private readonly known = new Set<PodUid>();
+  /** Pods of the state file that no record names: the record is lost, or another kubelet admitted them. */
+  private readonly unnamed = new Set<PodUid>();
+  private swept = false;
 
   constructor(private readonly deps: StaticCpuManagerDeps) {
     this.policy = this.policyOn(new CpuState(this.usable));
@@ -85,17 +89,19 @@ export class StaticCpuManager implements ResourceManager {
       this.policy = this.policyOn(state);
     }
     const alive = new Set([...pods()].map(({ metadata }) => metadata.uid));
-    for (const uid of this.policy.state.uids) if (!alive.has(uid)) this.policy.state.release(uid);
+    for (const uid of this.policy.state.uids) if (!alive.has(uid)) this.unnamed.add(uid);
     await this.saves.request();
     this.count();
     this.reconciler.start();
   }
 
   hints(pod: Pod, container: Container): ResourceHints {
+    this.sweep(pod);
     return asHints(this.policy.hints(pod, container));
   }
 
   podHints(pod: Pod): ResourceHints {
+    this.sweep(pod);
     return asHints(this.policy.podHints(pod));
   }
 
@@ -106,6 +112,7 @@ export class StaticCpuManager implements ResourceManager {
     signal: AbortSignal,
   ): Promise<void> {
     signal.throwIfAborted();
+    this.sweep(pod);
     if (!this.policy.wantsExclusive(pod, container)) return;
     const { metrics, options, podLevelMetrics } = this.deps;
     const before = this.policy.state.shared;
@@ -149,9 +156,10 @@ export class StaticCpuManager implements ResourceManager {
 
   release(podUid: PodUid): void {
     this.known.delete(podUid);
+    this.unnamed.delete(podUid);
     if (!this.policy.state.release(podUid)) return;
     this.changed();
-    // A failure is logged; the next start drops entries of terminated pods from the file.
+    // A failure is logged; the next kubelet drops entries of terminated pods from the file.
     void this.saves.request();
   }
 
@@ -221,7 +229,26 @@ export class StaticCpuManager implements ResourceManager {
   private releaseEnded(): void {
     const now = new Set([...this.pods()].map(({ metadata }) => metadata.uid));
     for (const uid of [...this.known]) if (!now.has(uid)) this.release(uid);
+    if (this.swept) this.releaseUnnamed(now);
     for (const uid of this.policy.state.uids) if (now.has(uid)) this.known.add(uid);
+  }
+
+  /** When the first pod is admitted, the runtime has been observed. A pod that is admitted keeps its CPUs. */
+  private sweep({ metadata }: Pod): void {
+    this.unnamed.delete(metadata.uid);
+    if (this.swept) return;
+    this.swept = true;
+    this.releaseUnnamed(new Set([...this.pods()].map((pod) => pod.metadata.uid)));
+  }
+
+  /** Frees what pods have that ended while no kubelet ran. */
+  private releaseUnnamed(now: ReadonlySet<PodUid>): void {
+    if (this.unnamed.size === 0) return;
+    const running = new Set(runningPods(this.deps.observed()));
+    for (const uid of [...this.unnamed]) {
+      if (now.has(uid)) this.unnamed.delete(uid);
+      else if (!running.has(uid)) this.release(uid);
+    }
   }
 
   private policyOn(state: CpuState): StaticPolicy {

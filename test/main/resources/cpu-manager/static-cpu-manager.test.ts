@@ -66,7 +66,9 @@ describe("the state on disk", () => {
     const next = await start([guaranteed("a", 1)]);
     assert.deepEqual(granted(next, guaranteed("a", 1)), granted(manager, guaranteed("a", 1)));
     await allocateAll(next, guaranteed("a", 1));
-    assert.deepEqual([...(await kept(rootDir)).exclusive.keys()], ["a"], "what a pod that is gone had is free");
+    // What a pod that is gone had is free.
+    await until(async () => (await kept(rootDir)).exclusive.size === 1);
+    assert.deepEqual([...(await kept(rootDir)).exclusive.keys()], ["a"]);
   });
   test("of another policy, or of another machine: no start, and it stays as it is", async (t) => {
     const { rootDir, open, clock, kept: log } = await cpuManagerKit(t, MACHINE);
@@ -129,6 +131,29 @@ describe("the state on disk", () => {
     const off = await cpuManagerKit(t, MACHINE);
     await copyFile(stateFile(rootDir), stateFile(off.rootDir));
     assert.deepEqual(granted(await off.start([subject]), subject), { own: "0-3", rest: "0-3" });
+  });
+  test("a running pod keeps its CPUs though no record names it; they are free when it has ended", async (t) => {
+    const { clock, runtime, start } = await cpuManagerKit(t, MACHINE);
+    await allocateAll(await start(), guaranteed("lost", 1));
+    runtime.pods = [observed("lost", "c1")];
+    const next = await start();
+    await allocateAll(next, guaranteed("new", 1));
+    assert.deepEqual(next.exclusiveCpus(podUid("lost"), "main"), [1]);
+    assert.deepEqual(next.exclusiveCpus(podUid("new"), "main"), [2]);
+    runtime.pods = [];
+    clock.step(10_000);
+    assert.deepEqual(next.exclusiveCpus(podUid("lost"), "main"), []);
+    await allocateAll(next, guaranteed("newer", 2));
+  });
+  test("a pod that no record names keeps its CPUs when it is admitted first, and ended ones lose theirs", async (t) => {
+    const { clock, start } = await cpuManagerKit(t, MACHINE);
+    const first = await start();
+    for (const uid of ["ended", "back"]) await allocateAll(first, guaranteed(uid, 1));
+    const next = await start();
+    await allocateAll(next, guaranteed("back", 1));
+    clock.step(10_000);
+    assert.deepEqual(next.exclusiveCpus(podUid("back"), "main"), [2]);
+    assert.deepEqual(next.exclusiveCpus(podUid("ended"), "main"), []);
   });
   test("a removed pod is found without a notification; a pod under admission is not taken for one", async (t) => {
     const { clock, start } = await cpuManagerKit(t, MACHINE);
