@@ -10,6 +10,7 @@ import {
   type Container,
   type ContainerFilter,
   type CreateContainerRequest,
+  type LinuxContainerResources,
   type Mount,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeSettings, FakeWorld, UnaryVerbs } from "../context.js";
@@ -44,7 +45,8 @@ export function containerVerbs({ state, settings }: FakeWorld): UnaryVerbs<Conta
     }),
     listContainers: ({ filter }) => ({ containers: listContainers(state, filter) }),
     updateContainerResources: ({ containerId, linux, windows }) => {
-      state.container(containerId).status.resources = { linux, windows };
+      const { status } = state.container(containerId);
+      status.resources = { linux: updated(status.resources?.linux, linux), windows };
       return {};
     },
     reopenContainerLog: ({ containerId }) => {
@@ -56,6 +58,18 @@ export function containerVerbs({ state, settings }: FakeWorld): UnaryVerbs<Conta
       return {};
     },
   };
+}
+
+/** As containerd: a value that is not given stays as it is. */
+function updated(
+  had: LinuxContainerResources | undefined,
+  given: LinuxContainerResources | undefined,
+): LinuxContainerResources | undefined {
+  if (had === undefined || given === undefined) return given ?? had;
+  const isGiven = ([, value]: [string, unknown]): boolean =>
+    value !== 0n && value !== "" && !(Array.isArray(value) && value.length === 0);
+  const unified = { ...had.unified, ...given.unified };
+  return { ...had, ...Object.fromEntries(Object.entries(given).filter(isGiven)), unified };
 }
 
 function create(
