@@ -6,7 +6,7 @@ import { resolveGates } from "../gates/feature-gates.js";
 import { configWarnings, validateConfig } from "../rules/index.js";
 import type { HostFacts } from "../rules/rule.js";
 import type { Violation } from "../violation.js";
-import { withDefaults, withDerived } from "./defaults.js";
+import { withDefaults, withDerived, withoutEmptyFields } from "./defaults.js";
 import { dropInOrder } from "./drop-in-order.js";
 import { EffectiveConfig } from "./effective.js";
 import { type FlagValue, withFlags } from "./flags-over-config.js";
@@ -55,8 +55,9 @@ export async function resolveConfig(
   const gate: EffectiveConfig["gate"] = (name) => gates.gates.enabled(name);
 
   const base = withDefaults(mergeMaps(undefined, sources.base), { flagOnly: configPath === "", gate });
-  const merged = sources.dropIns.reduce((below, patch) => mergeMaps(below, patch), base);
-  const tree = withFlags(withDefaults(merged, { flagOnly: false, gate }), flags);
+  const below = textOf(flags, "config-dir") === "" ? base : withoutEmptyFields(base);
+  const merged = sources.dropIns.reduce((tree, patch) => mergeMaps(tree, patch), below);
+  const tree = withFlags(withDefaults(merged, { flagOnly: false, gate, isMerged: true }), flags);
   const validated = new EffectiveConfig(tree, gate);
 
   const violations = [...gates.violations, ...validateConfig(validated, host), ...usable(validated), ...flagViolations];

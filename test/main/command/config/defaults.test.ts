@@ -2,6 +2,7 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { EffectiveConfig } from "../../../../src/main/command/config/effective.js";
 import { originText } from "../../../../src/main/command/config/origin.js";
+import type { FieldPath } from "../../../../src/main/command/fields/fields.js";
 import { resolveSources } from "../../../support/config-kit.js";
 
 async function of(file: string | undefined, flags: Record<string, unknown> = {}): Promise<EffectiveConfig> {
@@ -110,4 +111,48 @@ describe("evictionHard", () => {
     deepEqual((await of("", { "eviction-hard": { "pid.available": "1%" } })).get("evictionHard"), {
       "pid.available": "1%",
     }));
+});
+
+describe("defaults after the drop-ins are those of upstream 1.36", () => {
+  const hard = {
+    "memory.available": "100Mi",
+    "nodefs.available": "10%",
+    "nodefs.inodesFree": "5%",
+    "imagefs.available": "15%",
+    "imagefs.inodesFree": "5%",
+  };
+  const table: [file: string | undefined, dropIn: string, path: FieldPath, value: unknown][] = [
+    ["evictionHard: {}", "", "evictionHard", {}],
+    ["", "evictionHard: null", "evictionHard", {}],
+    ["evictionHard: {memory.available: 5%}", "evictionHard: null", "evictionHard", {}],
+    ["evictionHard: {memory.available: 5%}", "evictionHard: {memory.available: null}", "evictionHard", {}],
+    ["", "evictionHard: {}", "evictionHard", hard],
+    ["", "evictionHard: {memory.available: 5%}", "evictionHard", { ...hard, "memory.available": "5%" }],
+    [undefined, "", "evictionHard", {}],
+    [undefined, "evictionHard: null", "evictionHard", {}],
+    [undefined, "evictionHard: {memory.available: 5%}", "evictionHard", { "memory.available": "5%" }],
+    ["mergeDefaultEvictionSettings: true", "evictionHard: null", "evictionHard", {}],
+    [
+      "evictionHard: {memory.available: 5%}",
+      "mergeDefaultEvictionSettings: true",
+      "evictionHard",
+      { "memory.available": "5%" },
+    ],
+    ["enforceNodeAllocatable: []", "", "enforceNodeAllocatable", ["pods"]],
+    ["enforceNodeAllocatable: []", "enforceNodeAllocatable: []", "enforceNodeAllocatable", []],
+    ["", "enforceNodeAllocatable: []", "enforceNodeAllocatable", []],
+    ["", "enforceNodeAllocatable: null", "enforceNodeAllocatable", ["pods"]],
+    ["", "nodeStatusReportFrequency: 0s", "nodeStatusReportFrequency", 10_000],
+    ["", "nodeStatusUpdateFrequency: 20s", "nodeStatusReportFrequency", 300_000],
+    ["nodeStatusUpdateFrequency: 20s", "nodeStatusReportFrequency: 0s", "nodeStatusReportFrequency", 20_000],
+    [undefined, "nodeStatusReportFrequency: 0s", "nodeStatusReportFrequency", 10_000],
+  ];
+  for (const [file, dropIn, path, value] of table) {
+    test(`${path} of ${JSON.stringify(file ?? "no file")} and the drop-in ${JSON.stringify(dropIn)}`, async () => {
+      const { config } = await resolveSources({ file, dropIns: { "a.conf": dropIn } });
+      deepEqual(config.get(path), value);
+    });
+  }
+  test("an empty list of the file stays without --config-dir", async () =>
+    deepEqual((await of("enforceNodeAllocatable: []")).get("enforceNodeAllocatable"), []));
 });
