@@ -10,6 +10,7 @@ import { Trace } from "./kernel/trace.js";
 import { planOf } from "./plan/events.js";
 import { RACES } from "./races/all.js";
 import { planOfRace } from "./races/race.js";
+import { nodeShape, PLAIN_NODE } from "./world/node-shape.js";
 import { Reached } from "./world/reached.js";
 import { World } from "./world/world.js";
 
@@ -17,11 +18,13 @@ const order = JSON.parse(process.argv[2] ?? "{}") as RunOrder;
 kernel.seed(order.seed);
 const trace = new Trace(order.prints === true ? (line) => process.stdout.write(`${line}\n`) : undefined);
 const race = RACES.find(({ name }) => name === order.race);
+const node = race === undefined ? nodeShape(kernel.random.stream("shape of the node")) : (race.node ?? PLAIN_NODE);
+if (node !== PLAIN_NODE) trace.add(`node ${JSON.stringify(node)}`);
 const plan =
   race !== undefined
     ? planOfRace(race)
-    : planOf(kernel.random.stream("plan"), { ...order, faults: new Set(order.faults) });
-const world = new World(kernel.random.stream("world"), trace);
+    : planOf(kernel.random.stream("plan"), { ...order, node, faults: new Set(order.faults) });
+const world = new World(kernel.random.stream("world"), trace, node);
 const reached = new Reached(world);
 let violation: Violation | undefined;
 

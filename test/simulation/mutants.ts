@@ -3,6 +3,7 @@
 
 import type { Mutant } from "./driver/mutant.js";
 
+const CPUS = "src/main/resources/cpu-manager";
 const PLAN = "src/main/pods/planner";
 const STATUS = "src/main/pods/status";
 const SYNC = "src/main/pods/sync";
@@ -127,5 +128,43 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${STATUS}/container-status.ts`,
     text: "status.restartCount = previous.restartCount;",
     replacement: "status.restartCount = 0;",
+  },
+  {
+    name: "CPUs of a terminating pod are free",
+    file: `${CPUS}/static-cpu-manager.ts`,
+    text: "    for (const uid of [...this.known]) if (!now.has(uid)) this.release(uid);",
+    replacement:
+      "    for (const { metadata } of this.pods()) if (metadata.deletionTimestamp !== undefined) now.delete(metadata.uid);\n" +
+      "    for (const uid of [...this.known]) if (!now.has(uid)) this.release(uid);",
+  },
+  {
+    name: "CPUs of pods without a record are free",
+    file: `${CPUS}/static-cpu-manager.ts`,
+    text: "if (!alive.has(uid)) this.unnamed.add(uid);",
+    replacement: "if (!alive.has(uid)) this.policy.state.release(uid);",
+  },
+  {
+    name: "the kept CPUs are not read",
+    file: `${CPUS}/static-cpu-manager.ts`,
+    text: "kept.shared.size > 0 || kept.exclusive.size > 0",
+    replacement: "kept.shared.size === 0 && kept.exclusive.size > 0",
+  },
+  {
+    name: "CPUs are not on disk before the pod runs",
+    file: `${CPUS}/static-cpu-manager.ts`,
+    text: "      this.changed();\n      await this.saves.written();",
+    replacement: "      this.changed();",
+  },
+  {
+    name: "shared containers are moved once only",
+    file: `${CPUS}/reconciler.ts`,
+    text: 'if (this.applied.get(id) === cpus || cpus === "") return true;',
+    replacement: 'if (this.applied.has(id) || cpus === "") return true;',
+  },
+  {
+    name: "CPUs of ended pods do not come back",
+    file: `${CPUS}/state.ts`,
+    text: "    this.shared = union(this.shared, cpus);\n    return true;",
+    replacement: "    return cpus.size > 0;",
   },
 ];

@@ -1,6 +1,7 @@
 // The invariants of every run. `converges` forgets removed pods: those after it see wanted ones only.
 
 import { converges } from "./converges.js";
+import { cpusAreGivenOnce } from "./cpus-are-given-once.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { graceIsKept } from "./grace-is-kept.js";
@@ -14,12 +15,15 @@ import { oneRunningContainer } from "./one-running-container.js";
 import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
+import { sharedContainersMakeRoom } from "./shared-containers-make-room.js";
 import { statusGoesForward } from "./status-goes-forward.js";
 import { terminatedStays } from "./terminated-stays.js";
 import { unhealthyRestarts } from "./unhealthy-restarts.js";
 
 export const INVARIANTS: readonly Invariant[] = [
   oneRunningContainer,
+  cpusAreGivenOnce,
+  sharedContainersMakeRoom,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

@@ -3,6 +3,7 @@
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { NODE_NAME } from "../world/api.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
+import { isRejected } from "../world/rejections.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
@@ -37,6 +38,7 @@ function checkRemoved(world: World, name: string, pod: PodFacts, broken: Broken)
 
 interface Status {
   phase?: string;
+  reason?: string;
   containerStatuses?: { name: string; ready?: boolean; containerID?: string; state?: { running?: object } }[];
 }
 
@@ -50,7 +52,7 @@ function checkWanted(world: World, name: string, pod: PodFacts, broken: Broken):
   if (pod.shape.hasDeadline && status.phase !== "Failed" && status.phase !== "Succeeded") {
     broken(`the pod is ${status.phase} though its active deadline is long over`, name);
   }
-  if (!pod.shape.isSteady) return;
+  if (!pod.shape.isSteady || isRejected(world.node, status)) return;
   if (status.phase !== "Running") {
     broken(`the pod is ${status.phase}, not Running: ${JSON.stringify(status).slice(0, 600)}`, name);
     return;

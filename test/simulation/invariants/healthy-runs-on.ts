@@ -1,7 +1,9 @@
 // No healthy container is stopped: only the end, the deadline or an edit of its pod, a failed liveness probe, or the
-// death of its sandbox or a neighbour of its job is a reason.
+// death of its sandbox or a neighbour of its job is a reason. Where pods have CPUs of their own, a static pod may need
+// the room of another pod.
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { kernel } from "../kernel/kernel.js";
 import { podNameOf } from "../world/pod-facts.js";
 import { scriptOf } from "../world/scripts.js";
 import type { World } from "../world/world.js";
@@ -27,6 +29,12 @@ export const healthyRunsOn: Invariant = {
       if (STOPS.has(verb) && containerId !== undefined) check(containerId, verb);
       if (!SANDBOX_STOPS.has(verb) || podSandboxId === undefined) return;
       for (const id of state.sandboxes.get(podSandboxId)?.containers ?? []) check(id, verb);
+    });
+    if (world.node.reserved === undefined) return undefined;
+    world.onLog.add(({ msg }) => {
+      const name = /^event Preempting of pod ([^_]+)_/.exec(msg)?.[1];
+      const preempted = world.facts.pods.get(podNameOf({ "io.kubernetes.pod.name": name ?? "" }));
+      if (preempted !== undefined) preempted.disturbedAt = kernel.monotonic;
     });
     return undefined;
   },

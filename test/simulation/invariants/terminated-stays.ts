@@ -1,6 +1,7 @@
 // A pod whose phase is Succeeded or Failed never runs again, and its phase stays. No container of it runs when it gets
 // the phase, and its sandbox is stopped, though its source still wants it. A static pod runs again after a reboot: no
-// record of it applies any more; nor if the disk fails while a kubelet reads its records.
+// record of it applies any more; nor if the disk fails while a kubelet reads its records. One that was not admitted is
+// tried again by the next kubelet, as upstream's.
 
 import {
   ContainerEventType,
@@ -9,6 +10,7 @@ import {
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import { podNameOf } from "../world/pod-facts.js";
+import { isRejected } from "../world/rejections.js";
 import type { Invariant } from "./invariant.js";
 
 const ENDS = new Set(["Succeeded", "Failed"]);
@@ -27,18 +29,20 @@ interface End {
   phase: string;
   name: string;
   isStatic: boolean;
+  isRejected: boolean;
   at: number;
 }
 
 export const terminatedStays: Invariant = {
   name: "a terminated pod never runs again",
   promisedBy: "docs/adr/0013-ends-of-pods.md",
-  watch({ api, runtime, facts }, broken) {
+  watch({ api, runtime, facts, node }, broken) {
     const all = new Map<string, End>();
     const ended = {
       get: (uid: string): End | undefined => {
         const end = all.get(uid);
-        const forgottenAt = Math.max(facts.lastRebootAt, facts.lastUnreadableStartAt);
+        const triedAt = end?.isRejected === true ? (facts.startedAt ?? -Infinity) : -Infinity;
+        const forgottenAt = Math.max(facts.lastRebootAt, facts.lastUnreadableStartAt, triedAt);
         return end?.isStatic === true && end.at < forgottenAt ? undefined : end;
       },
       set: (uid: string, end: End) => all.set(uid, end),
@@ -47,12 +51,14 @@ export const terminatedStays: Invariant = {
     api.onPod(({ object, type }) => {
       const uid = runningUid(object);
       const { name } = object.metadata;
-      const { phase = "" } = (object.status ?? {}) as { phase?: string };
+      const status = (object.status ?? {}) as { phase?: string; reason?: string };
+      const { phase = "" } = status;
       const before = ended.get(uid)?.phase;
       if (type === "DELETED") ended.delete(uid);
       else if (before !== undefined && phase !== before) broken(`the phase ${before} became ${phase}`, name);
       else if (before === undefined && ENDS.has(phase)) {
-        ended.set(uid, { phase, name, isStatic: uid !== object.metadata.uid, at: kernel.monotonic });
+        const isStatic = uid !== object.metadata.uid;
+        ended.set(uid, { phase, name, isStatic, isRejected: isRejected(node, status), at: kernel.monotonic });
         for (const { config, status } of runtime.state.containers.values()) {
           if (config.labels["io.kubernetes.pod.uid"] !== uid || status.state !== ContainerState.CONTAINER_RUNNING)
             continue;

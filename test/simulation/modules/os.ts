@@ -1,6 +1,7 @@
 // node:os of the simulated machine.
 
 import { kernel } from "../kernel/kernel.js";
+import { machine } from "../world/machine.js";
 
 export { constants, endianness, EOL, platform, arch } from "node:os";
 
@@ -14,7 +15,7 @@ export const freemem = (): number => 12 * GIB;
 export const uptime = (): number => kernel.monotonic / 1000 + 3600;
 export const setPriority = (): void => undefined;
 export const cpus = (): object[] =>
-  Array.from({ length: 4 }, () => ({
+  Array.from({ length: machine.cpus }, () => ({
     model: "simulated",
     speed: 2000,
     times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 },

@@ -1,6 +1,9 @@
 // What happens in a run, and when: made of the seed before the run begins, so that a report can leave events out.
 
 import type { Random } from "../kernel/random.js";
+import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
+import type { OtherRelease } from "../world/other-release.js";
+import { OwnCpus } from "./own-cpus.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
 export const FAULT_KINDS = [
@@ -26,7 +29,7 @@ export type Action =
   | { do: "delete-mirror"; name: string; graceSeconds: number }
   | { do: "kill"; downMs: number }
   | { do: "restart"; downMs: number }
-  | { do: "upgrade"; from: "older" | "newer"; downMs: number }
+  | { do: "upgrade"; from: OtherRelease; downMs: number }
   | { do: "reboot"; downMs: number }
   | { do: "runtime-restart"; ms: number }
   | { do: "runtime-error"; verb: string; spec: string; when: "before" | "after" }
@@ -84,6 +87,9 @@ const LAST_VERBS = ["ListPodSandbox", "PullImage", "ImageStatus", "ListImages", 
 const ALL_VERBS = [...VERBS, ...MORE_VERBS, ...LAST_VERBS];
 const THREADS = ["pleg", "prober", "server", "image-gc", "eviction", "node-status", "peers"];
 
+/** A Guaranteed pod is resized to so many times more CPU. */
+const WHOLE = 20;
+
 /** A fault that is wanted during a call: "kill:StartContainer". */
 export type Aim = `${string}:${string}`;
 
@@ -91,20 +97,27 @@ interface PlanOptions {
   hours: number;
   pods: number;
   faults: ReadonlySet<FaultKind>;
+  /** Default: a plain node. */
+  node?: NodeShape;
   /** In each round. */
   aims?: readonly Aim[] | undefined;
 }
 
-export function planOf(random: Random, { hours, pods, faults, aims = [] }: PlanOptions): PlannedEvent[] {
+export function planOf(
+  random: Random,
+  { hours, pods, faults, node = PLAIN_NODE, aims = [] }: PlanOptions,
+): PlannedEvent[] {
   const events: PlannedEvent[] = [];
   // The other events are those of the plan without aims.
   const aiming = random.stream("aims");
   const add = (atMs: number, action: Action): void => void events.push({ number: 0, atMs, action });
   const alive: PodShape[] = [];
+  const own = node.reserved === undefined ? undefined : new OwnCpus(random.stream("own CPUs"), node, alive);
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
-    const shape = podShape(random, `pod-${++names}`, random.chance(0.2));
+    const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
+    const shape = own?.shape(plain) ?? plain;
     alive.push(shape);
     add(at, { do: "create", shape });
   };
@@ -119,7 +132,9 @@ export function planOf(random: Random, { hours, pods, faults, aims = [] }: PlanO
         const graceSeconds = random.chance(0.15) ? random.pick([0, 1, 60]) : undefined;
         if (shape !== undefined) add(at, { do: "delete", name: shape.name, graceSeconds });
       } else if (alive.length > 0 && share >= 0.96) {
-        add(at, { do: "resize", name: random.pick(alive).name, cpuMillis: random.pick([5, 20, 50]) });
+        const { name, cpus } = random.pick(alive);
+        const cpuMillis = random.pick([5, 20, 50]);
+        add(at, { do: "resize", name, cpuMillis: cpus === undefined ? cpuMillis : WHOLE * cpuMillis });
       } else if (alive.length > 0) {
         add(at, {
           do: "edit",
@@ -130,7 +145,8 @@ export function planOf(random: Random, { hours, pods, faults, aims = [] }: PlanO
     }
     if (faults.size > 0) {
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
-        add(at, faultOf(random, random.pick([...faults])));
+        const fault = faultOf(random, random.pick([...faults]));
+        add(at, own?.fault(fault) ?? fault);
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));

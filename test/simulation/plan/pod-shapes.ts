@@ -21,6 +21,8 @@ export interface PodShape {
   isSteady: boolean;
   /** The kubelet ends it after a while. */
   hasDeadline: boolean;
+  /** It is Guaranteed; the whole CPUs that containers of it ask for, by name. */
+  cpus?: Readonly<Record<string, number>> | undefined;
   spec: Record<string, unknown>;
 }
 

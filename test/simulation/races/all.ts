@@ -2,6 +2,7 @@
 
 import { answerOfCreateIsLost } from "./answer-of-create-is-lost.js";
 import { completedPodAndRestart } from "./completed-pod-and-restart.js";
+import { cpusWithoutRecords } from "./cpus-without-records.js";
 import { deletedByForce } from "./deleted-by-force.js";
 import { deletedDuringPull } from "./deleted-during-pull.js";
 import { deletedWhileDown } from "./deleted-while-down.js";
@@ -32,4 +33,5 @@ export const RACES: readonly Race[] = [
   terminatingSandbox,
   startThatHangs,
   stopThatFails,
+  cpusWithoutRecords,
 ];

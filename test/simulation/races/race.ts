@@ -2,6 +2,7 @@
 
 import type { Invariant } from "../invariants/invariant.js";
 import type { Action } from "../plan/events.js";
+import type { NodeShape } from "../world/node-shape.js";
 
 export interface Race {
   /** Its word for `--race`. */
@@ -10,6 +11,8 @@ export interface Race {
   readonly promise: string;
   /** The public report. */
   readonly issue: string;
+  /** Absent: a plain node. */
+  readonly node?: NodeShape;
   readonly events: readonly (readonly [atMs: number, action: Action])[];
   /** As that of an invariant; all invariants watch, too. Reports as well that the race did not come about. */
   readonly watch: Invariant["watch"];

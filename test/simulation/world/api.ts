@@ -80,12 +80,12 @@ export class SimulatedApi {
   }
 
   /** Asks for other resources of a pod's containers, as a user does: the subresource "resize". */
-  resizePod(name: string, requests: Readonly<Record<string, string>>): void {
+  resizePod(name: string, resources: Readonly<Record<string, Readonly<Record<string, string>>>>): void {
     const target = { resource: resourceNamed("pods"), namespace: "default", name };
     const resized = (object: ApiObject): ApiObject => {
       const containers = ((object.spec?.["containers"] ?? []) as Record<string, unknown>[]).map((container) => ({
         ...container,
-        resources: { ...(container["resources"] as object), requests },
+        resources: { ...(container["resources"] as object), ...resources },
       }));
       return { ...object, spec: { ...object.spec, containers } };
     };

@@ -10,13 +10,14 @@ import { NodeThreads } from "../../../src/main/threads/node-threads.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../src/shared/telemetry/metrics/thread-registry.js";
-import { CONFIG_FILE, filesOf, ioOf } from "../../support/config-kit.js";
+import { CONFIG_FILE, filesOf, HOST, ioOf } from "../../support/config-kit.js";
 import { tasksInThisThread } from "../../support/one-thread/tasks.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { Owner } from "../kernel/owner.js";
 import { NODE_NAME } from "./api.js";
 import { CONTAINER_LOGS, KUBECONFIG, LOGS, MANIFESTS, ROOT } from "./machine-files.js";
+import type { NodeShape } from "./node-shape.js";
 import { SimulatedThreads } from "./threads.js";
 
 export interface KubeletEvents {
@@ -34,6 +35,7 @@ export class Kubelet {
     number: number,
     private readonly log: Logger,
     private readonly events: KubeletEvents,
+    private readonly node: NodeShape,
   ) {
     this.owner = new Owner(`kubelet ${number}`, kernel.world);
     this.threads = new SimulatedThreads(this.owner, systemClock, log);
@@ -85,7 +87,7 @@ export class Kubelet {
   private async start(): Promise<void> {
     const { log } = this;
     const clock = systemClock;
-    const settings = await settingsOf();
+    const settings = await settingsOf(this.node);
     const directories = directoriesOf(settings.rootDir, settings.containerLogs.podLogsDir, CONTAINER_LOGS);
     await makeDirectories(directories);
     const registry = new ThreadRegistry("main");
@@ -135,8 +137,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   healthzPort: 0,
 };
 
-async function settingsOf(): Promise<Settings> {
-  const lines = Object.entries(FIELDS).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
+async function settingsOf({ cpus, fields }: NodeShape): Promise<Settings> {
+  const lines = Object.entries({ ...FIELDS, ...fields }).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   const request = await loadSettings(
     [
       `--config=${CONFIG_FILE}`,
@@ -146,7 +148,7 @@ async function settingsOf(): Promise<Settings> {
       "--admin-socket=none",
       `--hostname-override=${NODE_NAME}`,
     ],
-    ioOf(filesOf({ file: lines.join("") })),
+    ioOf(filesOf({ file: lines.join("") }), { ...HOST, onlineCpus: Array.from({ length: cpus }, (_, cpu) => cpu) }),
   );
   if (request.action !== "run") throw new Error(`the settings are those of "${request.action}"`);
   return request.settings;

@@ -3,6 +3,8 @@
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { NODE_NAME } from "./api.js";
+import type { NodeShape } from "./node-shape.js";
+import { makeTopologyFiles } from "./topology-files.js";
 
 export const ROOT = "/var/lib/kubelet";
 export const MANIFESTS = "/etc/kubernetes/manifests";
@@ -12,7 +14,7 @@ export const CONTAINER_LOGS = "/var/log/containers";
 
 let boots = 0;
 
-export function makeMachineFiles(): void {
+export function makeMachineFiles({ layout }: NodeShape): void {
   for (const path of ["/tmp", MANIFESTS, LOGS, CONTAINER_LOGS, ROOT, "/var/lib/containerd", "/run/containerd"]) {
     disk.directory(path);
   }
@@ -55,6 +57,7 @@ export function makeMachineFiles(): void {
   disk.kernelFile("/sys/fs/cgroup/cgroup.controllers", () => "cpuset cpu io memory hugetlb pids\n");
   disk.kernelFile("/sys/fs/cgroup/memory.stat", () => "anon 1000000\ninactive_file 1000000\n");
   disk.kernelFile("/sys/fs/cgroup/cpu.stat", () => "usage_usec 1000000\n");
+  if (layout !== undefined) makeTopologyFiles(layout);
   disk.syncAll();
 }
 

@@ -4,6 +4,8 @@ import type { SimulatedApi } from "./api.js";
 import type { SimulatedRuntime } from "./runtime.js";
 
 interface Machine {
+  /** CPUs that Node counts. */
+  cpus: number;
   runtime: SimulatedRuntime;
   api: SimulatedApi;
 }

@@ -1,5 +1,6 @@
 // Records of pods as another release of the kubelet writes them. An older one did not have members that came later
 // (they appeared from 2026-11-21 to 2026-11-22, all optional); a newer one has members that this release does not know.
+// Upstream's kubelet has no records.
 
 import { disk } from "../disk/machine-disk.js";
 import { ROOT } from "./machine-files.js";
@@ -9,12 +10,19 @@ const RECORDS = `${ROOT}/nodelet/pods`;
 const LATER = ["preStopsDone", "endDeadline"];
 const UNKNOWN = { ofANewerRelease: { version: 2, values: [1, 2, 3] } };
 
-/** Rewrites all records in place. Returns their number. */
-export function rewriteRecords(from: "older" | "newer"): number {
+export type OtherRelease = "older" | "newer" | "upstream";
+
+/** Rewrites all records in place, or removes them. Returns their number. */
+export function rewriteRecords(from: OtherRelease): number {
   if (!disk.tree.exists(RECORDS)) return 0;
   let count = 0;
   for (const [name, { data }] of [...disk.tree.lookUp(RECORDS, "readdir").entries]) {
     if (!name.endsWith(".json")) continue;
+    if (from === "upstream") {
+      disk.tree.unlink(`${RECORDS}/${name}`);
+      count++;
+      continue;
+    }
     const record = recordOf(data);
     if (record === undefined) continue;
     if (from === "newer") Object.assign(record, UNKNOWN);

@@ -31,6 +31,8 @@ export class AllFacts {
   lastRebootAt = -Infinity;
   /** Steady moment at which a kubelet last started from a disk with errors. */
   lastUnreadableStartAt = -Infinity;
+  /** Steady moment at which a kubelet last completed its start; undefined: none runs that has. */
+  startedAt: number | undefined;
   /** A kubelet has completed its start, and so read its records, since then. */
   hasStartedSinceReboot = true;
 
@@ -58,10 +60,12 @@ export class AllFacts {
   }
   kubeletEnded(now: number): void {
     this.downSince ??= now;
+    this.startedAt = undefined;
   }
   kubeletStarted(now: number): void {
     this.downBefore = this.downAt(now);
     this.downSince = undefined;
+    this.startedAt = now;
     this.hasStartedSinceReboot = true;
   }
 

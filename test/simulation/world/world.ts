@@ -13,8 +13,9 @@ import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, MANIFESTS, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
+import type { NodeShape } from "./node-shape.js";
 import { rewriteRecords } from "./other-release.js";
-import { AllFacts } from "./pod-facts.js";
+import { AllFacts, podNameOf } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
 import { SimulatedRuntime } from "./runtime.js";
 
@@ -63,9 +64,11 @@ export class World {
   constructor(
     readonly random: Random,
     readonly trace: Trace,
+    readonly node: NodeShape,
   ) {
     disk.seed(random.stream("disk"));
-    makeMachineFiles();
+    machine.cpus = node.cpus;
+    makeMachineFiles(node);
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
@@ -249,8 +252,18 @@ export class World {
     const facts = this.facts.pods.get(name);
     if (facts === undefined || facts.deletedAt !== undefined || facts.shape.isStatic) return;
     if (this.api.store.get("pods", "default", name) === undefined) return;
-    facts.cpuMillis = cpuMillis;
-    this.api.resizePod(name, { cpu: `${cpuMillis}m`, memory: MEMORY });
+    const requests = { cpu: `${cpuMillis}m`, memory: MEMORY };
+    if (facts.shape.cpus === undefined) {
+      facts.cpuMillis = cpuMillis;
+      this.api.resizePod(name, { requests });
+    } else if (this.hasRun(name)) {
+      // Where pods have CPUs of their own, a Guaranteed pod keeps those with which it was admitted.
+      this.api.resizePod(name, { requests, limits: requests });
+    }
+  }
+
+  private hasRun(name: string): boolean {
+    return [...this.runtime.state.containers.values()].some(({ config }) => podNameOf(config.labels) === name);
   }
 
   private remove(name: string, graceSeconds: number | undefined): void {
@@ -279,17 +292,18 @@ export class World {
   private startKubelet(): void {
     if (this.isOff || this.kubelet?.isAlive === true) return;
     const number = ++this.starts;
-    this.kubelet = new Kubelet(number, this.log, {
+    const events = {
       started: () => {
         this.facts.kubeletStarted(kernel.monotonic);
       },
-      gaveUp: (reason) => {
+      gaveUp: (reason: string) => {
         this.facts.kubeletEnded(kernel.monotonic);
         this.trace.add(`kubelet ${number} ends: ${reason}`);
         for (const listener of this.onGaveUp) listener(reason);
         kernel.after(kernel.world, RESTART_MS, () => this.startKubelet());
       },
-    });
+    };
+    this.kubelet = new Kubelet(number, this.log, events, this.node);
     this.trace.add(`kubelet ${this.starts} starts`);
     this.noteUnreadableStart();
   }
@@ -387,6 +401,7 @@ const ALL_VERBS: readonly CriVerb[] = [
   "ImageStatus",
   "ListImages",
   "Status",
+  "UpdateContainerResources",
 ];
 
 function manifest({ name, uid, spec }: PodShape): string {

@@ -1,0 +1,71 @@
+// The machine and the settings of the simulated node. Most nodes are plain; the others hand out whole CPUs, and then
+// some pods ask for them.
+
+import type { Random } from "../kernel/random.js";
+
+export interface NodeShape {
+  /** CPUs of the machine. */
+  cpus: number;
+  /** The machine's sockets, cores and threads; undefined: the kernel tells nothing of them. */
+  layout: Layout | undefined;
+  /** CPUs that no pod gets for itself; undefined: the CPU manager's policy is none. */
+  reserved: readonly number[] | undefined;
+  /** Nor run containers on them that share the pool. */
+  isStrict: boolean;
+  /** Fields of KubeletConfiguration. */
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** A socket is a NUMA node. Threads of a core are numbered as Linux does on most machines: first threads first. */
+export interface Layout {
+  sockets: number;
+  /** In each socket. */
+  cores: number;
+  /** In each core. */
+  threads: number;
+}
+
+export const PLAIN_NODE: NodeShape = { cpus: 4, layout: undefined, reserved: undefined, isStrict: false, fields: {} };
+
+/** Part of the seeds whose node hands out CPUs. */
+const SHARE = 0.3;
+
+const LAYOUTS: readonly Layout[] = [
+  { sockets: 1, cores: 4, threads: 2 },
+  { sockets: 2, cores: 2, threads: 2 },
+  { sockets: 2, cores: 4, threads: 1 },
+  { sockets: 2, cores: 4, threads: 2 },
+];
+const OPTIONS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  {},
+  { "strict-cpu-reservation": "true" },
+  { "full-pcpus-only": "true" },
+  { "distribute-cpus-across-numa": "true" },
+];
+
+export function nodeShape(random: Random): NodeShape {
+  return random.chance(SHARE) ? nodeWithCpus(random) : PLAIN_NODE;
+}
+
+/** A node with the CPU manager's static policy. */
+export function nodeWithCpus(random: Random): NodeShape {
+  const layout = random.pick(LAYOUTS);
+  const cpus = layout.sockets * layout.cores * layout.threads;
+  // With its sibling, or alone.
+  const reserved = layout.threads > 1 && random.chance(0.5) ? [0, cpus / layout.threads] : [0];
+  const options = random.pick(OPTIONS);
+  return {
+    cpus,
+    layout,
+    reserved,
+    isStrict: "strict-cpu-reservation" in options,
+    fields: {
+      cpuManagerPolicy: "static",
+      cpuManagerPolicyOptions: options,
+      reservedSystemCPUs: reserved.join(","),
+      topologyManagerPolicy: random.pick(["none", "none", "best-effort", "restricted", "single-numa-node"]),
+      topologyManagerScope: random.pick(["container", "pod"]),
+    },
+  };
+}
