@@ -3,6 +3,7 @@
 import { Argument } from "commander";
 import type { AddCommand } from "./add-command.js";
 import type { NamesOptions } from "./commands/names.js";
+import type { ResolveOptions } from "./commands/resolve.js";
 import { NAMES_COMMAND } from "./completion/names-command.js";
 import { writeOut } from "./output/terminal.js";
 
@@ -15,6 +16,15 @@ export const addSupportBundle: AddCommand = ({ command, context, done }) =>
     .action(async (options: { file?: string }) => {
       const { bundleCommand } = await import("./commands/support-bundle.js");
       done(await bundleCommand(await context(), options));
+    });
+
+export const addResolve: AddCommand = ({ command, context, done }) =>
+  command("resolve", "replace positions of nodelet's code in a stack or a log by those of its sources")
+    .argument("[file]", "the text (default: standard input)")
+    .option("--positions <file>", "positions.json.gz of the build that wrote the text (default: of this command)")
+    .action(async (file: string | undefined, options: ResolveOptions) => {
+      const { resolveCommand } = await import("./commands/resolve.js");
+      done(await resolveCommand(await context(), file, options));
     });
 
 export const addVersion: AddCommand = ({ command, context, done }) =>

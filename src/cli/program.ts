@@ -19,7 +19,7 @@ import {
   addTop,
   addVolumes,
 } from "./node-commands.js";
-import { addCompletion, addNames, addSupportBundle, addVersion } from "./other-commands.js";
+import { addCompletion, addNames, addResolve, addSupportBundle, addVersion } from "./other-commands.js";
 import { FORMATS } from "./output/formats.js";
 import { printFailure, writeErr, writeOut } from "./output/terminal.js";
 import { addCopy, addExec, addLogs, addPod, addPods, addTimeline, addWhy } from "./pod-commands.js";
@@ -57,6 +57,7 @@ const COMMANDS: readonly (readonly [heading: string, add: AddCommand])[] = [
   [NODE, addCgroups],
   [NODE, addDoctor],
   [OTHERS, addSupportBundle],
+  [OTHERS, addResolve],
   [OTHERS, addVersion],
   [OTHERS, addNames],
   [OTHERS, addCompletion],

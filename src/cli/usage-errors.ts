@@ -27,6 +27,7 @@ export const USAGE_EXAMPLES: Readonly<Record<string, string>> = {
   delete: "nodelet delete web",
   restart: "nodelet restart web",
   "support-bundle": "nodelet support-bundle --file bundle.tar.gz",
+  resolve: "nodelet resolve stack.txt",
   version: "nodelet version",
   completion: "nodelet completion bash",
 };

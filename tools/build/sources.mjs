@@ -10,12 +10,8 @@ const FOLDERS = ["src", "test", "bench", "tools"];
 /** Files beside the sources that change what the transpiler writes. */
 const TRANSPILER = ["tsconfig.json", "tools/build/transpile.mjs"];
 /** Files beside src that change what the bundler writes. */
-const BUNDLER = [
-  "package.json",
-  "package-lock.json",
-  "tools/bundle/main.mjs",
-  ...["modules.mjs", "own-urls.mjs", "page.mjs", "unused.cjs"].map((name) => `tools/bundle/${name}`),
-];
+const BUNDLER = ["package.json", "package-lock.json"];
+const BUNDLER_FOLDER = "tools/bundle";
 
 /**
  * The inputs of the build of the project in `root`.
@@ -26,11 +22,21 @@ export function sourceState(root) {
   const names = FOLDERS.flatMap((folder) => sourcesBelow(root, folder));
   const versions = names.map((name) => [name, versionOf(join(root, name))]);
   const ofSource = versions.filter(([name]) => name.startsWith("src/"));
+  const bundler = [...BUNDLER, ...filesOf(root, BUNDLER_FOLDER)];
   return {
     files: Object.fromEntries(versions.filter(([name]) => name.endsWith(".ts"))),
     transpiler: hashOf(settings(root, TRANSPILER)),
-    bundle: hashOf([["v8", process.versions.v8], ...ofSource, ...settings(root, BUNDLER)]),
+    bundle: hashOf([["v8", process.versions.v8], ...ofSource, ...settings(root, bundler)]),
   };
+}
+
+function filesOf(root, folder) {
+  const path = join(root, folder);
+  return existsSync(path)
+    ? readdirSync(path)
+        .sort()
+        .map((name) => `${folder}/${name}`)
+    : [];
 }
 
 function settings(root, names) {

@@ -1,8 +1,8 @@
 // Makes dist/agent, the code of the kubelet in the form that is installed and run. Without it Node opens, links and
 // compiles hundreds of small modules one by one, in every thread, at every start. That was most of the start-up time.
 // Three steps: esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a
-// function and packs what a start needs into one file per entry; bundle/code-cache.mjs keeps what V8 compiles of them
-// (docs/adr/0057).
+// function and packs what a start needs into one file per entry; make-cache.js keeps what V8 compiles of them
+// (docs/adr/0057). positions.json.gz resolves stacks (docs/adr/0132).
 // Invariant: `new URL("../../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever
 // the source lies (bundle/own-urls.mjs). The build checks that each such file is there.
 
@@ -16,6 +16,7 @@ import { grpcByUse } from "./grpc-by-use.mjs";
 import { writeModules } from "./modules.mjs";
 import { ownUrls } from "./own-urls.mjs";
 import { writePage } from "./page.mjs";
+import { POSITIONS } from "./positions.mjs";
 
 const dist = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), "dist");
 const outdir = join(dist, "agent");
@@ -124,7 +125,8 @@ async function checkEntries() {
       // A name between is that of any thread: src/main/threads/thread-context.ts.
       /\$\{/.test(url) ? threads.map((entry) => url.replace(/\$\{[^}]*\}/, entry.split("/")[1])) : [url],
     );
-    for (const url of urls) {
+    // Those of positions are known when all scripts are.
+    for (const url of urls.filter((one) => one !== `./${POSITIONS}`)) {
       const entry = join(chunks, url);
       await access(entry).catch(() => {
         throw new Error(`${name} starts ${url}, which is not in the bundle: ${entry}`);

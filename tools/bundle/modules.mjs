@@ -1,7 +1,7 @@
 // Makes each ECMAScript chunk a function that src/shared/io/code/loader.ts calls. Packs the functions that a start
 // needs into one file:
 //   main/chunks/x.js     //./y.js ./z.js            (what it imports)
-//                        (function(exports,require,module,__import,__url){…})
+//                        (function(exports,require,module,__load,__url){…})
 //   packs/kubelet-….js   ({"main/kubelet.js":(function…), …})
 //   main/kubelet.js      calls the loader with the entry's packs
 // __url is the URL of the bundle's root (own-urls.mjs).
@@ -12,8 +12,9 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
+import { Positions, sourceName } from "./positions.mjs";
 
-const HEAD = "(function(exports,require,module,__import,__url){";
+const HEAD = "(function(exports,require,module,__load,__url){";
 const TAIL = "\n})";
 const KUBELET = "main/kubelet.js";
 
@@ -36,20 +37,22 @@ export async function writeModules({ from, to, common, metafile, entries, starts
     modules.set(key, moduleOf(key, text, JSON.parse(map)));
   }
   const graph = new Graph(metafile, from);
+  const positions = new Positions();
   const entryKeys = entries.map((entry) => `${entry}.js`);
   for (const [key, { code, map, imports }] of modules) {
     if (entryKeys.includes(key)) continue;
-    await writeScript(join(to, key), `//${imports.join(" ")}\n${HEAD}${code}${TAIL}`, mapOf(key, [{ line: 1, map }]));
+    const text = `//${imports.join(" ")}\n${HEAD}${code}${TAIL}`;
+    await writeScript(to, key, text, [{ line: 1, code, map }], positions);
   }
   for (const entry of entryKeys) {
     const packed = graph.closure([entry]);
-    const packs = { [entry]: await writePack(to, modules, entry, packed) };
+    const packs = { [entry]: await writePack(to, modules, entry, packed, positions) };
     if (entry === KUBELET) {
       for (const [key, needs] of Object.entries(starts)) {
         const later = graph
           .closure(needs.map((need) => graph.outputOf(need)))
           .filter((module) => !packed.includes(module));
-        packs[graph.outputOf(key)] = await writePack(to, modules, key, later);
+        packs[graph.outputOf(key)] = await writePack(to, modules, key, later, positions);
         packed.push(...later);
       }
     }
@@ -57,6 +60,7 @@ export async function writeModules({ from, to, common, metafile, entries, starts
     const text = stub(entry, packs, graph.exportsOf(entry));
     await writeFile(join(to, entry), `${modules.get(entry).shebang}${text}`);
   }
+  await positions.write(to);
   // The files are CommonJS, although the package above may be of another type.
   await writeFile(join(to, "package.json"), '{"type":"commonjs"}\n');
 }
@@ -67,14 +71,14 @@ function moduleOf(key, text, map) {
   const code = text
     .replace(/^#!.*/, "")
     .replace(/\n\/\/# sourceMappingURL=\S*\s*$/, "")
-    .replaceAll(/(?<![.\w$])import\((?=")/g, "__import(");
+    .replaceAll(/(?<![.\w$])import\((?=")/g, "__load(");
   // One byte per character in memory, and the loader reads it as such.
   if (/[^\0-\x7f]/.test(code)) throw new Error(`${key} has characters beyond ASCII`);
   const imports = [...new Set([...code.matchAll(/\brequire\("(\.[^"]+)"\)/g)].map(([, name]) => name))];
   return { shebang, code, map, imports };
 }
 
-async function writePack(to, modules, name, keys) {
+async function writePack(to, modules, name, keys, positions) {
   let text = "({";
   let line = 0;
   const sections = [];
@@ -82,7 +86,7 @@ async function writePack(to, modules, name, keys) {
     const { code, map } = modules.get(key);
     text += `\n${JSON.stringify(key)}:\n`;
     line += 2;
-    sections.push({ line, map });
+    sections.push({ line, code, map });
     const body = `${HEAD}${code}${TAIL},`;
     text += body;
     line += body.split("\n").length - 1;
@@ -90,7 +94,7 @@ async function writePack(to, modules, name, keys) {
   text += "\n})";
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 8);
   const path = `packs/${name.replace(/\.js$/, "").replaceAll("/", "-")}-${hash}.js`;
-  await writeScript(join(to, path), text, mapOf(path, sections));
+  await writeScript(to, path, text, sections, positions);
   return path;
 }
 
@@ -110,19 +114,18 @@ function mapOf(key, sections) {
  */
 function pathsFrom(key, map) {
   const up = relative(dirname(join("dist/agent", key)), ".");
-  const named = (source) => join(up, source.slice(Math.max(source.indexOf("src/"), 0)));
-  return {
-    ...map,
-    sources: map.sources.map((source) =>
-      source.includes("node_modules/") ? join(up, source.slice(source.indexOf("node_modules/"))) : named(source),
-    ),
-  };
+  return { ...map, sources: map.sources.map((source) => join(up, sourceName(source))) };
 }
 
-async function writeScript(path, text, map) {
+async function writeScript(to, key, text, sections, positions) {
+  const path = join(to, key);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `${text}\n//# sourceMappingURL=${basename(path)}.map\n`);
-  await writeFile(`${path}.map`, JSON.stringify(map));
+  await writeFile(`${path}.map`, JSON.stringify(mapOf(key, sections)));
+  positions.add(
+    key,
+    sections.map(({ line, code, map }) => ({ line, column: HEAD.length, code, map })),
+  );
 }
 
 function stub(entry, packs, names) {

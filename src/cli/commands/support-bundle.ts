@@ -20,6 +20,8 @@ import { tar } from "../bundle/tar.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";
+import { Positions } from "../stacks/positions.js";
+import { resolveText } from "../stacks/resolve-text.js";
 
 /** In the order in which a reader needs them. */
 function partsOf(sources: Sources): Part[] {
@@ -40,7 +42,7 @@ export async function bundleCommand(context: Context, { file }: { file?: string 
   const name = `nodelet-support-${stamp}`;
   const client = new BundleClient(context.client.socket);
   const secrets = new Secrets();
-  const files = await collect(partsOf({ client, context, clock, secrets }), clock, secrets);
+  const files = await withSources(await collect(partsOf({ client, context, clock, secrets }), clock, secrets));
   client.close();
   const all = [{ name: "contents.txt", content: contentsText(files) }, ...files];
   const named = all.map(({ name: part, content }) => ({ name: `${name}/${part}`, content }));
@@ -57,6 +59,14 @@ export async function bundleCommand(context: Context, { file }: { file?: string 
   for (const [problem, parts] of problemsIn(files)) write(`  ${problem}: ${parts.join(", ")}\n`);
   write("secrets are masked as far as they can be recognised: look through it before you give it away\n");
   return EXIT.fine;
+}
+
+/** Stacks name the sources. Without the file of positions they stay as they are, for `nodelet resolve`. */
+async function withSources(files: readonly Collected[]): Promise<readonly Collected[]> {
+  const positions = await Positions.read().catch(() => undefined);
+  if (positions === undefined) return files;
+  const find = positions.find.bind(positions);
+  return files.map((file) => ({ ...file, content: resolveText(file.content, find).text }));
 }
 
 /** Parts that are not whole, by what is wrong with them: without a kubelet, most have one reason. */

@@ -58,7 +58,7 @@ test("every chunk that a chunk or pack imports is in the bundle", async () => {
   const known = new Set((await scripts("main/chunks")).map((file) => file.split("/").at(-1)!));
   for (const file of [...(await scripts("packs")), ...(await scripts("main/chunks"))]) {
     const text = await readFile(file, "latin1");
-    for (const [, path] of text.matchAll(/\b(?:require|__import)\("(\.[^"]+)"\)/g)) {
+    for (const [, path] of text.matchAll(/\b(?:require|__load)\("(\.[^"]+)"\)/g)) {
       assert.ok(known.has(path!.split("/").at(-1)!), `${file}: ${path ?? ""}`);
     }
   }

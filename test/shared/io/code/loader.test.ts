@@ -13,7 +13,7 @@ import { Script } from "node:vm";
 import { cachePath, openCache, sealCache } from "../../../../src/shared/io/code/code-cache.js";
 import { Loader } from "../../../../src/shared/io/code/loader.js";
 
-const PARAMETERS = "exports,require,module,__import,__url";
+const PARAMETERS = "exports,require,module,__load,__url";
 const body = (code: string): string => `(function(${PARAMETERS}){${code}\n})`;
 const chunk = (imports: string[], code: string): string => `//${imports.join(" ")}\n${body(code)}`;
 const pack = (modules: Record<string, string>): string =>
@@ -53,7 +53,7 @@ test("modules of a pack import each other and Node's modules, each runs once, an
 test("a chunk that is imported later is loaded with its imports, once for concurrent importers", async (t) => {
   const root = await bundle(t, {
     "packs/a.js": pack({
-      "main/a.js": `exports.later=()=>__import("./chunks/c.js");exports.os=()=>__import("node:os");`,
+      "main/a.js": `exports.later=()=>__load("./chunks/c.js");exports.os=()=>__load("node:os");`,
     }),
     "main/chunks/c.js": chunk(["./d.js"], `exports.d=require("./d.js").d;`),
     "main/chunks/d.js": chunk([], `exports.d={};`),
@@ -68,7 +68,7 @@ test("a chunk that is imported later is loaded with its imports, once for concur
 
 test("a chunk with a pack of its own brings all modules of that pack", async (t) => {
   const root = await bundle(t, {
-    "packs/a.js": pack({ "main/a.js": `exports.later=()=>__import("./chunks/c.js");` }),
+    "packs/a.js": pack({ "main/a.js": `exports.later=()=>__load("./chunks/c.js");` }),
     "packs/c.js": pack({ "main/chunks/d.js": `exports.d=1;`, "main/chunks/c.js": `exports.d=require("./d.js").d;` }),
   });
   const packs = { "main/a.js": "packs/a.js", "main/chunks/c.js": "packs/c.js" };
@@ -78,7 +78,7 @@ test("a chunk with a pack of its own brings all modules of that pack", async (t)
 
 test("a pack uses modules of the packs before it, which are read with it", async (t) => {
   const root = await bundle(t, {
-    "packs/a.js": pack({ "main/a.js": `exports.later=()=>__import("./chunks/c.js");` }),
+    "packs/a.js": pack({ "main/a.js": `exports.later=()=>__load("./chunks/c.js");` }),
     "packs/b.js": pack({ "main/chunks/b.js": `exports.b=2;` }),
     "packs/c.js": pack({ "main/chunks/c.js": `exports.b=require("./b.js").b;` }),
   });
@@ -90,7 +90,7 @@ test("a pack uses modules of the packs before it, which are read with it", async
 test("a module that throws runs again at the next import, as a missing chunk is looked for again", async (t) => {
   const root = await bundle(t, {
     "packs/a.js": pack({
-      "main/a.js": `exports.bad=()=>__import("./bad.js");exports.missing=()=>__import("./missing.js");`,
+      "main/a.js": `exports.bad=()=>__load("./bad.js");exports.missing=()=>__load("./missing.js");`,
       "main/bad.js": `if((globalThis.nodeletLoaderTries=(globalThis.nodeletLoaderTries??0)+1)<2)throw new Error("broken");exports.good=1;`,
     }),
   });
