@@ -19,7 +19,7 @@ export const addSupportBundle: AddCommand = ({ command, context, done }) =>
     });
 
 export const addResolve: AddCommand = ({ command, context, done }) =>
-  command("resolve", "replace positions of nodelet's code in a stack or a log by those of its sources")
+  command("resolve", "replace positions of nodelet's code in a stack, a log or a V8 profile by those of its sources")
     .argument("[file]", "the text (default: standard input)")
     .option("--positions <file>", "positions.json.gz of the build that wrote the text (default: of this command)")
     .action(async (file: string | undefined, options: ResolveOptions) => {

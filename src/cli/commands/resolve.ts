@@ -1,4 +1,4 @@
-// nodelet resolve: the stack of a log or of an issue, with positions in the sources instead of the
+// nodelet resolve: the stack of a log or of an issue, or a profile of V8, with positions in the sources instead of the
 // bundle. It needs no kubelet.
 
 import { createReadStream } from "node:fs";
@@ -8,6 +8,7 @@ import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { remark } from "../output/terminal.js";
 import { Positions } from "../stacks/positions.js";
+import { resolveProfile } from "../stacks/resolve-profile.js";
 import { resolveText } from "../stacks/resolve-text.js";
 
 export interface ResolveOptions {
@@ -23,7 +24,7 @@ export async function resolveCommand(
   const positions = await readPositions(path);
   const text = await readText(file);
   const find = positions.find.bind(positions);
-  const { text: resolved, found, unknown } = resolveText(text, find);
+  const { text: resolved, found, unknown } = resolveProfile(text, find) ?? resolveText(text, find);
   write(resolved);
   if (unknown > 0) {
     remark(`${unknown} positions are of another build: give the positions.json.gz of its package with --positions`);

@@ -3,6 +3,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import type { Place } from "../../../src/cli/stacks/positions.js";
+import { resolveProfile } from "../../../src/cli/stacks/resolve-profile.js";
 import { resolveText } from "../../../src/cli/stacks/resolve-text.js";
 
 const AGENT = "/usr/lib/nodelet/dist/agent";
@@ -59,4 +60,19 @@ test("a hostile text of positions costs time in proportion to its length", () =>
   const { found, text } = resolveText(`${frame}${frame}${"at a ".repeat(100_000)}${frame.repeat(200)}`, find);
   equal(found, 202);
   ok(text.endsWith("src/main/a.ts:10:7"), "a path is looked for in a bounded piece");
+});
+
+test("a profile of V8 has the functions of the sources", () => {
+  const callFrame = { functionName: "w", scriptId: "1", url: `${AGENT}/${PACK}`, lineNumber: 0, columnNumber: 6 };
+  const other = { ...callFrame, url: "node:fs" };
+  const expected = { ...callFrame, functionName: "PodWorker.syncPass", url: "src/main/a.ts", lineNumber: 9 };
+  const cpu = resolveProfile(JSON.stringify({ nodes: [{ callFrame: other }, { callFrame }], samples: [1] }), find);
+  deepEqual(JSON.parse(cpu?.text ?? ""), { nodes: [{ callFrame: other }, { callFrame: expected }], samples: [1] });
+  const heapOf = (own: object): object => ({
+    head: { callFrame: other, children: [{ callFrame: own, children: [{ callFrame: own, children: [] }] }] },
+  });
+  const resolvedHeap = resolveProfile(JSON.stringify(heapOf(callFrame)), find);
+  equal(resolvedHeap?.found, 2);
+  deepEqual(JSON.parse(resolvedHeap.text), heapOf(expected));
+  for (const text of ["Error: x", "{not JSON", '{"stack":"at x"}']) equal(resolveProfile(text, find), undefined);
 });
