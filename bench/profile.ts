@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { openRun } from "../tools/standalone/runs.js";
 import { markingPod } from "./lib/manifests.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
+import { readableKubelet } from "./lib/readable-bundle.js";
 
 const TOOLS = ["doctor", "flame", "bubbleprof", "heapprofiler"];
 const INSIDE = "NODELET_PROFILE_INSIDE";
@@ -14,6 +15,7 @@ const RESULTS = fileURLToPath(new URL("../../bench/results/profile", import.meta
 
 async function burst(tool: string, pods: number): Promise<void> {
   process.env["NODELET_BENCH_ENTRY"] = fileURLToPath(new URL("./profile-entry.js", import.meta.url));
+  process.env["NODELET_PROFILE_KUBELET"] = await readableKubelet();
   process.env["NODELET_PROFILE_TOOL"] = tool;
   process.env["NODELET_PROFILE_DIR"] = RESULTS;
   const node = await startNodeUnderTest("/run/nodelet-profile");

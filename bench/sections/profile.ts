@@ -10,6 +10,7 @@ import { flamePicture } from "../flame/picture.js";
 import { ownTimes, stacksOf, type CpuProfile, type Frame } from "../flame/stacks.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { withMemoryCluster } from "../lib/memory-cluster.js";
+import { readableKubelet } from "../lib/readable-bundle.js";
 import type { Section } from "../lib/section.js";
 import { round } from "../lib/stats.js";
 
@@ -49,7 +50,8 @@ async function benchProfile(): Promise<ProfiledThread[]> {
   await mkdir(PICTURES, { recursive: true });
   for (const name of await readdir(PICTURES)) if (name.endsWith(".svg")) await rm(join(PICTURES, name));
   const config = { logging: { format: "text" } };
-  return await withMemoryCluster({ base: "/run/nodelet-bench-profile", port: 21_260, config }, async (cluster) => {
+  const place = { base: "/run/nodelet-bench-profile", port: 21_260, entry: await readableKubelet() };
+  return await withMemoryCluster({ ...place, config }, async (cluster) => {
     await cluster.end(await cluster.start(10)); // warm-up, not counted
     using inspected = await InspectedProcess.open(cluster.kubelet.pid ?? 0);
     const found: ProfiledThread[] = [];

@@ -2,7 +2,8 @@
 // compiles hundreds of small modules one by one, in every thread, at every start. That was most of the start-up time.
 // Three steps: esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a
 // function and packs what a start needs into one file per entry; make-cache.js keeps what V8 compiles of them
-// (docs/adr/0057). positions.json.gz resolves stacks (docs/adr/0132).
+// (docs/adr/0057). Names of functions, classes and variables are short; positions.json.gz resolves stacks
+// (docs/adr/0132). With --readable it makes dist/agent-readable, with the names of the sources, for profilers.
 // Invariant: `new URL("../../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever
 // the source lies (bundle/own-urls.mjs). The build checks that each such file is there.
 
@@ -12,6 +13,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { writeVersion } from "../build/version.mjs";
+import { classNames } from "./class-names.mjs";
 import { grpcByUse } from "./grpc-by-use.mjs";
 import { writeModules } from "./modules.mjs";
 import { ownUrls } from "./own-urls.mjs";
@@ -19,8 +21,9 @@ import { writePage } from "./page.mjs";
 import { POSITIONS } from "./positions.mjs";
 
 const dist = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), "dist");
-const outdir = join(dist, "agent");
-const chunks = join(dist, "agent-chunks");
+const readable = process.argv.includes("--readable");
+const outdir = join(dist, readable ? "agent-readable" : "agent");
+const chunks = `${outdir}-chunks`;
 const root = dirname(dist);
 /**
  * Each folder of src/workers with an index.ts is a thread: of the table in src/main/threads/thread-table.ts, log and
@@ -78,9 +81,10 @@ const common = {
   platform: "node",
   target: "node20.19",
   sourcemap: true,
-  // Every thread keeps the text of what it loads. Names stay: stacks and profiles are read by people.
+  // Every thread keeps the text of what it loads.
   minifyWhitespace: true,
   minifySyntax: true,
+  minifyIdentifiers: !readable,
   legalComments: "none",
   logLevel: "warning",
 };
@@ -95,7 +99,7 @@ const { metafile } = await build({
   splitting: true,
   format: "esm",
   external: [...bundle.external, ...neverLoaded],
-  plugins: [grpcByUse(root), withoutBuilds, ownUrls(join(dist, "src"))],
+  plugins: [grpcByUse(root), withoutBuilds, classNames, ownUrls(join(dist, "src"))],
   metafile: true,
 });
 // Beside the chunks, too: the check below looks for all that they name.
@@ -108,6 +112,8 @@ await build({
   outdir,
   bundle: true,
   format: "cjs",
+  // Their names have no hash of the text, so no file could resolve a stack of another version.
+  minifyIdentifiers: false,
 });
 await writeModules({ from: chunks, to: outdir, common, metafile, entries, starts });
 await rm(chunks, { recursive: true });
