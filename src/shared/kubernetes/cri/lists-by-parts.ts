@@ -18,7 +18,7 @@ export interface ListsByPartsOptions {
 }
 
 /** Whose part is too large. */
-export interface LeftOut {
+interface LeftOut {
   readonly pods: readonly PodUid[];
   /** Sandboxes whose pod is not known. */
   readonly sandboxes: readonly SandboxId[];
