@@ -19,7 +19,8 @@ const TAIL = "\n})";
 const KUBELET = "main/kubelet.js";
 
 export async function writeModules({ from, to, common, metafile, entries, starts }) {
-  const names = (await readdir(from, { recursive: true })).filter((name) => name.endsWith(".js"));
+  // Positions number the modules in this order: two builds give the same bytes.
+  const names = (await readdir(from, { recursive: true })).filter((name) => name.endsWith(".js")).sort();
   const { outputFiles } = await build({
     ...common,
     entryPoints: names.map((name) => join(from, name)),
