@@ -281,8 +281,9 @@ function zeroOf(shape: Shape, origin: Origin): Tree {
 }
 
 function unknownField(name: string, path: string, known: ReadonlyMap<string, Member>): string {
-  const other = REMOVED_FIELDS[path] ?? LATER_FIELDS[path];
-  if (other !== undefined) return other;
+  // A field may have the name of a member of each object, such as "constructor".
+  const table = [REMOVED_FIELDS, LATER_FIELDS].find((fields) => Object.hasOwn(fields, path));
+  if (table?.[path] !== undefined) return table[path];
   const near = nearestName(name, known.keys());
   return `unknown field${near === undefined ? "" : `; did you mean ${near}?`}`;
 }

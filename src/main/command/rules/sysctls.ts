@@ -6,7 +6,6 @@ import { dottedSysctl, sysctlNamespace } from "../../model/sysctl-name.js";
 import type { Violation } from "../violation.js";
 import type { ConfigView } from "./rule.js";
 
-const MAX_LENGTH = 253;
 const PART = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
 const LAST_PART = /^(?:[a-z0-9][-_a-z0-9]*)?[a-z0-9*]$/;
 
@@ -25,7 +24,7 @@ export function* unsafeSysctls(config: ConfigView): Iterable<Violation> {
 }
 
 function isPattern(text: string): boolean {
-  if (text.length > MAX_LENGTH) return false;
+  if (text.length > 253) return false;
   const parts = text.split(/[./]/);
   const last = parts.pop() ?? "";
   return LAST_PART.test(last) && parts.every((part) => PART.test(part));

@@ -24,7 +24,11 @@ const MAX_PATH = 255;
 /** Longer texts are no reference: tag, digest and registry together are shorter. */
 export const MAX_TEXT = 4096;
 /** Hexadecimal digits by algorithm. */
-const CHECKSUM_DIGITS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
+const CHECKSUM_DIGITS = new Map([
+  ["sha256", 64],
+  ["sha384", 96],
+  ["sha512", 128],
+]);
 
 /** Undefined when the text is no image reference. */
 export function parseImageName(text: string): ImageName | undefined {
@@ -65,7 +69,7 @@ const INVALID = "invalid reference format";
 
 function checksumProblem(digest: string): string | undefined {
   const [algorithm = "", encoded = ""] = digest.split(":");
-  const digits = CHECKSUM_DIGITS[algorithm];
+  const digits = CHECKSUM_DIGITS.get(algorithm);
   if (digits === undefined) {
     return CHECKSUM_NAME.test(digest) ? "unsupported digest algorithm" : "invalid checksum digest format";
   }

@@ -118,6 +118,8 @@ describe("mistakes name their line and column", () => {
   const int32 = "expected a whole number from -2147483648 to 2147483647";
   const table: [string, string[]][] = [
     ["maxPod: 3", ["f:3:1: maxPod: unknown field; did you mean maxPods?"]],
+    ["constructor: 3", ["f:3:1: constructor: unknown field"]],
+    ["toString: 3", ["f:3:1: toString: unknown field"]],
     ["maxpods: 3", ["f:3:1: maxpods: unknown field; did you mean maxPods?"]],
     ...Object.entries(LATER_FIELDS).map(([name, text]): [string, string[]] => [
       `${name}: {}`,

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keysOfImage, keysOfReference } from "../../../../src/shared/kubernetes/api/image-keys.js";
+import { readImageName } from "../../../../src/shared/kubernetes/api/image-name.js";
 
 const HEX = "a".repeat(64);
 const OTHER = "b".repeat(64);
@@ -44,4 +45,10 @@ for (const [reference, same] of cases) {
 test("a name that is no reference still equals itself", () => {
   assert.deepEqual(keysOfReference("Not An Image"), keysOfReference("Not An Image"));
   assert.equal(keysOfReference("Not An Image").length, 1);
+});
+
+test("an algorithm with the name of a member of JavaScript's objects is as any other unknown one", () => {
+  for (const algorithm of ["md5", "constructor"]) {
+    assert.equal(readImageName(`x@${algorithm}:${HEX}`), readImageName(`x@md5:${HEX}`));
+  }
 });
