@@ -142,6 +142,12 @@ describe("members", () => {
     deepEqual(settings.server.address, "127.0.0.1");
     match(settings.notices.join("\n"), /nonsense/);
   });
+  test("a negative size of logs is none at which they are rotated", async () => {
+    const sizeOf = async (file: string): Promise<number> =>
+      (await load([], { file })).containerLogs.containerLogMaxSize;
+    deepEqual(await sizeOf("containerLogMaxSize: '-1'"), Infinity);
+    deepEqual(await sizeOf("containerLogMaxSize: 1Ki"), 1024);
+  });
   test("every flag with its value, and which values are credentials", async () => {
     const { flags } = await load(["--manifest-url-header=b:2,a:hunter2"]);
     deepEqual(

@@ -17,7 +17,10 @@ export const RUNTIME: Flags = {
     "own",
     "HTTP/2 to the container runtime; own: the kubelet's own channel, and that of grpc-js after the runtime broke the protocol; grpc-js: always that of grpc-js",
   ),
-  "container-log-max-size": mirror("containerLogMaxSize", "maximum size of a container log file before it is rotated"),
+  "container-log-max-size": mirror(
+    "containerLogMaxSize",
+    "maximum size of a container log file before it is rotated; negative: no rotation",
+  ),
   "container-log-max-files": mirror("containerLogMaxFiles", "maximum number of log files per container, at least 2"),
   "seccomp-default": flag("bool", "false", "use RuntimeDefault as the default seccomp profile"),
   "serialize-image-pulls": mirror("serializeImagePulls", "pull one image at a time"),

@@ -9,6 +9,7 @@ import { readQuantity } from "./parse-reserved.js";
 import type { ConfigView } from "./rule.js";
 
 const MIN_MONITOR_MS = 3000;
+const NANOS = 1_000_000_000n;
 
 export function* containerLogs(config: ConfigView): Iterable<Violation> {
   yield* inRange(config, "containerLogMaxFiles", 2);
@@ -24,8 +25,8 @@ export function* containerLogs(config: ConfigView): Iterable<Violation> {
   const quantity = readQuantity(size);
   if (quantity === undefined) {
     yield { path: "containerLogMaxSize", message: `${quoteStart(size)} is not a quantity such as 10Mi` };
-  } else if (quantity.nanos < 0n) {
-    yield { path: "containerLogMaxSize", message: `${quoteStart(size)} is not a quantity above 0` };
+  } else if (quantity.nanos % NANOS !== 0n) {
+    yield { path: "containerLogMaxSize", message: `${quoteStart(size)} is not a whole number of bytes` };
   } else if (quantity.nanos === 0n) {
     const message = `${quoteStart(size)} is not a quantity above 0: every log is rotated at each check`;
     yield { path: "containerLogMaxSize", message, isTolerated: true };

@@ -6,10 +6,11 @@ import type { ConfigReader } from "./reader.js";
 export type ContainerLogSettings = Readonly<ReturnType<typeof containerLogSettings>>;
 
 export function containerLogSettings(read: ConfigReader) {
+  const size = Number(wholeUnits(read.text("containerLogMaxSize")));
   return {
     podLogsDir: read.text("podLogsDir"),
-    /** Bytes. */
-    containerLogMaxSize: Number(wholeUnits(read.text("containerLogMaxSize"))),
+    /** Bytes; Infinity: no log is rotated. */
+    containerLogMaxSize: size < 0 ? Infinity : size,
     containerLogMaxFiles: read.number("containerLogMaxFiles"),
     containerLogMaxWorkers: read.number("containerLogMaxWorkers"),
     containerLogMonitorIntervalMs: read.number("containerLogMonitorInterval"),

@@ -38,7 +38,12 @@ interface Kit {
 
 async function kit(
   t: TestContext,
-  changes: { reopen?: (path: string) => Promise<void>; compress?: LogRotationDeps["compress"]; maxFiles?: number } = {},
+  changes: {
+    reopen?: (path: string) => Promise<void>;
+    compress?: LogRotationDeps["compress"];
+    maxFiles?: number;
+    maxSize?: number;
+  } = {},
 ): Promise<Kit> {
   const podLogs = await temporaryFolder(t);
   const folder = join(podLogs, "app");
@@ -52,7 +57,7 @@ async function kit(
   ];
   const rotation = new LogRotation({
     settings: {
-      containerLogMaxSize: 500,
+      containerLogMaxSize: changes.maxSize ?? 500,
       containerLogMaxFiles: changes.maxFiles ?? 5,
       containerLogMaxWorkers: 1,
       containerLogMonitorIntervalMs: 10_000,
@@ -125,6 +130,15 @@ test("a small log stays; a container that ended keeps its last log", async (t) =
   assert.deepEqual(await names(), ["0.log"]);
   assert.deepEqual(reopened, []);
   assert.equal(clock.pending, 0, "no timer is left");
+});
+
+test("without a size no log is rotated, and its usage is measured", async (t) => {
+  const { folder, until, names, rotation, clock, reopened, counted } = await kit(t, { maxSize: Infinity });
+  for (let i = 0; i < 6; i++) await appendFile(join(folder, "0.log"), line(FULL));
+  await until("a look", () => [...rotation.usage()].some(({ bytes }) => bytes > 6 * FULL.length));
+  for (let i = 0; i < 20; i++) clock.step(1000);
+  await rotation.stop();
+  assert.deepEqual([await names(), reopened, counted], [["0.log"], [], []]);
 });
 
 test("a runtime that does not reopen: the name is given back, one warning, tried again", async (t) => {

@@ -196,9 +196,10 @@ export const PODS: Claims = {
     bad: [
       [{ containerLogMaxSize: "10 MB" }, "containerLogMaxSize", '"10 MB" is not a quantity such as'],
       [{ containerLogMaxSize: "0" }, "containerLogMaxSize", '"0" is not a quantity above 0'],
-      [{ containerLogMaxSize: "-1Mi" }, "containerLogMaxSize", "above 0"],
+      [{ containerLogMaxSize: "1.5" }, "containerLogMaxSize", '"1.5" is not a whole number of bytes'],
+      [{ containerLogMaxSize: "-500m" }, "containerLogMaxSize", "whole number of bytes"],
     ],
-    good: [{ containerLogMaxSize: "1" }],
+    good: [{ containerLogMaxSize: "1" }, { containerLogMaxSize: "-1" }, { containerLogMaxSize: "-1Mi" }],
   },
   "evictionHard, evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim | unknown signal; value neither quantity nor percent; percent below 0% or above 100%; quantity not above 0 (minimum reclaim: negative quantity, percent not above 0); soft signal without grace period; grace period negative":
     {
