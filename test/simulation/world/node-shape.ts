@@ -49,7 +49,7 @@ export function nodeShape(random: Random): NodeShape {
 }
 
 /** A node with the CPU manager's static policy. */
-export function nodeWithCpus(random: Random): NodeShape {
+function nodeWithCpus(random: Random): NodeShape {
   const layout = random.pick(LAYOUTS);
   const cpus = layout.sockets * layout.cores * layout.threads;
   // With its sibling, or alone.
