@@ -18,8 +18,11 @@ import { ManifestFile } from "./manifest-file.js";
 import { ManifestRoom } from "./manifest-room.js";
 import { ManifestSet } from "./manifest-set.js";
 import { unreadable, type ManifestState, type Refusal } from "./manifest-state.js";
+import { misnamedFiles } from "./misnamed-files.js";
 import type { PodChanges } from "./pod-changes.js";
 import { StaticPodUids, type StaticPodUidsOptions } from "./static-pod-uids.js";
+
+const MISNAMED = "its file name is not UTF-8: rename it, and its pod starts";
 
 export interface FileSourceOptions {
   /** File or folder; it need not exist. */
@@ -49,6 +52,7 @@ export class FileSource {
   /** Set when the path is a single file. */
   private only: string | undefined;
   private readonly scans: Loop;
+  private misnamed = new Map<string, Refusal>();
   private complaint: { code: string; refused: Refusal } | undefined;
 
   constructor(private readonly options: FileSourceOptions) {
@@ -114,6 +118,9 @@ export class FileSource {
   *manifests(): Iterable<ManifestState> {
     if (this.complaint !== undefined) {
       yield { origin: this.folder, source: "file", pods: [], refused: this.complaint.refused, warnings: [] };
+    }
+    for (const [name, refused] of this.misnamed) {
+      yield { origin: this.pathOf(name), source: "file", pods: [], refused, warnings: [] };
     }
     for (const [name, { exists, settled, pods, refused, warnings }] of this.set.files) {
       if (!exists || !settled) continue;
@@ -184,7 +191,9 @@ export class FileSource {
     try {
       const names = await readdir(this.folder);
       this.setProblem(undefined);
-      return names.filter((name) => this.isWanted(name)).sort();
+      const wanted = names.filter((name) => this.isWanted(name)).sort();
+      await this.noteMisnamed(wanted);
+      return wanted;
     } catch (error) {
       const code = errorCode(error) ?? String(error);
       if (code === "ENOENT") return [];
@@ -196,6 +205,20 @@ export class FileSource {
       }
       return undefined;
     }
+  }
+
+  /** Upstream's kubelet runs them; they are refused here, with what to do. */
+  private async noteMisnamed(names: readonly string[]): Promise<void> {
+    const found = new Set(await misnamedFiles(this.folder, names));
+    if (found.size === 0 && this.misnamed.size === 0) return;
+    const { clock, log, onManifests } = this.options;
+    const before = this.misnamed;
+    this.misnamed = new Map();
+    for (const name of names.filter((one) => found.has(one))) {
+      this.misnamed.set(name, before.get(name) ?? unreadable(MISNAMED, clock.now()));
+      if (!before.has(name)) log.error({ path: this.pathOf(name) }, `manifest ${this.pathOf(name)}: ${MISNAMED}`);
+    }
+    onManifests();
   }
 
   private setProblem(complaint: { code: string; refused: Refusal } | undefined): void {

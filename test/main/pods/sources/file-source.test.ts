@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { LATE_TRIES } from "../../../../src/main/pods/sources/decode-deadline.js";
+import type { ManifestState } from "../../../../src/main/pods/sources/manifest-state.js";
 import type { PodChange } from "../../../../src/main/pods/sources/merge.js";
 import { makeSources, type SourcesOptions } from "../../../../src/main/pods/sources/start-sources.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../../src/main/threads/tasks-pool.js";
@@ -39,6 +40,7 @@ interface Kit {
   warnings: () => string[];
   lines: LogLine[];
   seen: () => boolean;
+  manifests: () => Iterable<ManifestState>;
 }
 
 async function start(
@@ -76,7 +78,8 @@ async function start(
   sources.start();
   t.after(() => sources.stop());
   await until("all sources seen", () => seen === 1);
-  return { folder, changes, pods, errors, warnings, lines, seen: () => seen === 1 };
+  const manifests = (): Iterable<ManifestState> => sources.manifests();
+  return { folder, changes, pods, errors, warnings, lines, seen: () => seen === 1, manifests };
 }
 const count = (kit: Kit, n: number): Promise<void> =>
   until(`${n} changes, got ${kit.changes.join(", ")}`, () => kit.changes.length >= n);
@@ -139,6 +142,23 @@ test("what is wrong with a file is known until it is mended or removed", async (
   await stated(["its symbolic link leads nowhere"]);
   await unlink(file);
   await stated([]);
+});
+
+test("a manifest whose file name is no UTF-8 is refused with what to do, until it is renamed", async (t) => {
+  const latin1 = (folder: string): Buffer =>
+    Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9, 0x2e, 0x79])]);
+  const kit = await start(t, { fileCheckFrequencyMs: 50 }, async (folder) => {
+    await writeFile(latin1(folder), manifest("cafe"));
+    await writeFile(join(folder, "\ufffd.yaml"), manifest("odd"));
+  });
+  assert.deepEqual(kit.changes, ["add odd-n"]);
+  assert.equal(kit.errors().length, 1);
+  assert.match(kit.errors()[0] ?? "", /manifests\/caf\ufffd\.y: its file name is not UTF-8: rename it/);
+  const refusals = (): unknown[] => [...kit.manifests()].flatMap(({ refused }) => refused?.message ?? []);
+  assert.deepEqual(refusals(), ["its file name is not UTF-8: rename it, and its pod starts"]);
+  await rename(latin1(kit.folder), join(kit.folder, "café.yaml"));
+  await count(kit, 2);
+  await until("no refusal", () => refusals().length === 0);
 });
 
 test("present manifests come before sourcesSeen, in the order of names; dot files and folders do not count", async (t) => {
