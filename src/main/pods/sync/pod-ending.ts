@@ -236,7 +236,8 @@ export class PodEnding {
           this.worker.steps.run(steps, { pod, observed, signal, wasOver: this.wasOver }),
         ),
       );
-    if (steps.some((step) => step.kind === "kill-container")) await this.stopWatch.during(deadline, run);
+    const stops = steps.filter((step) => step.kind === "kill-container").length;
+    if (stops > 0) await this.stopWatch.during(deadline, stops, run);
     else await run();
   }
 

@@ -4,7 +4,7 @@
 // continue. After a step with an unknown outcome the pod is relisted before the next plan.
 
 import { AbortBranches } from "../../../shared/base/abort/branches.js";
-import { type WallTime, later } from "../../../shared/base/clock/moments.js";
+import { type SteadyTime, type WallTime, later } from "../../../shared/base/clock/moments.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import { containerNamed } from "../../../shared/kubernetes/api/per-spec.js";
@@ -13,6 +13,7 @@ import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { verbose } from "../../../shared/telemetry/log/logger.js";
+import { secondsLeft } from "../../model/container-stop.js";
 import { CrashBackoff } from "../../model/crash-backoff.js";
 import { factsOf } from "../../model/error-facts.js";
 import { ResizeError } from "../../model/resize-error.js";
@@ -23,6 +24,7 @@ import { RestartMemory } from "../planner/restart-memory.js";
 import { stepDecision } from "../planner/step-decision.js";
 import { recordStepFailure } from "./failure-events.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
+import { stopApart } from "./stops-apart.js";
 import { stopInTurn } from "./stops-in-turn.js";
 import { faultField } from "./user-made-failures.js";
 
@@ -81,14 +83,21 @@ export class StepRunner {
   }
 
   /** Stops in parallel; behind them those that wait for their turn. Hooks of containers that stop later run beside. */
-  private async stop(steps: readonly Step[], { observed }: Work, run: (step: Step) => Promise<void>): Promise<void> {
+  private async stop(
+    steps: readonly Step[],
+    { observed, signal }: Work,
+    run: (step: Step) => Promise<void>,
+  ): Promise<void> {
+    const { clock } = this.deps;
     const stops = steps.filter((step) => stageOf(step) === "stop");
     const hooks = stops.filter(({ kind }) => kind === "run-pre-stop");
-    const atOnce = stops.filter((step) => step.kind !== "run-pre-stop" && !isInTurn(step));
+    const atOnce: readonly Step[] = stops.filter((step) => step.kind !== "run-pre-stop" && !isInTurn(step));
     const inTurn = stops.filter(isInTurn);
     const stopAll = async (): Promise<void> => {
-      await together(atOnce.map(run));
-      await stopInTurn(inTurn, observed.containers.length, this.deps.clock, run);
+      const now = clock.steady();
+      const isLate = atOnce.some((step) => step.kind === "kill-container" && step.deadline <= now);
+      await stopApart(atOnce, clock, { signal, isLate }, (step) => run(withRestOfGrace(step, clock.steady())));
+      await stopInTurn(inTurn, observed.containers.length, clock, run);
     };
     await together([...hooks.map(run), stopAll()]);
   }
@@ -214,6 +223,13 @@ async function together(jobs: Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(jobs);
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+}
+
+/** A stop that begins later than it was planned. */
+function withRestOfGrace(step: Step, now: SteadyTime): Step {
+  if (step.kind !== "kill-container") return step;
+  const graceSeconds = Math.min(step.graceSeconds, secondsLeft(step.deadline, now));
+  return graceSeconds === step.graceSeconds ? step : { ...step, graceSeconds };
 }
 
 /** A sidecar that stops after another one. */
