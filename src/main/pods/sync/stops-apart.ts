@@ -5,7 +5,10 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 
-/** A shim queues 32 exits: each stop adds that of its container, and that of the program that sends the signal. */
+/**
+ * A shim queues 32 exits: each stop adds that of its container, and that of the program that sends the signal.
+ * @internal
+ */
 export const STOPS_AT_ONCE = 16;
 /** After this time the next stop begins, too: its container should not wait for one that is slow to exit. */
 const PLACE_MS = 1000;

@@ -11,7 +11,10 @@ export const OBJECT_LIMIT = 3 * 1024 * 1024;
 /** Bytes that one response may have before its first object, after its last object and between two of them. */
 export const SHELL_LIMIT = 1024 * 1024;
 
-/** Bytes of a skipped object that are kept. Servers write names, versions and deletion before any long text. */
+/**
+ * Bytes of a skipped object that are kept. Servers write names, versions and deletion before any long text.
+ * @internal
+ */
 export const HEAD_BYTES = 16 * 1024;
 
 /** Called once for each object that was skipped, with its first bytes. */
