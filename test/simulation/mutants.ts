@@ -3,6 +3,7 @@
 
 import type { Mutant } from "./driver/mutant.js";
 
+const DEVICES = "src/main/resources/devices";
 const CPUS = "src/main/resources/cpu-manager";
 const PLAN = "src/main/pods/planner";
 const STATUS = "src/main/pods/status";
@@ -166,5 +167,23 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${CPUS}/state.ts`,
     text: "    this.shared = union(this.shared, cpus);\n    return true;",
     replacement: "    return cpus.size > 0;",
+  },
+  {
+    name: "devices of one pod count as free",
+    file: `${DEVICES}/granted-devices.ts`,
+    text: "new Set([...this.pods.keys()].flatMap(",
+    replacement: "new Set([...this.pods.keys()].slice(1).flatMap(",
+  },
+  {
+    name: "one entry of the device checkpoint is not read",
+    file: `${DEVICES}/device-manager.ts`,
+    text: "for (const entry of content.entries) this.granted.put(entry);",
+    replacement: "for (const entry of content.entries.slice(1)) this.granted.put(entry);",
+  },
+  {
+    name: "devices are not on disk before the pod runs",
+    file: `${DEVICES}/device-manager.ts`,
+    text: "      signal.throwIfAborted();\n      await this.file.save();",
+    replacement: "      signal.throwIfAborted();",
   },
 ];

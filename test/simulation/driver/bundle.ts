@@ -35,6 +35,9 @@ const OWN_MODULES: ReadonlyMap<string, string> = new Map(
   ].map(([path = "", name = ""]) => [join(root, "src", "shared", path), name]),
 );
 
+/** Its gRPC is replaced. */
+const PLUGIN_CONNECTION = join(root, "src", "shared", "kubernetes", "plugins", "connection.ts");
+
 /** Packages with native code or files of their own; none of them is used by a simulated agent. */
 const EXTERNAL = ["koffi", "piscina", "@homebridge/dbus-native", "@grpc/proto-loader", "dockerode"];
 
@@ -48,6 +51,9 @@ const replacements: Plugin = {
       const name = NODE_MODULES.get(path.replace(/^node:/, ""));
       return name === undefined ? undefined : { path: replacement(name) };
     });
+    builder.onResolve({ filter: /^@grpc\/grpc-js$/ }, ({ importer }) =>
+      importer === PLUGIN_CONNECTION ? { path: replacement("plugin-grpc") } : undefined,
+    );
     builder.onResolve({ filter: /^\.{1,2}\// }, ({ path, importer }) => {
       const name = OWN_MODULES.get(resolve(dirname(importer), path).replace(/\.js$/, ".ts"));
       return name === undefined ? undefined : { path: replacement(name) };

@@ -2,6 +2,7 @@
 
 import { converges } from "./converges.js";
 import { cpusAreGivenOnce } from "./cpus-are-given-once.js";
+import { devicesAreGivenOnce } from "./devices-are-given-once.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { graceIsKept } from "./grace-is-kept.js";
@@ -24,6 +25,7 @@ export const INVARIANTS: readonly Invariant[] = [
   oneRunningContainer,
   cpusAreGivenOnce,
   sharedContainersMakeRoom,
+  devicesAreGivenOnce,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

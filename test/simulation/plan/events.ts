@@ -1,9 +1,11 @@
 // What happens in a run, and when: made of the seed before the run begins, so that a report can leave events out.
 
 import type { Random } from "../kernel/random.js";
+import type { PluginFault } from "../world/device-plugin.js";
 import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
 import { OwnCpus } from "./own-cpus.js";
+import { OwnDevices } from "./own-devices.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
 export const FAULT_KINDS = [
@@ -48,6 +50,7 @@ export type Action =
   | { do: "sandbox-dies"; pick: number }
   | { do: "sandbox-vanishes"; pick: number }
   | { do: "sandboxes-pruned" }
+  | PluginFault
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }
@@ -113,11 +116,13 @@ export function planOf(
   const add = (atMs: number, action: Action): void => void events.push({ number: 0, atMs, action });
   const alive: PodShape[] = [];
   const own = node.reserved === undefined ? undefined : new OwnCpus(random.stream("own CPUs"), node, alive);
+  const devices = node.devices === 0 ? undefined : new OwnDevices(random.stream("own devices"));
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const shape = own?.shape(plain) ?? plain;
+    const withCpus = own?.shape(plain) ?? plain;
+    const shape = devices?.shape(withCpus) ?? withCpus;
     alive.push(shape);
     add(at, { do: "create", shape });
   };
@@ -146,7 +151,7 @@ export function planOf(
     if (faults.size > 0) {
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
         const fault = faultOf(random, random.pick([...faults]));
-        add(at, own?.fault(fault) ?? fault);
+        add(at, devices?.fault() ?? own?.fault(fault) ?? fault);
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));

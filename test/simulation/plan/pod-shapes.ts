@@ -23,6 +23,8 @@ export interface PodShape {
   hasDeadline: boolean;
   /** It is Guaranteed; the whole CPUs that containers of it ask for, by name. */
   cpus?: Readonly<Record<string, number>> | undefined;
+  /** Devices that containers of it ask for, by name. */
+  devices?: Readonly<Record<string, number>> | undefined;
   spec: Record<string, unknown>;
 }
 

@@ -6,6 +6,7 @@ import { cpusWithoutRecords } from "./cpus-without-records.js";
 import { deletedByForce } from "./deleted-by-force.js";
 import { deletedDuringPull } from "./deleted-during-pull.js";
 import { deletedWhileDown } from "./deleted-while-down.js";
+import { devicesOverRestarts } from "./devices-over-restarts.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
@@ -34,4 +35,5 @@ export const RACES: readonly Race[] = [
   startThatHangs,
   stopThatFails,
   cpusWithoutRecords,
+  devicesOverRestarts,
 ];

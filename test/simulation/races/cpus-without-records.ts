@@ -2,17 +2,9 @@
 // they are admitted is another one than before, so each would get the other's CPU.
 
 import { runningContainerCpus } from "../world/container-cpus.js";
-import type { NodeShape } from "../world/node-shape.js";
+import { NODE_WITH_CPUS } from "./nodes.js";
 import { podOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
-
-const NODE: NodeShape = {
-  cpus: 4,
-  layout: { sockets: 1, cores: 4, threads: 1 },
-  reserved: [0],
-  isStrict: false,
-  fields: { cpuManagerPolicy: "static", reservedSystemCPUs: "0" },
-};
 
 const values = { cpu: "1", memory: "16Mi" };
 
@@ -25,7 +17,7 @@ export const cpusWithoutRecords: Race = {
   name: "cpus-without-records",
   promise: "Running pods keep their exclusive CPUs though no record names them",
   issue: "docs/simulation.md",
-  node: NODE,
+  node: NODE_WITH_CPUS,
   events: [
     [20 * SECOND, { do: "create", shape: withOneCpu("b") }],
     [25 * SECOND, { do: "create", shape: withOneCpu("a") }],

@@ -24,6 +24,17 @@ export const NODE_NAME = "simulated";
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
+/** Requests and limits. */
+type Resources = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Devices stay as they are. */
+function merged(had: Resources, given: Resources): Resources {
+  return {
+    ...had,
+    ...Object.fromEntries(Object.entries(given).map(([key, values]) => [key, { ...had[key], ...values }])),
+  };
+}
+
 export class SimulatedApi {
   readonly calls = new CallLog();
   readonly watches = new Watches();
@@ -80,12 +91,12 @@ export class SimulatedApi {
   }
 
   /** Asks for other resources of a pod's containers, as a user does: the subresource "resize". */
-  resizePod(name: string, resources: Readonly<Record<string, Readonly<Record<string, string>>>>): void {
+  resizePod(name: string, resources: Resources): void {
     const target = { resource: resourceNamed("pods"), namespace: "default", name };
     const resized = (object: ApiObject): ApiObject => {
       const containers = ((object.spec?.["containers"] ?? []) as Record<string, unknown>[]).map((container) => ({
         ...container,
-        resources: { ...(container["resources"] as object), ...resources },
+        resources: merged(container["resources"] as Resources, resources),
       }));
       return { ...object, spec: { ...object.spec, containers } };
     };

@@ -1,5 +1,5 @@
-// The machine and the settings of the simulated node. Most nodes are plain; the others hand out whole CPUs, and then
-// some pods ask for them.
+// The machine and the settings of the simulated node. Most nodes are plain; the others hand out whole CPUs, and most
+// of these devices, too. Some pods ask for them then.
 
 import type { Random } from "../kernel/random.js";
 
@@ -12,6 +12,8 @@ export interface NodeShape {
   reserved: readonly number[] | undefined;
   /** Nor run containers on them that share the pool. */
   isStrict: boolean;
+  /** Devices that a plugin offers; 0: there is no plugin. */
+  devices: number;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -25,7 +27,16 @@ export interface Layout {
   threads: number;
 }
 
-export const PLAIN_NODE: NodeShape = { cpus: 4, layout: undefined, reserved: undefined, isStrict: false, fields: {} };
+export const PLAIN_NODE: NodeShape = {
+  cpus: 4,
+  layout: undefined,
+  reserved: undefined,
+  isStrict: false,
+  devices: 0,
+  fields: {},
+};
+
+const DEVICES = 5;
 
 /** Part of the seeds whose node hands out CPUs. */
 const SHARE = 0.3;
@@ -55,17 +66,13 @@ function nodeWithCpus(random: Random): NodeShape {
   // With its sibling, or alone.
   const reserved = layout.threads > 1 && random.chance(0.5) ? [0, cpus / layout.threads] : [0];
   const options = random.pick(OPTIONS);
-  return {
-    cpus,
-    layout,
-    reserved,
-    isStrict: "strict-cpu-reservation" in options,
-    fields: {
-      cpuManagerPolicy: "static",
-      cpuManagerPolicyOptions: options,
-      reservedSystemCPUs: reserved.join(","),
-      topologyManagerPolicy: random.pick(["none", "none", "best-effort", "restricted", "single-numa-node"]),
-      topologyManagerScope: random.pick(["container", "pod"]),
-    },
+  const fields = {
+    cpuManagerPolicy: "static",
+    cpuManagerPolicyOptions: options,
+    reservedSystemCPUs: reserved.join(","),
+    topologyManagerPolicy: random.pick(["none", "none", "best-effort", "restricted", "single-numa-node"]),
+    topologyManagerScope: random.pick(["container", "pod"]),
   };
+  const devices = random.chance(0.6) ? DEVICES : 0;
+  return { cpus, layout, reserved, isStrict: "strict-cpu-reservation" in options, devices, fields };
 }

@@ -43,7 +43,7 @@ export interface Failed {
 }
 
 /** The runtime's end of a call. */
-interface Reply {
+export interface Reply {
   message(bytes: Buffer): void;
   end(): void;
   failed(error: Failed): void;

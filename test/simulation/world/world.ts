@@ -9,6 +9,7 @@ import type { Trace } from "../kernel/trace.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
 import { MEMORY, type PodShape } from "../plan/pod-shapes.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
+import { DevicePlugin } from "./device-plugin.js";
 import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, MANIFESTS, ROOT } from "./machine-files.js";
@@ -54,6 +55,8 @@ export class World {
   readonly onFault = new Set<(kind: Action["do"]) => void>();
   readonly onGaveUp = new Set<(reason: string) => void>();
   kubelet: Kubelet | undefined;
+  /** Undefined: the node has no device plugin. */
+  readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
   /** Faults that wait for their call. */
   private aims: Extract<Action, { do: "aim" }>[] = [];
@@ -72,6 +75,7 @@ export class World {
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
+    if (node.devices > 0) this.plugin = new DevicePlugin(node.devices, node.layout?.sockets ?? 1);
     this.runtime.watchers.add((verb) => this.onCall(verb));
     this.losses = new Losses(this.runtime, this.facts, trace);
     this.log = pino({ level: "info", base: null }, { write: (text: string) => this.logged(text) });
@@ -198,6 +202,12 @@ export class World {
         return;
       case "sandboxes-pruned":
         this.losses.pruneSandboxes();
+        return;
+      case "plugin-dies":
+      case "plugin-slow":
+      case "device-sick":
+        this.plugin?.perform(action);
+        this.during(action.ms, () => undefined);
         return;
       case "aim":
         this.aims.push(action);
