@@ -186,4 +186,10 @@ export const MUTANTS: readonly Mutant[] = [
     text: "      signal.throwIfAborted();\n      await this.file.save();",
     replacement: "      signal.throwIfAborted();",
   },
+  {
+    name: "the user ids of one pod are not read",
+    file: "src/main/containers/user-namespaces/user-namespaces.ts",
+    text: "for (const uid of await podUids(rootDir)) await this.readOne(uid);",
+    replacement: "for (const uid of (await podUids(rootDir)).slice(1)) await this.readOne(uid);",
+  },
 ];

@@ -20,12 +20,14 @@ import { sharedContainersMakeRoom } from "./shared-containers-make-room.js";
 import { statusGoesForward } from "./status-goes-forward.js";
 import { terminatedStays } from "./terminated-stays.js";
 import { unhealthyRestarts } from "./unhealthy-restarts.js";
+import { userIdsAreGivenOnce } from "./user-ids-are-given-once.js";
 
 export const INVARIANTS: readonly Invariant[] = [
   oneRunningContainer,
   cpusAreGivenOnce,
   sharedContainersMakeRoom,
   devicesAreGivenOnce,
+  userIdsAreGivenOnce,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

@@ -116,6 +116,7 @@ export function planOf(
   const add = (atMs: number, action: Action): void => void events.push({ number: 0, atMs, action });
   const alive: PodShape[] = [];
   const own = node.reserved === undefined ? undefined : new OwnCpus(random.stream("own CPUs"), node, alive);
+  const namespaces = random.stream("user namespaces");
   const devices = node.devices === 0 ? undefined : new OwnDevices(random.stream("own devices"));
   let names = 0;
   const end = hours * 60 * MINUTE;
@@ -123,6 +124,7 @@ export function planOf(
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
     const withCpus = own?.shape(plain) ?? plain;
     const shape = devices?.shape(withCpus) ?? withCpus;
+    if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
     add(at, { do: "create", shape });
   };

@@ -8,6 +8,7 @@ export const NODE_WITH_CPUS: NodeShape = {
   reserved: [0],
   isStrict: false,
   devices: 0,
+  hasUserNamespaces: false,
   fields: { cpuManagerPolicy: "static", reservedSystemCPUs: "0" },
 };
 

@@ -14,6 +14,8 @@ export interface NodeShape {
   isStrict: boolean;
   /** Devices that a plugin offers; 0: there is no plugin. */
   devices: number;
+  /** The runtime can give pods user namespaces, and some pods ask for one. */
+  hasUserNamespaces: boolean;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -33,6 +35,7 @@ export const PLAIN_NODE: NodeShape = {
   reserved: undefined,
   isStrict: false,
   devices: 0,
+  hasUserNamespaces: false,
   fields: {},
 };
 
@@ -74,5 +77,7 @@ function nodeWithCpus(random: Random): NodeShape {
     topologyManagerScope: random.pick(["container", "pod"]),
   };
   const devices = random.chance(0.6) ? DEVICES : 0;
-  return { cpus, layout, reserved, isStrict: "strict-cpu-reservation" in options, devices, fields };
+  const hasUserNamespaces = random.chance(0.6);
+  const isStrict = "strict-cpu-reservation" in options;
+  return { cpus, layout, reserved, isStrict, devices, hasUserNamespaces, fields };
 }

@@ -75,6 +75,10 @@ export class World {
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
+    if (node.hasUserNamespaces) {
+      const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
+      this.runtime.settings.runtimeHandlers.push({ name: "", features });
+    }
     if (node.devices > 0) this.plugin = new DevicePlugin(node.devices, node.layout?.sockets ?? 1);
     this.runtime.watchers.add((verb) => this.onCall(verb));
     this.losses = new Losses(this.runtime, this.facts, trace);
