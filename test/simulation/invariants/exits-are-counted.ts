@@ -29,6 +29,8 @@ export const exitsAreCounted: Invariant = {
         const pod = facts.pods.get(podNameOf({ "io.kubernetes.pod.name": metadata.name }));
         // A pod that comes back under its UID goes on with the count of its logs, if it comes soon enough.
         if (pod?.deletedAt !== undefined || pod?.shape.uid !== undefined) continue;
+        // An edit may give a static pod an earlier form, and so the UID of that form.
+        if (pod?.shape.isStatic === true && pod.editedAt !== undefined) continue;
         if (pod !== undefined && facts.mayCountAnew(pod)) continue;
         // A static pod runs under the UID of its manifest.
         const uid = metadata["annotations"]?.["kubernetes.io/config.hash"] ?? metadata.uid ?? "";
