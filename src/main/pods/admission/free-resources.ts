@@ -28,8 +28,10 @@ export const resourcesHandler: AdmissionHandler = (context) => {
 
 export function findShortages({ pod, others, node, extendedClaim }: AdmissionContext): Shortage[] {
   const shortages: Shortage[] = [];
+  const requests = podRequests(withoutMissingExtended(pod, node.allocatable, extendedClaim));
   const used = new Map<string, bigint>();
-  for (const other of others) {
+  // A pod that asks for nothing needs no sums of thousands of others.
+  for (const other of requests.size === 0 ? [] : others) {
     for (const [name, { nanos }] of podRequests(other)) used.set(name, (used.get(name) ?? 0n) + nanos);
   }
   const check = (resource: string, asked: bigint, inUse: bigint, capacity: bigint): void => {
@@ -44,7 +46,6 @@ export function findShortages({ pod, others, node, extendedClaim }: AdmissionCon
   };
   const capacityOf = (name: string): bigint => node.allocatable.get(name)?.nanos ?? 0n;
   check("pods", NANO, BigInt(others.length) * NANO, capacityOf("pods"));
-  const requests = podRequests(withoutMissingExtended(pod, node.allocatable, extendedClaim));
   for (const name of [...requests.keys()].sort(byOrder)) {
     check(name, requests.get(name)?.nanos ?? 0n, used.get(name) ?? 0n, capacityOf(name));
   }

@@ -2,11 +2,11 @@
 
 import { aggregate } from "./aggregate-resources.js";
 import { perSpec } from "./per-spec.js";
-import type { Pod, ResourceList } from "./pod.js";
+import type { Pod, PodSpec, ResourceList } from "./pod.js";
 import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "./quantity.js";
 
 /** Resource name to exact quantity. A missing name means that no container requests the resource. */
-export type ResourceSums = Map<string, ExactQuantity>;
+export type ResourceSums = ReadonlyMap<string, ExactQuantity>;
 
 export interface SumOptions {
   /** Leaves spec.overhead out. */
@@ -26,14 +26,21 @@ export function hasPodLevelResources(pod: Pick<Pod, "spec">): boolean {
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodLevelResource);
 }
 
-/** Sums of the containers alone. They are computed once: admission of one pod reads those of all pods of the node. */
+/** Sums of the containers alone. */
 const containerRequests = perSpec((spec) => aggregate(spec, ({ resources }) => resources?.requests));
 const containerLimits = perSpec((spec) => aggregate(spec, ({ resources }) => resources?.limits));
 
-export function podRequests(pod: Pick<Pod, "spec">, options: SumOptions = {}): ResourceSums {
-  const sums = new Map(containerRequests(pod.spec));
-  if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.requests);
-  if (options.excludeOverhead !== true) addInto(sums, pod.spec.overhead);
+/** Computed once: admission of one pod, and the cgroups of the QoS classes, read those of all pods of the node. */
+const wholeRequests = perSpec((spec) => requestsOf(spec, {}));
+
+export function podRequests({ spec }: Pick<Pod, "spec">, options?: SumOptions): ResourceSums {
+  return options === undefined ? wholeRequests(spec) : requestsOf(spec, options);
+}
+
+function requestsOf(spec: PodSpec, { excludeOverhead, skipPodLevel }: SumOptions): ResourceSums {
+  const sums = new Map(containerRequests(spec));
+  if (skipPodLevel !== true) overlayPodLevel(sums, spec.resources?.requests);
+  if (excludeOverhead !== true) addInto(sums, spec.overhead);
   return sums;
 }
 
@@ -67,11 +74,11 @@ export function bytesOf(list: ResourceList | undefined, name: string): bigint {
   return quantity === undefined ? 0n : value(quantity);
 }
 
-function addInto(sums: ResourceSums, list: ResourceList | undefined): void {
+function addInto(sums: Map<string, ExactQuantity>, list: ResourceList | undefined): void {
   for (const [name, quantity] of Object.entries(list ?? {})) sums.set(name, addQuantities(sumOf(sums, name), quantity));
 }
 
-function overlayPodLevel(sums: ResourceSums, list: ResourceList | undefined): void {
+function overlayPodLevel(sums: Map<string, ExactQuantity>, list: ResourceList | undefined): void {
   for (const [name, quantity] of Object.entries(list ?? {})) {
     if (isPodLevelResource(name)) sums.set(name, parseQuantity(quantity));
   }
