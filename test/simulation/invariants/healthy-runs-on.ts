@@ -32,7 +32,8 @@ export const healthyRunsOn: Invariant = {
     });
     if (world.node.reserved === undefined) return undefined;
     world.onLog.add(({ msg }) => {
-      const name = /^event Preempting of pod ([^_]+)_/.exec(msg)?.[1];
+      // The event of a pod with many events is dropped: it has its share of them.
+      const name = /^pod ([^_]+)_\S+ is preempted by critical pod /.exec(msg)?.[1];
       const preempted = world.facts.pods.get(podNameOf({ "io.kubernetes.pod.name": name ?? "" }));
       if (preempted !== undefined) preempted.disturbedAt = kernel.monotonic;
     });
