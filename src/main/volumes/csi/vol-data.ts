@@ -4,7 +4,6 @@
 import { readFile, rm } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
-import type { CsiVolume } from "./csi-volume.js";
 import { attachmentName, VOL_DATA_FILE } from "./paths.js";
 
 export type VolumeLifecycle = "Persistent" | "Ephemeral";
@@ -24,8 +23,15 @@ export async function writeVolData(directory: string, data: VolData): Promise<vo
   await atomicWrite(`${directory}/${VOL_DATA_FILE}`, JSON.stringify(data));
 }
 
+interface PublishedVolume {
+  readonly driver: string;
+  readonly handle: string;
+  readonly name: string;
+  readonly lifecycle: VolumeLifecycle;
+}
+
 /** What is known of a volume when it is published to a pod, before the call to the driver. */
-export async function recordVolume(directory: string, volume: CsiVolume, nodeName: string): Promise<void> {
+export async function recordVolume(directory: string, volume: PublishedVolume, nodeName: string): Promise<void> {
   const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
   const attachmentID = attachmentName(volumeHandle, driverName, nodeName);
   const data = { specVolID, volumeHandle, driverName, nodeName, attachmentID, volumeLifecycleMode };
