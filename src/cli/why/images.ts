@@ -53,13 +53,27 @@ const UNREACHABLE =
 const INVALID = /invalid reference format|failed to parse image reference|could not parse reference/i;
 
 /** Who said it: a registry that did not respond has replied nothing. */
-function outcome(said: string, image: string): string {
+function outcome(text: string, image: string): string {
   const registry = registryOf(image);
-  if (INVALID.test(said)) return `the name is not valid: ${said}`;
-  if (UNRESOLVED.test(said)) return `the name of its registry ${registry} does not resolve: ${said}`;
-  if (UNREACHABLE.test(said)) return `${registry} did not respond: ${said}`;
+  const said = withoutNames(text, image);
+  if (INVALID.test(said)) return `the name is not valid: ${text}`;
+  if (UNRESOLVED.test(said)) return `the name of its registry ${registry} does not resolve: ${text}`;
+  if (UNREACHABLE.test(said)) return `${registry} did not respond: ${text}`;
   // containerd's own words begin with a verb; a refusal of the registry has a status or its code.
-  return /x509|tls:|no match for platform|unpack/i.test(said) ? said : `${registry} replied: ${said}`;
+  return /x509|tls:|no match for platform|unpack/i.test(said) ? text : `${registry} replied: ${text}`;
+}
+
+/** Words of the image's own name say nothing about the error: "reg.test:44290/denied:404". */
+function withoutNames(text: string, image: string): string {
+  const registry = registryOf(image);
+  const repository = image.split("@", 1).join("").replace(/:[^:/]*$/, "");
+  const path = repository.startsWith(`${registry}/`) ? repository.slice(registry.length + 1) : repository;
+  let words = text;
+  for (const name of [image, repository, path, registry].filter((one) => one !== "")) {
+    const plain = name.replace(/[^\w]/g, "\\$&");
+    words = words.replace(new RegExp(`(?<![\\w.-])${plain}(?![\\w-])`, "g"), "…");
+  }
+  return words;
 }
 
 /** The host that an image name is pulled from. */
@@ -88,20 +102,20 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
     ],
   ],
   [
-    /toomanyrequests|429|rate limit/i,
+    /toomanyrequests|(?<![\w.-])429(?![\w.-])|rate limit/i,
     (image) => [
       `${registryOf(image)} limits the number of pulls: use credentials (imagePullSecrets) or a mirror, or wait for the next try`,
     ],
   ],
   [
-    /not found|manifest unknown|name unknown|404/i,
+    /not found|manifest unknown|name unknown|(?<![\w.-])404(?![\w.-])/i,
     () => [
       "check the spelling of repository and tag; the registry has no such image",
       "private registries also reply this without credentials: check imagePullSecrets",
     ],
   ],
   [
-    /unauthorized|authorization failed|denied|forbidden|401|403|insufficient_scope|no basic auth/i,
+    /unauthorized|authorization failed|denied|forbidden|(?<![\w.-])40[13](?![\w.-])|insufficient_scope|no basic auth/i,
     () => [
       "the registry refuses these credentials: check imagePullSecrets, and that the repository exists",
       "static pods use the node's own credentials, in <root-dir>/config.json",
@@ -115,7 +129,8 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
   ],
 ];
 
-function pullHelp(said: string, image: string, unit: string): string[] {
+function pullHelp(text: string, image: string, unit: string): string[] {
+  const said = withoutNames(text, image);
   const full = fullDiskHelp(said);
   if (full.length > 0) return full;
   const found = HELP.find(([pattern]) => pattern.test(said));

@@ -23,17 +23,15 @@ import {
 } from "../kit.js";
 
 const waiting = (reason: string, message = "") => ({ waiting: { reason, message } });
-const pulls = (message: string) =>
+const pulls = (message: string, image = "reg.test/a:1") =>
   input({
     pod: pod(
       {
         containerStatuses: [
-          containerStatus(
-            waiting("ImagePullBackOff", `Back-off pulling image "reg.test/a:1": ErrImagePull: ${message}`),
-          ),
+          containerStatus(waiting("ImagePullBackOff", `Back-off pulling image "${image}": ErrImagePull: ${message}`)),
         ],
       },
-      { containers: [{ name: "app", image: "reg.test/a:1" }] },
+      { containers: [{ name: "app", image }] },
     ),
     facts: facts({
       startFailures: [
@@ -71,6 +69,26 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
   ],
   ["an image that does not exist", pulls("reg.test/a:1: not found"), /check the spelling of repository and tag/],
   ["missing credentials", pulls("pull access denied: 401 Unauthorized"), /check imagePullSecrets/],
+  ...(
+    [
+      [
+        "127.0.0.1:44429/none:1",
+        "pulling from host 127.0.0.1:44429 failed with status code [manifests 1]: 401 Unauthorized",
+      ],
+      ["reg.test/rate limit/404:429", "reg.test/rate limit/404:429: pull access denied"],
+      ["404-page:not-found", "docker.io/library/404-page:not-found: 403 Forbidden"],
+    ] as const
+  ).map(([image, message]): [string, WhyInput, RegExp] => [
+    `missing credentials for ${image}, whose name has words of other errors`,
+    pulls(message, image),
+    /the registry refuses these credentials/,
+  ]),
+  [
+    "a tag that is missing, with a number in an address",
+    pulls("10.4.29.3:5429: manifest unknown"),
+    /check the spelling/,
+  ],
+  ["too many pulls", pulls("toomany: status 429 Too Many Requests"), /limits the number of pulls/],
   ["a registry that does not respond", pulls("dial tcp 10.0.0.1:443: i/o timeout"), /does not reach reg\.test/],
   ["a certificate that is not trusted", pulls("x509: certificate signed by unknown authority"), /add its CA/],
   [
