@@ -102,20 +102,20 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
     ],
   ],
   [
-    /toomanyrequests|(?<![\w.-])429(?![\w.-])|rate limit/i,
+    /toomanyrequests|(?<![\w-]|\d\.)429(?![\w-]|\.\d)|rate limit/i,
     (image) => [
       `${registryOf(image)} limits the number of pulls: use credentials (imagePullSecrets) or a mirror, or wait for the next try`,
     ],
   ],
   [
-    /not found|manifest unknown|name unknown|(?<![\w.-])404(?![\w.-])/i,
+    /not found|manifest unknown|name unknown|(?<![\w-]|\d\.)404(?![\w-]|\.\d)/i,
     () => [
       "check the spelling of repository and tag; the registry has no such image",
       "private registries also reply this without credentials: check imagePullSecrets",
     ],
   ],
   [
-    /unauthorized|authorization failed|denied|forbidden|(?<![\w.-])40[13](?![\w.-])|insufficient_scope|no basic auth/i,
+    /unauthorized|authorization failed|denied|forbidden|(?<![\w-]|\d\.)40[13](?![\w-]|\.\d)|insufficient_scope|no basic auth/i,
     () => [
       "the registry refuses these credentials: check imagePullSecrets, and that the repository exists",
       "static pods use the node's own credentials, in <root-dir>/config.json",

@@ -88,7 +88,7 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
     pulls("10.4.29.3:5429: manifest unknown"),
     /check the spelling/,
   ],
-  ["too many pulls", pulls("toomany: status 429 Too Many Requests"), /limits the number of pulls/],
+  ["too many pulls", pulls("the server replied 429."), /limits the number of pulls/],
   ["a registry that does not respond", pulls("dial tcp 10.0.0.1:443: i/o timeout"), /does not reach reg\.test/],
   ["a certificate that is not trusted", pulls("x509: certificate signed by unknown authority"), /add its CA/],
   [
