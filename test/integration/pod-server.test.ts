@@ -53,7 +53,9 @@ before(async () => {
   runtime = new RuntimeView(node.endpoint);
   const containers = [shell("app", IDLE), shell("done", "exit 0")];
   // One second more than numbers of JavaScript can count.
-  const tolerations = [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: exactInteger(2n ** 53n + 1n) }];
+  const tolerations = [
+    { key: "a", operator: "Exists", effect: "NoExecute", tolerationSeconds: exactInteger(2n ** 53n + 1n) },
+  ];
   const shown = manifest("shown", containers, { spec: { restartPolicy: "OnFailure" } });
   await node.writeManifest("shown", { ...shown, spec: { ...shown.spec, tolerations } });
   await waitForPod(
