@@ -66,7 +66,10 @@ function outcome(text: string, image: string): string {
 /** Words of the image's own name say nothing about the error: "reg.test:44290/denied:404". */
 function withoutNames(text: string, image: string): string {
   const registry = registryOf(image);
-  const repository = image.split("@", 1).join("").replace(/:[^:/]*$/, "");
+  const repository = image
+    .split("@", 1)
+    .join("")
+    .replace(/:[^:/]*$/, "");
   const path = repository.startsWith(`${registry}/`) ? repository.slice(registry.length + 1) : repository;
   let words = text;
   for (const name of [image, repository, path, registry].filter((one) => one !== "")) {
