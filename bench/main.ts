@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cachePath } from "../src/shared/io/code/code-cache.js";
 import { widenPath } from "../tools/standalone/exec.js";
-import { ensurePackages, missingPackages, missingPrograms } from "../tools/standalone/packages.js";
+import { ensurePackages, missingPackages } from "../tools/standalone/packages.js";
 import { isSetupProblem, SetupProblem } from "../tools/standalone/problem.js";
 import { step } from "../tools/standalone/progress.js";
 import { openRun } from "../tools/standalone/runs.js";
@@ -184,7 +184,9 @@ async function main(): Promise<void> {
   }
   if (process.getuid?.() !== 0) throw new SetupProblem("not root: containers need it; run the same command with sudo");
   const say = (line: string): void => console.error(line);
-  await ensurePackages({ say, step, findMissing: (runtimeIsThere) => missingFor(wanted.sections, runtimeIsThere) });
+  const own = wanted.sections.flatMap(({ packages = [] }) => packages);
+  // Before the namespace without connections is entered.
+  await ensurePackages({ say, step, findMissing: (runtimeIsThere) => missingPackages(runtimeIsThere, own) });
   const run = await openRun(say);
   try {
     const { netns, dir } = await run.place("bench");
@@ -197,12 +199,6 @@ async function main(): Promise<void> {
   } finally {
     await run.remove();
   }
-}
-
-/** Before the namespace without connections is entered. */
-async function missingFor(sections: readonly Section[], runtimeIsThere: boolean): Promise<string[]> {
-  const own = sections.flatMap(({ packages = [] }) => packages);
-  return [...(await missingPackages(runtimeIsThere)), ...(await missingPrograms(own))];
 }
 
 try {

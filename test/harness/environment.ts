@@ -9,7 +9,7 @@ import { provideDocker, startDocker } from "../../tools/standalone/docker-engine
 import { widenPath } from "../../tools/standalone/exec.js";
 import { buildImages, BUSYBOX_IMAGE, importImages } from "../../tools/standalone/images.js";
 import { programsOf } from "../../tools/standalone/newest-runtime.js";
-import { ensurePackages, missingPackages, missingPrograms } from "../../tools/standalone/packages.js";
+import { ensurePackages, missingPackages } from "../../tools/standalone/packages.js";
 import { step } from "../../tools/standalone/progress.js";
 import type { Run } from "../../tools/standalone/runs.js";
 import { PATIENCE } from "../../tools/standalone/wait.js";
@@ -153,9 +153,9 @@ function hasRuntime(kind: LaneKind): boolean {
 }
 
 /** Packages for `npm start`, and packages of single tests. */
-async function missingFor(jobs: readonly Job[], runtimeIsThere: boolean): Promise<string[]> {
+function missingFor(jobs: readonly Job[], runtimeIsThere: boolean): Promise<string[]> {
   const needed = TEST_PACKAGES.filter(({ files }) =>
     jobs.some((job) => hasRuntime(job.lane) && files.some((file) => job.name.includes(file))),
   );
-  return [...(await missingPackages(runtimeIsThere)), ...(await missingPrograms(needed))];
+  return missingPackages(runtimeIsThere, needed);
 }

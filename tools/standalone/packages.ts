@@ -44,11 +44,12 @@ const REQUIREMENTS: readonly Requirement[] = [
   { package: "tar", present: executables("tar") },
 ];
 
-/** Debian packages whose files are missing, in the order they would be installed. */
-export async function missingPackages(runtimeIsThere = false): Promise<string[]> {
+/** Debian packages whose files are missing, in the order they would be installed; `more` are wanted besides. */
+export async function missingPackages(runtimeIsThere = false, more: readonly ProgramPackage[] = []): Promise<string[]> {
   const needed = REQUIREMENTS.filter(({ runtimeOnly }) => !(runtimeIsThere && runtimeOnly === true));
   const present = await Promise.all(needed.map((requirement) => requirement.present()));
-  return needed.filter((_, index) => present[index] !== true).map((requirement) => requirement.package);
+  const missing = needed.filter((_, index) => present[index] !== true).map((requirement) => requirement.package);
+  return [...missing, ...(await missingPrograms(more))];
 }
 
 /** A Debian package, known to be there by one of its programs. */

@@ -14,7 +14,7 @@ interface Bound {
   handlers: ReadonlyMap<string, { func: Handler }>;
 }
 
-const NOBODY: GrpcServer = {
+const NO_PLUGIN: GrpcServer = {
   call(_path, _bytes, reply) {
     reply.failed({ code: 14, details: "connect ENOENT" });
     return { cancel: () => undefined };
@@ -44,7 +44,7 @@ class PluginSockets {
     else this.servers.set(path, server);
   }
   serverAt(path: string): GrpcServer {
-    return this.servers.get(path) ?? NOBODY;
+    return this.servers.get(path) ?? NO_PLUGIN;
   }
 
   /** A call to the kubelet; `answer` runs as the world, if the kubelet lives so long. */
