@@ -19,7 +19,8 @@ export function resolveProfile(text: string, find: FindPlace): Resolved | undefi
   const resolved = { found: 0, unknown: 0 };
   // The tree of a heap profile is as deep as the deepest stack, so it is walked with a list.
   const nodes: unknown[] = [profile["nodes"], profile["head"]].flat();
-  for (let node = nodes.pop(); nodes.length > 0 || node !== undefined; node = nodes.pop()) {
+  while (nodes.length > 0) {
+    const node = nodes.pop();
     if (!isRecord(node)) continue;
     resolveFrame(node["callFrame"], find, resolved);
     const { children } = node;

@@ -85,6 +85,10 @@ function registryOf(image: string): string {
   return image.includes("/") && (/[.:]/.test(first) || first === "localhost") ? first : "docker.io";
 }
 
+/** These words, or a status that is no part of a name, an address or a port. */
+const withStatus = (status: string, words: string): RegExp =>
+  new RegExp(String.raw`${words}|(?<![\w-]|\d\.)${status}(?![\w-]|\.\d)`, "i");
+
 const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: string) => string[]])[] = [
   [INVALID, () => ["correct the image's name in the pod: registry/repository:tag, in lower case"]],
   [
@@ -105,20 +109,20 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
     ],
   ],
   [
-    /toomanyrequests|(?<![\w-]|\d\.)429(?![\w-]|\.\d)|rate limit/i,
+    withStatus("429", "toomanyrequests|rate limit"),
     (image) => [
       `${registryOf(image)} limits the number of pulls: use credentials (imagePullSecrets) or a mirror, or wait for the next try`,
     ],
   ],
   [
-    /not found|manifest unknown|name unknown|(?<![\w-]|\d\.)404(?![\w-]|\.\d)/i,
+    withStatus("404", "not found|manifest unknown|name unknown"),
     () => [
       "check the spelling of repository and tag; the registry has no such image",
       "private registries also reply this without credentials: check imagePullSecrets",
     ],
   ],
   [
-    /unauthorized|authorization failed|denied|forbidden|(?<![\w-]|\d\.)40[13](?![\w-]|\.\d)|insufficient_scope|no basic auth/i,
+    withStatus("40[13]", "unauthorized|authorization failed|denied|forbidden|insufficient_scope|no basic auth"),
     () => [
       "the registry refuses these credentials: check imagePullSecrets, and that the repository exists",
       "static pods use the node's own credentials, in <root-dir>/config.json",

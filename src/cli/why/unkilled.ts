@@ -18,7 +18,7 @@ interface Places {
   proc?: string;
 }
 
-/** The finding with what is left of the containers that were not killed in time. */
+/** The finding with the remaining processes of the containers that were not killed in time. */
 export async function withUnkilled(pod: Pod, finding: Finding, { kubelet, proc = "/proc" }: Places): Promise<Finding> {
   if (finding.unkilled !== true) return finding;
   const all = await processesIn(proc);

@@ -1,4 +1,4 @@
-// What is left of containers that run after their grace period, by a folder in the place of /proc.
+// Processes of containers that run after their grace period, by a folder in the place of /proc.
 
 import { deepEqual, equal, match } from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

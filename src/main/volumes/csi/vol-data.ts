@@ -30,7 +30,7 @@ interface PublishedVolume {
   readonly lifecycle: VolumeLifecycle;
 }
 
-/** What is known of a volume when it is published to a pod, before the call to the driver. */
+/** Writes the facts about a volume that is published to a pod, before the call to the driver. */
 export async function recordVolume(directory: string, volume: PublishedVolume, nodeName: string): Promise<void> {
   const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
   const attachmentID = attachmentName(volumeHandle, driverName, nodeName);

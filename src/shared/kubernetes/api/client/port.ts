@@ -10,7 +10,7 @@ export interface ApiObject {
   metadata: Partial<ObjectMeta>;
 }
 
-/** What is read of an object over the client's limit of size. */
+/** The metadata that is read of an object over the client's limit of size. */
 export type ObjectHead = Partial<
   Pick<
     ObjectMeta,
