@@ -65,8 +65,12 @@ export function rowsIn({ dir, port, registry, locked }: Surroundings): Record<st
     },
     "image-name": {
       pod: { name: "app", image: "UPPER/none:1" },
-      words: [/the name is not valid: .*lowercase|cannot be used.*lowercase/, /correct the image's name/],
-      never: [/docker\.io replied/],
+      // containerd 2 reads UPPER as a registry.
+      words: [
+        /the name is not valid: .*lowercase|cannot be used.*lowercase|its registry UPPER does not resolve/,
+        /correct the image's name/,
+      ],
+      never: [/docker\.io/],
     },
     "image-never": {
       pod: { name: "app", image: "docker.io/library/none:9", imagePullPolicy: "Never" },

@@ -1,10 +1,9 @@
 // The check of the sandbox image (pause): the runtime needs it for every pod. Pure.
 
+import { parseImageName, readImageName } from "../../shared/kubernetes/api/image-name.js";
 import { bad, ok, type Result } from "./check.js";
 
 const CHECK = "sandbox image";
-/** A name that a registry can have: host, path, tag, digest. */
-const NAME = /^[\w][\w.-]*(?::\d+)?(?:\/[a-z\d][\w.-]*)*(?::[\w][\w.-]*)?(?:@sha256:[a-f\d]{64})?$/;
 const PAUSE = /(?:^|\/)pause(?:[:@-]|$)/;
 
 /**
@@ -12,11 +11,12 @@ const PAUSE = /(?:^|\/)pause(?:[:@-]|$)/;
  * @param images names of the images of the runtime; undefined: not known
  */
 export function sandboxImage(image: string, images: readonly string[] | undefined): Result {
-  if (!NAME.test(image)) {
+  const read = readImageName(image);
+  if (typeof read === "string") {
     return bad(
       "error",
       CHECK,
-      `${JSON.stringify(image)} is no name of an image`,
+      `${JSON.stringify(image)} is no name of an image: ${read}`,
       "no pod can start",
       "set sandbox_image (containerd 1.x), or pinned_images.sandbox (containerd 2), to registry.k8s.io/pause:3.10.2",
     );
@@ -36,10 +36,10 @@ export function sandboxImage(image: string, images: readonly string[] | undefine
   );
 }
 
-/** "pause:3.10" → "docker.io/library/pause:3.10" */
+/** "pause:3.10" → "docker.io/library/pause:3.10"; a text that is no image name as it is. */
 function withHost(name: string): string {
-  const slash = name.indexOf("/");
-  const host = name.slice(0, Math.max(slash, 0));
-  if (slash < 0) return `docker.io/library/${name}`;
-  return /[.:]|^localhost$/.test(host) ? name : `docker.io/${name}`;
+  const read = parseImageName(name);
+  if (read === undefined) return name;
+  const { registry, repository, tag, digest } = read;
+  return `${registry}/${repository}${tag === undefined ? "" : `:${tag}`}${digest === undefined ? "" : `@${digest}`}`;
 }

@@ -1,5 +1,6 @@
 // Rules about images: the registry's error, the time of the next pull, remedies. Pure.
 
+import { parseImageName } from "../../shared/kubernetes/api/image-name.js";
 import { duration, timeOf } from "../output/amounts.js";
 import { fullDiskHelp, unitOf } from "../problems.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
@@ -79,10 +80,16 @@ function withoutNames(text: string, image: string): string {
   return words;
 }
 
-/** The host that an image name is pulled from. */
+/** The host that an image name is pulled from, as runtimes read it. */
 function registryOf(image: string): string {
-  const [first = ""] = image.split("/");
-  return image.includes("/") && (/[.:]/.test(first) || first === "localhost") ? first : "docker.io";
+  return parseImageName(image)?.registry ?? "docker.io";
+}
+
+/** In "Team/app:1" the first part is a registry only because it has an upper-case letter. */
+function upperCaseHelp(image: string): string[] {
+  const registry = registryOf(image);
+  if (/[.:]/.test(registry) || registry.toLowerCase() === registry) return [];
+  return [`correct the image's name: runtimes read ${registry} as a registry, because repositories are in lower case`];
 }
 
 /** These words, or a status that is no part of a name, an address or a port. */
@@ -98,6 +105,7 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
   [
     UNRESOLVED,
     (image) => [
+      ...upperCaseHelp(image),
       `the name ${registryOf(image)} does not resolve on this node: check the spelling of the image's registry`,
       "check the node's name servers in /etc/resolv.conf",
     ],
@@ -131,6 +139,7 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
   [
     UNREACHABLE,
     (image) => [
+      ...upperCaseHelp(image),
       `this node does not reach ${registryOf(image)}: check network, firewall and proxy (HTTPS_PROXY of the runtime's unit)`,
     ],
   ],

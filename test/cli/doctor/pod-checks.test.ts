@@ -75,7 +75,9 @@ describe("the check of the sandbox image", () => {
       /with registry\.k8s\.io\/pause:3\.6, which is not here; registry\.k8s\.io\/pause:3\.10\.1 is/,
     ],
     ["localhost:5000/pause:3", ["localhost:5000/pause@sha256:" + "a".repeat(64)], "warning", /which is not here/],
-    ["not a name", [], "error", /is no name of an image/],
+    ["not a name", [], "error", /is no name of an image: invalid reference format/],
+    ["[::1]:5000/pause:3.10", ["[::1]:5000/pause:3.10"], "ok", /is here/],
+    ["Mirror/pause:3.10", ["Mirror/pause:3.10"], "ok", /is here/],
     ["Https://x/pause", [], "error", /is no name/],
   ];
   for (const [image, images, severity, found] of rows) {

@@ -67,6 +67,20 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
     /tries again in 20s/,
     /the name reg\.test does not resolve on this node/,
   ],
+  [
+    "a registry that is one by an upper-case letter, as containerd 2 reads it",
+    pulls(
+      'failed to do request: Head "https://Team/v2/a/manifests/1": dial tcp: lookup Team: no such host',
+      "Team/a:1",
+    ),
+    /the name of its registry Team does not resolve/,
+    /correct the image's name: runtimes read Team as a registry/,
+  ],
+  [
+    "a registry at an IPv6 address",
+    pulls("dial tcp [::1]:5000: connect: connection refused", "[::1]:5000/a:1"),
+    /\[::1\]:5000 did not respond/,
+  ],
   ["an image that does not exist", pulls("reg.test/a:1: not found"), /check the spelling of repository and tag/],
   ["missing credentials", pulls("pull access denied: 401 Unauthorized"), /check imagePullSecrets/],
   ...(
