@@ -72,14 +72,16 @@ export class Environment {
   async open(kind: LaneKind, name: string): Promise<OpenLane> {
     const node = await nodeForTests(this.root, kind);
     const path = [dirname(node), process.env["PATH"] ?? ""].join(delimiter);
-    const env = { TMPDIR: this.tmpDir, PATH: path };
+    // What a test starts has the runtime of its lane.
+    const containerd = kind === "containerd2" ? "newest" : "installed";
+    const env = { TMPDIR: this.tmpDir, PATH: path, NODELET_CONTAINERD: containerd };
     if (!hasRuntime(kind)) {
       // Emulated machines are slow, and slower beside other lanes.
       const patience = kind === "machine" ? { NODELET_PATIENCE: String(MACHINE_PATIENCE * PATIENCE) } : {};
       const lane = new Lane({ kind, node, env: { ...env, ...patience } });
       return { lane, close: () => lane.stop() };
     }
-    const programs = await programsOf(kind === "containerd2" ? "newest" : undefined, this.cache, step);
+    const programs = await programsOf(containerd, this.cache, step);
     const { netns, dir } = await this.run.place(name);
     const runtime = await this.startRuntime(kind, join(dir, "c"), netns, programs);
     const lane = new Lane({

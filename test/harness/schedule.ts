@@ -19,7 +19,10 @@ const LONGEST: readonly string[] = [
   ...["faults/churn", "cluster/own-api", "integration/why-cases", "integration/status-page-layout"],
   ...["cluster/dynamic-config", "faults/dynamic-config", "faults/threads", "integration/pod-security"],
   ...["faults/dynamic-resources", "integration/nodelet-apply", "integration/status-page", "faults/cluster-credentials"],
-  ...["faults/hung-volumes-cluster", "integration/flex-volumes", "integration/pod-deadlines", "integration/tracing"],
+  ...["faults/hung-volumes-cluster", "integration/flex-volumes", "integration/pod-deadlines", "integration/docs"],
+  ...["integration/tracing", "faults/sub-path-race", "integration/pod-adoption", "faults/cluster-unruly"],
+  ...["integration/nodelet-why", "integration/site", "integration/support-bundle", "cluster/in-tree-volumes"],
+  ...["faults/uncaught", "faults/server-threads"],
 ];
 /** More failures than this are no flakes; a second run would only take time. */
 export const MOST_RETRIES = 10;
@@ -40,30 +43,29 @@ export function retries(jobs: readonly Job[], failed: readonly Job[]): readonly 
   return jobs.length > 1 && failed.length <= MOST_RETRIES ? failed : [];
 }
 
-/** Kinds whose lanes run one after the other: all at once would get too little of two processors. */
-const IN_TURN: readonly LaneKind[] = ["containerd2", "docker", "node22", "installed-node"];
+/** Kinds with containers. Most files have one of them; the lanes of the others run one after the other. */
+const RUNTIMES: readonly LaneKind[] = ["containerd", "containerd2", "docker", "node22", "installed-node"];
 
 /**
  * The lanes of all jobs that run side by side, as chains of kinds that begin at once. In a chain each lane opens when
- * the one before it has ended. A lane of containers follows the machines and the variants, for the files that still
- * wait: otherwise a third of the processors' time is idle then.
+ * the one before it has ended. A lane of the runtime that most files have follows the machines and the variants, for
+ * the files that still wait: otherwise a third of the processors' time is idle then.
  */
 export function planLanes(jobs: readonly Job[], processors: number): LaneKind[][] {
   const files = new Map<LaneKind, number>();
   for (const { lane } of jobs.filter((job) => !runsAlone(job))) files.set(lane, (files.get(lane) ?? 0) + 1);
-  const withContainers = (chain: LaneKind[]): LaneKind[] =>
-    files.has("containerd") ? [...chain, "containerd"] : chain;
-  const atOnce = [...files]
-    .filter(([kind]) => !IN_TURN.includes(kind))
-    .flatMap(([kind, count]) => Array.from({ length: Math.min(count, mostAtOnce(kind, processors)) }, () => kind));
-  const chains = atOnce.map((kind) => (kind === "machine" ? withContainers([kind]) : [kind]));
-  const inTurn = IN_TURN.filter((kind) => files.has(kind));
-  return inTurn.length === 0 ? chains : [...chains, withContainers(inTurn)];
-}
-
-/** How many lanes of a kind run side by side: tests with containers mostly wait. */
-function mostAtOnce(kind: LaneKind, processors: number): number {
-  // Unit tests leave a part of a processor idle: they start processes, and wait for timers.
-  if (kind === "plain") return processors + 1;
-  return kind === "containerd" ? Math.max(2, processors) : 1;
+  const count = (kind: LaneKind): number => files.get(kind) ?? 0;
+  const [most, ...variants] = RUNTIMES.filter((kind) => files.has(kind)).toSorted((a, b) => count(b) - count(a));
+  const lanes = (kind: LaneKind, atMost: number): LaneKind[] =>
+    Array.from({ length: Math.min(count(kind), atMost) }, () => kind);
+  const withMost = (chain: LaneKind[]): LaneKind[] => (most === undefined ? chain : [...chain, most]);
+  return [
+    // Unit tests leave a part of a processor idle: they start processes, and wait for timers.
+    ...lanes("plain", processors + 1).map((kind) => [kind]),
+    // Tests with containers mostly wait.
+    ...(most === undefined ? [] : lanes(most, Math.max(2, processors)).map((kind) => [kind])),
+    ...lanes("machine", 1).map((kind) => withMost([kind])),
+    // All at once would get too little of two processors.
+    ...(variants.length === 0 ? [] : [withMost(variants)]),
+  ];
 }

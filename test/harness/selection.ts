@@ -32,7 +32,8 @@ export function select(sources: readonly string[], { words, lane }: Selection): 
   const rest = words.filter((word) => word !== "all");
   const named = SUITES.filter(({ name }) => rest.includes(name));
   const filters = rest.filter((word) => !named.some(({ name }) => name === word));
-  const suites = named.length > 0 ? named : SUITES.filter((suite) => isUsual(suite, all, filters.length > 0));
+  const wanted = named.length > 0 ? named : SUITES.filter((suite) => isUsual(suite, all, filters.length > 0));
+  const suites = wanted.filter((suite) => !repeatsOthers(suite, wanted, lane ?? "containerd"));
   const jobs = suites.flatMap((suite) => sources.filter(suite.has).map((source) => jobOf(suite, source, lane)));
   for (const filter of filters)
     if (!jobs.some((job) => matches(job, filter))) throw unknownWord(filter, sources, named);
@@ -44,10 +45,20 @@ function isUsual(suite: Suite, all: boolean, hasFilters: boolean): boolean {
   return hasFilters ? suite.isSelection !== true && suite.isVariant !== true : suite.isDefault === true;
 }
 
-function jobOf({ name, lane, timeoutMs }: Suite, source: string, chosen: LaneKind | undefined): Job {
+/** True for a variant whose runtime the whole suites among the wanted ones have, too. */
+function repeatsOthers({ lane, isVariant }: Suite, wanted: readonly Suite[], chosen: LaneKind): boolean {
+  return isVariant === true && lane === chosen && wanted.some(followsChoice);
+}
+
+function followsChoice({ lane, isVariant }: Suite): boolean {
+  return lane === "containerd" && isVariant !== true;
+}
+
+function jobOf(suite: Suite, source: string, chosen: LaneKind | undefined): Job {
+  const { name, lane, timeoutMs } = suite;
   return {
     ...{ suite: name, timeoutMs, name: source.replace(/\.test\.ts$/, "") },
-    lane: lane === "containerd" ? (chosen ?? lane) : lane,
+    lane: followsChoice(suite) ? (chosen ?? lane) : lane,
   };
 }
 

@@ -3,7 +3,7 @@
 
 /**
  * Where a file runs: `plain` needs no runtime; `machine` boots virtual machines; the others have a network namespace
- * and a private runtime.
+ * and a private runtime; `containerd` is the installed one.
  */
 export type LaneKind = "plain" | "machine" | "containerd" | "containerd2" | "docker" | "node22" | "installed-node";
 
@@ -16,7 +16,10 @@ export interface Suite {
   isDefault?: true;
   /** Not part of `npm run test:all`: its files are in another suite. */
   isSelection?: true;
-  /** Runs when it is named and in `npm run test:all`; a part of a path alone does not select in it. */
+  /**
+   * Its lane is fixed: a chosen runtime does not replace it. Runs when it is named and in `npm run test:all`; a part of
+   * a path alone does not select in it.
+   */
   isVariant?: true;
   /** True for the sources (paths below test/) that belong to it. */
   has: (source: string) => boolean;
@@ -34,7 +37,10 @@ const CORE = [
   "integration/pod-adoption",
   "faults/hostile-containers",
 ];
-/** containerd 2, which users of Kubernetes 1.36 run: devices of ResourceClaims by CDI, and a pod's life. */
+/**
+ * containerd 2, which users of Kubernetes 1.36 run, where the other suites have the installed containerd: devices of
+ * ResourceClaims by CDI, and a pod's life.
+ */
 const ON_CONTAINERD2 = [
   ...[
     "cri-client",
@@ -45,6 +51,14 @@ const ON_CONTAINERD2 = [
     "pod-adoption",
   ],
   ...["pod-exec", "pod-removal", "pod-security", "pod-stats", "pod-update", "probes"],
+].map((name) => `integration/${name}`);
+/**
+ * The installed containerd, where the other suites have containerd 2: what differs, beside the core, which both suites
+ * of another Node.js run on it.
+ */
+const ON_INSTALLED_CONTAINERD = [
+  ...["cri-client", "image-pull", "pod-environment", "pod-removal", "pod-security", "pod-stats", "pod-update"],
+  ...["pod-volumes", "resize", "runtime-gates"],
 ].map((name) => `integration/${name}`);
 /** What differs on a Docker Engine, and a pod's life there. */
 const ON_DOCKER = [
@@ -76,6 +90,10 @@ export const SUITES: readonly Suite[] = [
   // A few attacks, small; with NODELET_HOSTILE=whole (`npm run test:hostile`) all of them at full size.
   { name: "hostile", lane: "containerd", timeoutMs: 3_600_000, has: inFolder("hostile") },
   { name: "on-containerd2", lane: "containerd2", timeoutMs: 420_000, isVariant: true, has: inList(ON_CONTAINERD2) },
+  {
+    ...{ name: "on-installed-containerd", lane: "containerd", timeoutMs: 420_000, isVariant: true },
+    has: inList(ON_INSTALLED_CONTAINERD),
+  },
   { name: "on-docker", lane: "docker", timeoutMs: 420_000, isVariant: true, has: inList(ON_DOCKER) },
   // The installed containerd, and another Node.js for tests and kubelet.
   { name: "on-node22", lane: "node22", timeoutMs: 420_000, isVariant: true, has: inList(CORE) },

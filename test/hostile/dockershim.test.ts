@@ -18,7 +18,7 @@ import { size } from "./attack.js";
 
 const MIB = 1024 * 1024;
 const GROWTH_MIB = 384;
-const SECONDS = size(3, 20);
+const SECONDS = size(2, 20);
 
 let dir: string;
 let engine: FakeEngine;

@@ -7,8 +7,8 @@ export const HELP = `npm test -- [suite …] [part of a path …]
 
 Without words: all unit tests and the core on real containerd, within ten minutes. Needs root; with \`unit\` it does not.
 
-  npm test -- unit            one suite: unit, core, integration, cluster, faults, hostile, simulation, vm, on-containerd2, on-docker,
-                              on-node22, on-installed-node; or all
+  npm test -- unit            one suite: unit, core, integration, cluster, faults, hostile, simulation, vm, on-containerd2,
+                              on-installed-containerd, on-docker, on-node22, on-installed-node; or all
   npm test -- unit ring       the files of a suite whose path has a word
   npm test -- probes          the same in unit, integration, cluster, faults and hostile
 

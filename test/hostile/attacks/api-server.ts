@@ -14,7 +14,7 @@ import { BYSTANDER } from "../bystander.js";
 import { clientAttack } from "../unauthorised-client.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 
-const SECONDS = size(8, 25);
+const SECONDS = size(5, 25);
 const MIB = 1024 * 1024;
 const WATCH_PODS: CallMatch = { ...AGENT, resource: "pods", verb: "watch" };
 /** Most bytes of one endless answer. */

@@ -30,7 +30,7 @@ let runs = 0;
 
 function pluginAttack({ name, short, begin, least }: PluginAttack): Attack {
   return {
-    ...{ name, family: "node plugin", seconds: size(6, 30) },
+    ...{ name, family: "node plugin", seconds: size(4, 30) },
     ...(short === undefined ? {} : { short }),
     async start(bench) {
       const { rootDir } = bench.node.kubelet;

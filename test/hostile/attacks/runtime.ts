@@ -15,7 +15,7 @@ import { EndlessStreams } from "../endless-streams.js";
 import { ExecVisitors } from "../exec-visitors.js";
 import { each, hostile, REST, tenantAttack, tenantPod, type TenantAttack } from "./tenant-kit.js";
 
-const SECONDS = size(8, 25);
+const SECONDS = size(5, 25);
 /** The year 2200, in nanoseconds. */
 const FUTURE = 7_258_118_400_000_000_000n;
 const LOWEST = -(2n ** 63n);

@@ -10,7 +10,7 @@ const isWaiting = (container: { state: object }): boolean => "waiting" in contai
 const VOLUME = { volumes: [{ name: "v", emptyDir: {} }] };
 
 const openBrackets = tenantAttack({
-  ...{ name: "variables, arguments and probes with megabytes of $(", seconds: size(6, 15), short: true },
+  ...{ name: "variables, arguments and probes with megabytes of $(", seconds: size(4, 15), short: true },
   pods: (bench) =>
     each(size(2, 6), (pod) => {
       const text = "$(".repeat((size(400, 900) * KIB) / 2);
@@ -90,7 +90,7 @@ const manySidecars = tenantAttack({
 });
 
 const hugeGrace = tenantAttack({
-  ...{ name: "grace periods of 400,000,000,000 s", seconds: size(6, 15), short: true },
+  ...{ name: "grace periods of 400,000,000,000 s", seconds: size(4, 15), short: true },
   pods: (bench) =>
     each(size(2, 6), (pod, index) => {
       const deaf = "trap '' TERM; while true; do sleep 1; done";

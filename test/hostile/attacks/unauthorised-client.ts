@@ -3,7 +3,7 @@
 import { size, type Attack } from "../attack.js";
 import { OPERATORS_ADDRESS, clientAttack, type ClientAttackData } from "../unauthorised-client.js";
 
-const SECONDS = size(6, 20);
+const SECONDS = size(4, 20);
 
 function attack(
   name: string,

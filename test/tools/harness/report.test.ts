@@ -88,6 +88,13 @@ describe("the order of the files", () => {
       ["machine", "containerd"],
       ["containerd2", "docker", "node22", "containerd"],
     ]);
+    const onContainerd2 = [...of("containerd2", 9), ...of("machine", 2), ...of("containerd", 2), ...of("node22", 3)];
+    assert.deepEqual(planLanes(onContainerd2, 2), [
+      ["containerd2"],
+      ["containerd2"],
+      ["machine", "containerd2"],
+      ["node22", "containerd", "containerd2"],
+    ]);
     assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], 2), [
       ["plain"],
       ["plain"],

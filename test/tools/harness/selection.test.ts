@@ -75,6 +75,22 @@ describe("words after npm test --", () => {
     const lanes = select(SOURCES, { words: ["unit", "cluster", "vm"], lane: "docker" }).map(({ lane }) => lane);
     assert.deepEqual(lanes, ["plain", "plain", "docker", "machine"]);
   });
+  const variants: [lane: "containerd2" | undefined, words: string[], suites: string[]][] = [
+    [undefined, ["all", "cri-client"], ["integration", "on-containerd2"]],
+    ["containerd2", ["all", "cri-client"], ["integration", "on-installed-containerd"]],
+    ["containerd2", ["on-containerd2", "cri-client"], ["on-containerd2"]],
+    [undefined, ["on-installed-containerd", "cri-client"], ["on-installed-containerd"]],
+  ];
+  for (const [lane, words, suites] of variants) {
+    test(`${words.join(" ")} on ${lane ?? "the installed containerd"} runs no file twice on one runtime`, () => {
+      const jobs = select(SOURCES, { words, ...(lane === undefined ? {} : { lane }) });
+      assert.deepEqual(
+        jobs.map(({ suite }) => suite),
+        suites,
+      );
+      assert.equal(new Set(jobs.map((job) => job.lane)).size, jobs.length);
+    });
+  }
   test("suites of another Node.js have lanes of their own", () => {
     const lanes = select(SOURCES, { words: ["on-node22", "on-installed-node", "probes"] }).map(({ lane }) => lane);
     assert.deepEqual(lanes, ["node22", "installed-node"]);
