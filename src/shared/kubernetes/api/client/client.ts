@@ -10,7 +10,7 @@ import { readList } from "./call/list.js";
 import { ACCEPT_BOTH, type Codec, MediaTypes } from "./call/media-types.js";
 import { apiVersionOf, collectionPath, objectPath, withQuery } from "./call/paths.js";
 import { RateLimit } from "./call/rate-limit.js";
-import { watchEvents } from "./call/watch.js";
+import { JSON_LINES, watchEvents } from "./call/watch.js";
 import type { ClientConfig } from "./config.js";
 import { Presence, type Returns } from "./connection/presence.js";
 import { Transport } from "./connection/transport.js";
@@ -232,13 +232,15 @@ class HttpApiClient implements ConnectedClient {
     const scope = new Scope(signal);
     try {
       const response = await this.caller.within(call, scope, (opened) => opened);
-      const read = codec !== undefined && this.shared.media.isProtobuf(response) ? codec.watchProtobuf : watchEvents;
+      const isProtobuf = codec !== undefined && this.shared.media.isProtobuf(response);
       scope.unlimited();
       if (timeoutSeconds !== undefined) {
         const late = (): Error => this.caller.failure(call, `the watch did not end after its ${timeoutSeconds} s`);
         scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
       }
-      yield* read<T>(response.body, new Turn(this.shared.clock), isKnown, this.warnOversized(kind), restore);
+      const [turn, onOversized] = [new Turn(this.shared.clock), this.warnOversized(kind)];
+      const format = isProtobuf ? codec.PROTOBUF_FRAMES : JSON_LINES;
+      yield* watchEvents<T>(response.body, format, { turn, isKnown, onOversized, restore });
     } catch (error) {
       throw this.caller.explained(call, scope, error);
     } finally {

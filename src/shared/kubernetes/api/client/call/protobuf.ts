@@ -1,7 +1,5 @@
 // Responses and bodies in protobuf. Loaded with the first call of a client whose contentType is protobuf.
 
-import type { Readable } from "node:stream";
-import { faultPoint } from "../../../../base/faults/fault-points.js";
 import { headOfEvent, headOfMessage, headOfObject } from "../../protobuf/object-head.js";
 import {
   decodeMessage,
@@ -19,11 +17,11 @@ import { checkedHead } from "../decode/object-head.js";
 import type { OnOversized } from "../decode/oversized.js";
 import { ProtobufListCutter } from "../decode/protobuf-list-cutter.js";
 import type { Turn } from "../decode/turn.js";
-import type { ApiList, ApiObject, ObjectHead, ResourceKind, Restore, WatchEvent, WatchOptions } from "../port.js";
+import type { ApiList, ApiObject, ObjectHead, ResourceKind, Restore, WatchEvent } from "../port.js";
 import { BodyError, bodyOf, readAll } from "./body.js";
 import { addRestored, LIST_LIMIT } from "./list.js";
 import { apiVersionOf } from "./paths.js";
-import { eventOf, restoredEvents } from "./watch.js";
+import { eventOf, type IsKnown, type WatchFormat } from "./watch.js";
 
 /** Whether objects of this kind travel in protobuf. */
 export function hasMessage(kind: ResourceKind<ApiObject>): boolean {
@@ -90,35 +88,11 @@ function* decodedItems(what: string, cutter: ProtobufListCutter, block: Buffer):
 const EVENT = { type: 1, object: 2 } as const;
 const RAW = 1;
 
-type IsKnown = NonNullable<WatchOptions["isKnown"]>;
-
-/** As watchEvents. */
-export async function* watchProtobuf<T extends ApiObject>(
-  body: Readable,
-  turn: Turn,
-  isKnown?: IsKnown,
-  onOversized?: OnOversized,
-  restore?: Restore<T>,
-): AsyncGenerator<WatchEvent<T>> {
-  const skipped: Buffer[] = [];
-  const frames = new FrameCutter((head) => {
-    skipped.push(head);
-    onOversized?.(head);
-  });
-  for await (const block of body) {
-    for (const frame of frames.push(block as Buffer)) {
-      faultPoint("api-watch");
-      yield* restoredEvents(skipped, eventHead, restore);
-      const event = decoded("a frame of the watch", () => readEvent<T>(frame, isKnown));
-      // Before it is handled, too: a large object takes long to decode, and as long again to handle.
-      if (turn.isOver) await turn.next();
-      yield event;
-      if (turn.isOver) await turn.next();
-    }
-    yield* restoredEvents(skipped, eventHead, restore);
-    if (turn.isOver) await turn.next();
-  }
-}
+export const PROTOBUF_FRAMES: WatchFormat = {
+  cutter: (onOversized) => new FrameCutter(onOversized),
+  read: (frame, isKnown) => decoded("a frame of the watch", () => readEvent(frame, isKnown)),
+  readHead: eventHead,
+};
 
 function readEvent<T extends ApiObject>(frame: Buffer, isKnown: IsKnown | undefined): WatchEvent<T> {
   const type = fieldOf(frame, EVENT.type)?.toString("utf8") ?? "";

@@ -1,4 +1,4 @@
-// A watch: one JSON object per line, as long as the server keeps it open.
+// A watch, as long as the server keeps it open; in JSON one object per line.
 
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../../base/faults/fault-points.js";
@@ -11,7 +11,23 @@ import type { ApiObject, ObjectHead, Restore, WatchEvent, WatchOptions } from ".
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
 import { LineCutter } from "./line-cutter.js";
 
-type IsKnown = NonNullable<WatchOptions["isKnown"]>;
+export type IsKnown = NonNullable<WatchOptions["isKnown"]>;
+
+/** How events stand in the body of a watch. */
+export interface WatchFormat {
+  /** Cuts blocks of the body into the bytes of single events. */
+  cutter: (onOversized: OnOversized) => { push: (block: Buffer) => Iterable<Buffer> };
+  read: <T extends ApiObject>(event: Buffer, isKnown: IsKnown | undefined) => WatchEvent<T>;
+  /** The head of an event that was skipped. */
+  readHead: (bytes: Buffer) => { type: string; head: ObjectHead } | undefined;
+}
+
+export interface WatchReading<T extends ApiObject> {
+  turn: Turn;
+  isKnown?: IsKnown | undefined;
+  onOversized?: OnOversized | undefined;
+  restore?: Restore<T> | undefined;
+}
 
 interface Line {
   type: string;
@@ -25,36 +41,34 @@ const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
  */
 export async function* watchEvents<T extends ApiObject>(
   body: Readable,
-  turn: Turn,
-  isKnown?: IsKnown,
-  onOversized?: OnOversized,
-  restore?: Restore<T>,
+  { cutter, read, readHead }: WatchFormat,
+  { turn, isKnown, onOversized, restore }: WatchReading<T>,
 ): AsyncGenerator<WatchEvent<T>> {
   const skipped: Buffer[] = [];
-  const lines = new LineCutter((head) => {
+  const events = cutter((head) => {
     skipped.push(head);
     onOversized?.(head);
   });
   for await (const block of body) {
-    for (const line of lines.push(block as Buffer)) {
+    for (const bytes of events.push(block as Buffer)) {
       faultPoint("api-watch");
-      yield* restoredEvents(skipped, eventHeadOfJson, restore);
-      const event = (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
+      yield* restoredEvents(skipped, readHead, restore);
+      const event = read<T>(bytes, isKnown);
       // Before it is handled, too: a large object takes long to decode, and as long again to handle.
       if (turn.isOver) await turn.next();
       yield event;
       if (turn.isOver) await turn.next();
     }
-    yield* restoredEvents(skipped, eventHeadOfJson, restore);
+    yield* restoredEvents(skipped, readHead, restore);
     if (turn.isOver) await turn.next();
   }
-  // A partial line at the end is dropped; the next watch sends the event again.
+  // A partial event at the end is dropped; the next watch sends the event again.
 }
 
 /** Events of objects that were skipped, in their order, as far as their owner knows them. Empties the list. */
-export function* restoredEvents<T extends ApiObject>(
+function* restoredEvents<T extends ApiObject>(
   skipped: Buffer[],
-  read: (head: Buffer) => { type: string; head: ObjectHead } | undefined,
+  read: WatchFormat["readHead"],
   restore: Restore<T> | undefined,
 ): Generator<WatchEvent<T>> {
   for (const bytes of skipped.splice(0)) {
@@ -63,6 +77,12 @@ export function* restoredEvents<T extends ApiObject>(
     if (event !== undefined && object !== undefined) yield eventOf<T>(event.type, object);
   }
 }
+
+export const JSON_LINES: WatchFormat = {
+  cutter: (onOversized) => new LineCutter(onOversized),
+  read: (line, isKnown) => (isKnown && echoOf(line, isKnown)) ?? watchEvent(line),
+  readHead: eventHeadOfJson,
+};
 
 /**
  * The head of a MODIFIED event as servers written in Go encode it, up to UID and resource version; names have 253 bytes

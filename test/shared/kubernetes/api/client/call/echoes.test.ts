@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
-import { watchEvents } from "../../../../../../src/shared/kubernetes/api/client/call/watch.js";
+import { JSON_LINES, watchEvents } from "../../../../../../src/shared/kubernetes/api/client/call/watch.js";
 import { Turn } from "../../../../../../src/shared/kubernetes/api/client/decode/turn.js";
 import { SteppedClock } from "../../../../../support/stepped-clock.js";
 
@@ -21,7 +21,8 @@ const WEB = {
 async function echoed(text: string, known: readonly string[]): Promise<string[]> {
   const events: string[] = [];
   const isKnown = (uid: string, version: string): boolean => known.includes(`${uid}@${version}`);
-  for await (const event of watchEvents(Readable.from([Buffer.from(text)]), new Turn(new SteppedClock()), isKnown)) {
+  const reading = { turn: new Turn(new SteppedClock()), isKnown };
+  for await (const event of watchEvents(Readable.from([Buffer.from(text)]), JSON_LINES, reading)) {
     const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
     events.push(`${event.type} ${version}`);
     if (event.type === "BOOKMARK") equal(event.initialEventsEnd, false);

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { readList } from "../../../../../../src/shared/kubernetes/api/client/call/list.js";
 import * as protobuf from "../../../../../../src/shared/kubernetes/api/client/call/protobuf.js";
-import { watchEvents } from "../../../../../../src/shared/kubernetes/api/client/call/watch.js";
+import { JSON_LINES, watchEvents } from "../../../../../../src/shared/kubernetes/api/client/call/watch.js";
 import { eventHeadOfJson, headOfJson } from "../../../../../../src/shared/kubernetes/api/client/decode/object-head.js";
 import { HEAD_BYTES, OBJECT_LIMIT } from "../../../../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { Turn } from "../../../../../../src/shared/kubernetes/api/client/decode/turn.js";
@@ -74,12 +74,12 @@ const SEEN = [
 
 test("a watch in JSON delivers the deletion of an object over the limit, in its place", async () => {
   const lines = EVENTS.map(([type, object]) => `${JSON.stringify({ type, object })}\n`).join("");
-  deepEqual(await seen(watchEvents(bodyOf(Buffer.from(lines)), turn(), undefined, undefined, known)), SEEN);
+  deepEqual(await seen(watchEvents(bodyOf(Buffer.from(lines)), JSON_LINES, { turn: turn(), restore: known })), SEEN);
 });
 
 test("a watch in protobuf delivers the deletion of an object over the limit, in its place", async () => {
   const frames = Buffer.concat(EVENTS.map(([type, object]) => frame(type, object)));
-  deepEqual(await seen(protobuf.watchProtobuf(bodyOf(frames), turn(), undefined, undefined, known)), SEEN);
+  deepEqual(await seen(watchEvents(bodyOf(frames), protobuf.PROTOBUF_FRAMES, { turn: turn(), restore: known })), SEEN);
 });
 
 test("a list keeps an item over the limit that its owner knows", async () => {

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { readAll } from "../../../../../../src/shared/kubernetes/api/client/call/body.js";
 import { LineCutter } from "../../../../../../src/shared/kubernetes/api/client/call/line-cutter.js";
 import { readList } from "../../../../../../src/shared/kubernetes/api/client/call/list.js";
-import { watchEvents } from "../../../../../../src/shared/kubernetes/api/client/call/watch.js";
+import { JSON_LINES, watchEvents } from "../../../../../../src/shared/kubernetes/api/client/call/watch.js";
 import { OBJECT_LIMIT, SHELL_LIMIT } from "../../../../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { Turn } from "../../../../../../src/shared/kubernetes/api/client/decode/turn.js";
 import { SteppedClock } from "../../../../../support/stepped-clock.js";
@@ -32,7 +32,8 @@ function bodyOf(text: string): Readable {
 async function watched(text: string): Promise<{ names: string[]; skipped: number }> {
   const names: string[] = [];
   let skipped = 0;
-  for await (const event of watchEvents(bodyOf(text), new Turn(new SteppedClock()), undefined, () => skipped++)) {
+  const reading = { turn: new Turn(new SteppedClock()), onOversized: () => skipped++ };
+  for await (const event of watchEvents(bodyOf(text), JSON_LINES, reading)) {
     if (event.type !== "BOOKMARK") names.push(event.object.metadata.name ?? "");
   }
   return { names, skipped };
