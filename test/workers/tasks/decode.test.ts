@@ -66,6 +66,31 @@ test("identity of a URL: no toleration, other source, other UID; lists allowed",
   assert.equal(decode(JSON.stringify(broken), url).error?.[0]?.field, "items[1].spec.containers");
 });
 
+test("kinds of a list's items: a PodList has pods, a List has what its items name, as upstream's", () => {
+  const url: ManifestOrigin = { kind: "http", url: "http://127.0.0.1/pods" };
+  const item = { metadata: { name: "a" }, spec: { containers: [{ name: "c", image: "i" }] } };
+  const found = (list: string, kind: object): string => {
+    const { pods, error, warnings } = decode(
+      JSON.stringify({ apiVersion: "v1", kind: list, items: [{ ...item, ...kind }] }),
+      url,
+    );
+    const fields = [...(error ?? []), ...warnings].map(({ field }) => field);
+    return [pods.map(({ metadata }) => metadata.name).join(), ...fields].join(" ");
+  };
+  const rows: [list: string, kind: object, found: string][] = [
+    ["PodList", {}, "a-node-1"],
+    ["PodList", { kind: null }, "a-node-1"],
+    ["PodList", { kind: "" }, "a-node-1"],
+    ["PodList", { kind: "Service" }, "a-node-1 items[0].kind"],
+    ["PodList", { KIND: "Service" }, "a-node-1 items[0].kind items[0].KIND"],
+    ["PodList", { kind: 5 }, " items[0].kind"],
+    ["List", {}, "a-node-1"],
+    ["List", { kind: "Service" }, " items[0].kind"],
+    ["List", { kind: "" }, " items[0].kind"],
+  ];
+  for (const [list, kind, expected] of rows) assert.equal(found(list, kind), expected, JSON.stringify([list, kind]));
+});
+
 test("an explicit uid and namespace are kept; the kubelet's own annotations are no content", () => {
   const text = manifest("web").replace("  name: web", "  name: web\n  uid: abc\n  namespace: kube-system");
   const pod = podOf(text);

@@ -83,10 +83,12 @@ export function decodeObject(value: unknown, job: PodsJob, report: Report): Chec
   else if (apiVersion !== "v1") report.unsupported(["apiVersion"], apiVersion, ["v1"]);
   // Of another kind nothing else is known: its fields would only make noise.
   if (report.violations.length > 0 && !(known && kind === "Pod")) return [];
-  return kind === "Pod" ? decodePods([[value, []]], job, report) : decodeList(value, job, report);
+  if (kind === "Pod") return decodePods([[value, []]], job, report);
+  return decodeList(value, kind === "PodList", job, report);
 }
 
-function decodeList(list: Record<string, unknown>, job: PodsJob, report: Report): CheckedPod[] {
+/** Items of a PodList are pods whatever kind they name, as in Go; those of a List are what they name. */
+function decodeList(list: Record<string, unknown>, isPods: boolean, job: PodsJob, report: Report): CheckedPod[] {
   const items = list["items"] ?? [];
   if (!Array.isArray(items)) {
     report.add(["items"], "wrong type", { got: shown(items), allowed: "a list of pods" });
@@ -95,10 +97,16 @@ function decodeList(list: Record<string, unknown>, job: PodsJob, report: Report)
   const pods: [Record<string, unknown>, FieldPath][] = [];
   for (const [index, item] of (items as unknown[]).entries()) {
     const path = ["items", index];
-    if (!isRecord(item)) report.add(path, "wrong type", { got: shown(item), allowed: "a v1 Pod" });
-    // Items of a PodList may leave kind and apiVersion out, as API lists do.
-    else if ((item["kind"] ?? "Pod") !== "Pod") report.unsupported([...path, "kind"], item["kind"], ["Pod"]);
-    else pods.push([item, path]);
+    if (!isRecord(item)) {
+      report.add(path, "wrong type", { got: shown(item), allowed: "a v1 Pod" });
+      continue;
+    }
+    const kind = foldedMember(item, "kind") ?? "Pod";
+    if (kind === "Pod" || (isPods && kind === "")) pods.push([item, path]);
+    else if (isPods && typeof kind === "string") {
+      report.warn([...path, "kind"], `an item of a PodList is a Pod, whatever its kind says: ${shown(kind)}`);
+      pods.push([item, path]);
+    } else report.unsupported([...path, "kind"], kind, ["Pod"]);
   }
   return decodePods(pods, job, report);
 }
