@@ -233,11 +233,15 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
     await assign(`${NAMESPACE}/${NAME}`);
     const { message } = await condition("forbidden", (found) => found.message.includes("forbids"));
     assert.match(message, /verbs get, list and watch for this ConfigMap by a Role/);
-    const { stdout } = await nodelet(cluster.node, "config");
-    assert.match(
-      stdout,
-      /This is the configuration of local files.*forbids the node to read ConfigMap kube-system\/workers/,
-    );
+    const words = /This is the configuration of local files.*forbids the node to read ConfigMap kube-system\/workers/;
+    // The server threads of a kubelet that has just started come later than its requests to the API server.
+    let seen = "";
+    const shown = async (): Promise<boolean> => {
+      const { stdout, stderr } = await nodelet(cluster.node, "config");
+      seen = stdout + stderr;
+      return words.test(stdout);
+    };
+    await waitFor(shown, { what: "nodelet config to say so", timeoutMs: PATIENCE_MS, lastSeen: () => seen });
     assert.equal(await field("maxPods"), 110);
   });
 

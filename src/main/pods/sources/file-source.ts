@@ -61,7 +61,7 @@ export class FileSource {
     this.folder = options.path;
     const { earlier, changes, clock, log } = options;
     this.uids = new StaticPodUids({ ...earlier, changedAt: (pod) => this.changedAt(pod), changes, clock, log });
-    this.set = new ManifestSet(this.uids, options.onManifests);
+    this.set = new ManifestSet({ uids: this.uids, clock, onChange: options.onManifests });
     this.watch = new DirectoryWatch({
       clock: options.clock,
       log: options.log,

@@ -34,7 +34,7 @@ export interface ManifestFileOptions {
   decode: DecodeOptions;
   clock: Clock;
   log: Logger;
-  set: Pick<ManifestSet<ManifestFile>, "changed">;
+  set: Pick<ManifestSet<ManifestFile>, "change">;
   room: Pick<ManifestRoom, "takes" | "of" | "releases">;
 }
 
@@ -254,10 +254,11 @@ export class ManifestFile {
   }
 
   private setPods(pods: readonly Pod[]): void {
-    this.settled = true;
-    this.lateTries = 0;
-    this.pods = pods;
-    this.options.set.changed();
+    this.options.set.change(this, () => {
+      this.settled = true;
+      this.lateTries = 0;
+      this.pods = pods;
+    });
   }
 }
 

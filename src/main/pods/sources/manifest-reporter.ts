@@ -15,6 +15,9 @@ import { shadowedPods, type Shadowed, type ShadowInputs } from "./shadowed-pods.
 
 /** Changes within this time are one list. Sources deliver a folder file by file. */
 const BATCH_MS = 100;
+/** And more for each manifest of the last list, up to a second: the work grows with them. */
+const BATCH_MS_EACH = 0.2;
+const MOST_BATCH_MS = 1000;
 /** Manifests in the list; problems come first. */
 const MOST_ITEMS = 500;
 /** Pods, and names of pods, of one manifest in the list. */
@@ -40,13 +43,15 @@ export class ManifestReporter {
   /** By problem, as `keyOf` names it: since when it is known. */
   private known = new Map<string, number>();
   private published = "";
+  /** Manifests in the last list, with those that were left out. */
+  private count = 0;
 
   constructor(private readonly deps: ManifestReporterDeps) {}
 
   /** A source has read a manifest, or a pod took or left its name. Cheap. */
   readonly changed = (): void => {
     if (this.stopped) return;
-    this.timer ??= this.deps.clock.after(BATCH_MS, () => {
+    this.timer ??= this.deps.clock.after(Math.min(MOST_BATCH_MS, BATCH_MS + this.count * BATCH_MS_EACH), () => {
       this.timer = undefined;
       this.report();
     });
@@ -60,6 +65,7 @@ export class ManifestReporter {
   private report(): void {
     const { configured, publish, metrics } = this.deps;
     const facts = this.facts();
+    this.count = facts.length;
     const wrong = facts.filter(({ problems }) => problems.length > 0);
     const items = [...wrong, ...facts.filter(({ problems }) => problems.length === 0)].slice(0, MOST_ITEMS);
     metrics.set({
