@@ -5,6 +5,7 @@ import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
+import type { LogFolders } from "../model/removed-logs.js";
 import { Collection, type CollectionSource } from "../pods/collection/collection.js";
 import type { DeadContainerPolicy } from "../pods/collection/dead-containers.js";
 import { ImageLeases } from "../pods/collection/image-leases.js";
@@ -37,7 +38,8 @@ export interface CollectionParts {
   state: Pick<PodState, "pods" | "cache">;
   loop: Pick<SyncLoop, "sweepLeftovers">;
   cri: CriClient;
-  settings: DeadContainerPolicy & { readonly containerLogsDir: string };
+  settings: DeadContainerPolicy &
+    Pick<LogFolders, "containerLogsDir"> & { readonly containerLogs: Pick<LogFolders, "podLogsDir"> };
   events: EventRecorder;
   registry: ThreadRegistry;
   clock: Clock;
@@ -53,7 +55,7 @@ export function makeCollection(parts: CollectionParts): Collection {
     leases,
     cri,
     policy: settings,
-    containerLogsDir: settings.containerLogsDir,
+    logFolders: { podLogsDir: settings.containerLogs.podLogsDir, containerLogsDir: settings.containerLogsDir },
     linksRemoved: logLinkMetrics(registry).removed,
     changed: (uid, hints) => {
       // No state of a pod that was removed meanwhile is kept.

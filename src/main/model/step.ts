@@ -93,6 +93,8 @@ export interface RemoveContainerStep {
   name: string;
   /** Removed by the rule RestartAllContainers, to start again. */
   restartAll?: true;
+  /** Restart count of the run whose logs go, too; undefined: they stay. */
+  logsOfRun?: number | undefined;
   backoff?: BackoffStep | undefined;
 }
 /** A terminated pod that is still shown: its volumes and its cgroup are removed, directories and logs stay. */

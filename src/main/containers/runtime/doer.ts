@@ -124,7 +124,7 @@ export class Doer {
       case "stop-sandbox":
         return stopSandbox(this.runtime, step, signal);
       case "remove-container":
-        return removeContainer(this.runtime, step, signal);
+        return removeContainer(this.runtime, pod, step, signal);
       case "remove-sandbox":
         return removeSandbox(this.runtime, step, signal);
       case "release":

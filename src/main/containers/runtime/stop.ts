@@ -1,6 +1,8 @@
 // Stops and removals: StopPodSandbox, RemoveContainer, RemovePodSandbox. All are safe to repeat.
 
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
+import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { removeLogsOfRun } from "../../model/removed-logs.js";
 import type { RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../../model/step.js";
 import { unlessGone } from "./kill-container.js";
 import type { NodeRuntime } from "./node-runtime.js";
@@ -14,13 +16,19 @@ export async function stopSandbox(
   return [{ kind: "sandbox", id: step.sandboxId }];
 }
 
+/** The logs go first: if a later call fails, the next pass still finds the container, and with it the run. */
 export async function removeContainer(
   runtime: NodeRuntime,
-  step: RemoveContainerStep,
+  pod: Pod | undefined,
+  { containerId, name, logsOfRun }: RemoveContainerStep,
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
-  await unlessGone(runtime.cri.removeContainer({ containerId: step.containerId }, { signal }));
-  return [{ kind: "container-removed", id: step.containerId }];
+  if (pod !== undefined && logsOfRun !== undefined) {
+    const run = { pod: pod.metadata, container: name, containerId, restartCount: logsOfRun };
+    await removeLogsOfRun(runtime.settings, run);
+  }
+  await unlessGone(runtime.cri.removeContainer({ containerId }, { signal }));
+  return [{ kind: "container-removed", id: containerId }];
 }
 
 export async function removeSandbox(

@@ -29,7 +29,6 @@ export interface CollectionDeps extends Omit<ContainerCollectorDeps, "livingPods
   users: ImageUsers;
   leases: ImageLeases;
   events: Pick<EventRecorder, "node">;
-  containerLogsDir: string;
   /** For metrics. */
   linksRemoved(count: number): void;
 }
@@ -51,7 +50,7 @@ export class Collection implements Answers {
       isTerminated: (uid) => deps.source.isTerminated(uid),
     });
     this.links = linkLoop({
-      directory: deps.containerLogsDir,
+      directory: deps.logFolders.containerLogsDir,
       periodMs: LINK_PERIOD_MS,
       livingContainers: () => this.livingContainers(),
       removed: (count) => deps.linksRemoved(count),

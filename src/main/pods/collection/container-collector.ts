@@ -10,10 +10,11 @@ import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
-import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import type { ContainerId, PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { traced } from "../../../shared/telemetry/tracing/tracing.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
+import { removableLog, removeLogsOfRun, type LogFolders, type RemovedRun } from "../../model/removed-logs.js";
 import { chooseDead, chooseTerminated, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 
 /** Container garbage collection. Source: https://kubernetes.io/docs/concepts/architecture/garbage-collection/ */
@@ -31,6 +32,7 @@ export interface ContainerCollectorDeps {
   isTerminated: (uid: PodUid) => boolean;
   /** The pod was changed. */
   changed(uid: PodUid, hints: InspectHint[]): void;
+  logFolders: LogFolders;
   /** Terminates pods that the runtime still has and that no source wants. */
   sweepLeftovers(): Promise<void>;
   events: Pick<EventRecorder, "node">;
@@ -78,10 +80,11 @@ export class ContainerCollector {
     ];
     const dead = chooseDead(living, policy, clock.now());
     const rest = chooseTerminated(terminated, policy.minimumContainerTTLMs, clock.now());
-    await this.remove({
+    const chosen = {
       containers: [...dead.containers, ...rest.containers],
       sandboxes: [...dead.sandboxes, ...rest.sandboxes],
-    });
+    };
+    await this.remove(chosen, pods);
   }
 
   /** Answers when to come again. */
@@ -108,12 +111,12 @@ export class ContainerCollector {
     return traced(
       "Containers/GarbageCollect",
       () => ({ parent: "none" }),
-      () => this.remove(chooseDead(pods, policy, clock.now())),
+      () => this.remove(chooseDead(pods, policy, clock.now()), pods),
     );
   }
 
-  private async remove({ containers, sandboxes }: Chosen): Promise<void> {
-    const { cri, log } = this.deps;
+  private async remove({ containers, sandboxes }: Chosen, pods: readonly ObservedPod[]): Promise<void> {
+    const { cri, log, logFolders } = this.deps;
     const { signal } = this.end;
     if (containers.length + sandboxes.length === 0) return;
     const names = containers.map(({ uid, name }) => `${name} of pod ${uid}`);
@@ -121,10 +124,15 @@ export class ContainerCollector {
       { containers: containers.length, sandboxes: sandboxes.length },
       `removing dead containers (${names.slice(0, 10).join(", ")}) and ${sandboxes.length} empty sandboxes`,
     );
+    const runs = runsOf(pods, new Set(containers.map(({ id }) => id)));
     const waiting: Removal[] = [
       ...containers.map(({ uid, id }): Removal => ({
         uid,
-        run: () => cri.removeContainer({ containerId: id }, { signal }),
+        run: async () => {
+          const run = runs.get(id);
+          if (run !== undefined) await removeLogsOfRun(logFolders, run);
+          await cri.removeContainer({ containerId: id }, { signal });
+        },
         hints: [{ kind: "container-removed", id }],
       })),
       ...sandboxes.map(({ uid, id }): Removal => ({
@@ -162,4 +170,19 @@ interface Removal {
   uid: PodUid;
   run: () => Promise<unknown>;
   hints: InspectHint[];
+}
+
+/** The removed runs whose logs no container that stays shares. */
+function runsOf(pods: readonly ObservedPod[], removed: ReadonlySet<ContainerId>): Map<ContainerId, RemovedRun> {
+  const runs = new Map<ContainerId, RemovedRun>();
+  for (const { namespace, name, uid, containers } of pods) {
+    const kept = containers.filter(({ id }) => !removed.has(id));
+    for (const status of containers) {
+      const restartCount = removed.has(status.id) ? removableLog(status, kept) : undefined;
+      if (restartCount === undefined) continue;
+      const container = status.metadata?.name ?? "";
+      runs.set(status.id, { pod: { namespace, name, uid }, container, containerId: status.id, restartCount });
+    }
+  }
+  return runs;
 }

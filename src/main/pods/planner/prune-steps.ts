@@ -4,11 +4,12 @@
 import { ContainerState, PodSandboxState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod, ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { failedStartsBesideRuns } from "../../model/failed-starts.js";
+import { removableLog } from "../../model/removed-logs.js";
 import type { Step } from "../../model/step.js";
 
 /** `deadKept` exited containers of a name stay, one at least; negative: all. */
 export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
-  const steps: Step[] = [];
+  const removed: ObservedContainer[] = [];
   const most = deadKept < 0 ? Infinity : Math.max(deadKept, 1);
   const dead = new Map<string, number>();
   const kept: ObservedContainer[] = [];
@@ -22,11 +23,16 @@ export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
     const isDead = status.state === ContainerState.CONTAINER_EXITED;
     const leftover = status.state === ContainerState.CONTAINER_CREATED || (failedStarts.has(status) && !isNewest);
     // One exited container of a name provides lastState; more are history, kept as the operator configures.
-    if (leftover || (isDead && count >= most)) {
-      steps.push({ kind: "remove-container", containerId: status.id, name });
-    } else kept.push(status);
+    if (leftover || (isDead && count >= most)) removed.push(status);
+    else kept.push(status);
     if (isDead && !failedStarts.has(status)) dead.set(name, count + 1);
   }
+  const steps: Step[] = removed.map((status) => ({
+    kind: "remove-container",
+    containerId: status.id,
+    name: status.metadata?.name ?? "",
+    logsOfRun: removableLog(status, kept),
+  }));
   const homes = new Set(kept.map((status) => homeOf(observed, status)));
   for (const { id, state } of observed.sandboxes.slice(1)) {
     if (state !== PodSandboxState.SANDBOX_READY && !homes.has(id))

@@ -30,6 +30,29 @@ function removed(...texts: string[]): string[] {
   return steps.flatMap((step) => (step.kind === "remove-container" ? [step.containerId] : []));
 }
 
+/** The restart counts of the runs whose logs go; each number is an exited container, newest first. */
+function logsGone(...counts: number[]): (number | undefined)[] {
+  const containers = counts.map((count, index) =>
+    observedContainer(
+      ContainerStatus.fromPartial({
+        ...{ id: `c${index}`, metadata: { name: "app", attempt: count }, state: EXITED },
+        createdAt: BigInt(counts.length - index),
+      }),
+    ),
+  );
+  const steps = pruneSteps({
+    ...{ uid: podUid("u"), namespace: "default", name: "p", sandboxes: [], generation: 1, observedAt: 0 },
+    containers,
+  });
+  return steps.flatMap((step) => (step.kind === "remove-container" ? [step.logsOfRun] : []));
+}
+
+describe("logs of dead containers", () => {
+  test("the logs of a removed run go with its container", () => assert.deepEqual(logsGone(7, 6, 5), [6, 5]));
+
+  test("a log file that a kept run shares stays", () => assert.deepEqual(logsGone(7, 7, 5), [undefined, 5]));
+});
+
 describe("dead containers of a name", () => {
   const table: [what: string, seen: string[], goes: string[]][] = [
     ["the newest stays", ["running", "exited 2", "exited 1"], ["exited 1"]],
