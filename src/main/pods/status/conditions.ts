@@ -66,8 +66,7 @@ function stamp(verdict: ConditionVerdict, input: ConditionsInput, generation: nu
 function initializedVerdict({ pod, phase, initStatuses, statuses }: ConditionsInput): ConditionVerdict {
   const type = "Initialized";
   const containers = pod.spec.initContainers ?? [];
-  if (containers.length === 0) return { type, status: "True" };
-  if (initStatuses.length === 0 && statuses.length === 0) {
+  if (containers.length > 0 && initStatuses.length === 0 && statuses.length === 0) {
     return { type, status: "False", reason: "UnknownContainerStatuses" };
   }
   const byName = statusesByName(initStatuses);

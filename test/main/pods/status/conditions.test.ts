@@ -60,6 +60,13 @@ const rows: [string, string, Partial<ConditionsInput>, string[] | undefined][] =
     { pod: withInit, phase: "Succeeded", initStatuses: [exited("i", 0), exited("s", 0)], statuses: [exited("a", 0)] },
     ["True", "PodCompleted", ""],
   ],
+  [
+    "succeeded without init containers",
+    "Initialized",
+    { phase: "Succeeded", statuses: [exited("a", 0)] },
+    ["True", "PodCompleted", ""],
+  ],
+  ["failed without init containers", "Initialized", { phase: "Failed", statuses: [exited("a", 1)] }, TRUE],
   ["no statuses", "ContainersReady", { statuses: [] }, ["False", "UnknownContainerStatuses", ""]],
   ["all ready", "ContainersReady", {}, TRUE],
   ["succeeded", "ContainersReady", { phase: "Succeeded", statuses: [exited("a", 0)] }, ["False", "PodCompleted", ""]],
