@@ -110,7 +110,7 @@ test("a summary of CPU and memory alone, by query and by form", async () => {
 test("the pages for scrapers name the containers", async () => {
   const id = idOf(statusOf(podOf(await node.pods(), "used"), "app"));
   const resource = await get("/metrics/resource");
-  assert.equal(resource.type, "text/plain; version=0.0.4; charset=utf-8");
+  assert.equal(resource.type, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
   const labels = `container="app",namespace="default",pod="used-${NODE_NAME}"`;
   assert.match(resource.text, new RegExp(`^container_cpu_usage_seconds_total\\{${labels}\\} [0-9.e+-]+ \\d{13}$`, "m"));
   assert.match(resource.text, /^resource_scrape_error 0$/m);

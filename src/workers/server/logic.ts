@@ -30,7 +30,7 @@ import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js
 import type { Remote } from "../../shared/thread/remote-calls.js";
 import type { AdminRoutes, AdminServer } from "./admin/admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
-import { nodeChecks, type HealthInputs } from "./health/health.js";
+import { nodeChecks, pingCheck, type HealthInputs } from "./health/health.js";
 import { HealthSlis } from "./health/slis.js";
 import { httpMetrics } from "./metrics/http-metrics.js";
 import { processStartTime } from "./metrics/process-metrics.js";
@@ -82,6 +82,7 @@ export class ServerLogic implements ServerControl {
   private readonly manifests: Deferred<ManifestAnswers>;
   private readonly disks: Deferred<NodeDisks>;
   private configz: ConfigzBodies;
+  private readonly slis = new HealthSlis();
   private devicePluginProblem: string;
   private listedManifests: NodeManifests;
 
@@ -94,7 +95,6 @@ export class ServerLogic implements ServerControl {
     this.registry = new ThreadRegistry(thread);
     watchThreadUsage(this.registry);
     const processPage = processRegistry(deps);
-    const slis = new HealthSlis();
     const [runtime, images] = this.runtimes();
     this.runtime = runtime;
     this.images = images;
@@ -129,13 +129,13 @@ export class ServerLogic implements ServerControl {
       pods: this.pods,
       scrape: new Scrape(() => upcalls.collectMetrics(), [processPage, this.registry], this.registry, clock, log, true),
       scrapeProbes: this.probeScrape(),
-      checks: slis.observed(
+      checks: this.slis.observed(
         nodeChecks(
           { ...health, devicePluginProblem: () => this.devicePluginProblem, threads: deps.threads },
           init.syncLoopMaxAgeMs,
         ),
       ),
-      slis,
+      slis: this.slis,
       timeline: { upcalls, clock },
       stats: this.stats,
     };
@@ -373,13 +373,14 @@ export class ServerLogic implements ServerControl {
   private healthzListener(): Listener | undefined {
     const { init, clock, log } = this.deps;
     if (init.healthzPort === 0) return undefined;
+    const ping = this.slis.observed([pingCheck])[0] ?? pingCheck;
     return new Listener({
       name: "healthz",
       address: init.healthzBindAddress,
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      create: () => plainServer(healthzHandler(this.hostNames(init.healthzBindAddress), log), clock, log),
+      create: () => plainServer(healthzHandler(ping, this.hostNames(init.healthzBindAddress), log), clock, log),
       clock,
       log,
     });

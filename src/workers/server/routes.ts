@@ -3,7 +3,7 @@
 import { queryOf } from "../../shared/io/http/target.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { authorisedPath } from "./auth/attributes.js";
-import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health/health.js";
+import { replyHealth, replyOneCheck, type HealthCheck } from "./health/health.js";
 import type { HealthSlis } from "./health/slis.js";
 import type { Answer, Route } from "./http/answer.js";
 import { replyPage } from "./http/compress.js";
@@ -11,6 +11,7 @@ import { entry, type Lookup } from "./http/entry.js";
 import { DEBUG_TREES, type RoutePath, type TreeName } from "./http/paths.js";
 import { replyError } from "./http/reply.js";
 import { Router } from "./http/router.js";
+import { showProcessStart } from "./metrics/exposition.js";
 import type { HttpMetrics } from "./metrics/http-metrics.js";
 import type { Scrape } from "./metrics/scrape.js";
 import type { PodList } from "./pods/pod-list.js";
@@ -51,8 +52,8 @@ export function readOnlyHandler(deps: ReadOnlyRouteDeps): Lookup {
 }
 
 /** The healthz port: is the process alive. */
-export function healthzHandler(hostNames: readonly string[], log: Logger): Lookup {
-  return handler(new Router(healthRoutes([pingCheck]), log, "off"), hostNames);
+export function healthzHandler(ping: HealthCheck, hostNames: readonly string[], log: Logger): Lookup {
+  return handler(new Router(healthRoutes([ping]), log, "off"), hostNames);
 }
 
 export function nodeRoutes(deps: NodeRouteDeps): Route[] {
@@ -110,6 +111,7 @@ function metricsRoute(path: RoutePath, scrape: Scrape): Route {
     path,
     answer: async (request, response) => {
       const { body, contentType } = await scrape.expose(request.headers.accept);
+      await showProcessStart(response);
       await replyPage(request, response, body, contentType);
     },
   };

@@ -13,7 +13,7 @@ import { pprofRoutes } from "./debug/pprof.js";
 import { Profiles } from "./debug/profiles.js";
 import { zPages } from "./debug/z-pages.js";
 import type { Route } from "./http/answer.js";
-import { replyText } from "./http/reply.js";
+import { replyExact } from "./http/reply.js";
 import { nodeLogsRoutes } from "./logs/node/node-logs.js";
 import { containerLogsRoute } from "./logs/pods/container-logs.js";
 import { checkpointRoute } from "./pods/checkpoint.js";
@@ -130,7 +130,7 @@ function configzRoute(bodies: () => ConfigzBodies): Route {
     path: "/configz",
     answer: (_request, response, { target }) => {
       const wantsOrigins = /^(1|true|t)$/i.test(queryOf(target).get("origin") ?? "");
-      replyText(response, wantsOrigins ? bodies().withOrigins : bodies().plain, "application/json");
+      replyExact(response, wantsOrigins ? bodies().withOrigins : bodies().plain, "application/json");
     },
   };
 }

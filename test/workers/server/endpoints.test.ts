@@ -158,7 +158,7 @@ describe("flagz and statusz", () => {
     match((await ask("/flagz"))[1], /^\nkubelet flagz\nWarning: [^]*\nv=2\n$/);
     match(
       (await accept("/statusz", "text/html, */*"))[1],
-      /^\nkubelet statusz\n[^]*\nBinary version: 1\.36\.0\nPaths: .*\/configz/,
+      /^\nkubelet statusz\n[^]*\nStarted: \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d UTC \d{4}\nUp: \d+ hr \d\d min \d\d sec\nGo version: .*\nBinary version: 1\.36\.0\nEmulation version: 1\.36\nPaths: \/\w+ .*\/configz .*\/flagz( \/\w+)*\n/,
     );
   });
   test("are objects if the request names the kind", async () => {
@@ -166,7 +166,7 @@ describe("flagz and statusz", () => {
     const type = (kind: string, version = "v1beta1"): string =>
       `application/json;g=config.k8s.io;v=${version};as=${kind}`;
     const [status, body, contentType] = await accept("/flagz", type("Flagz"));
-    deepEqual([status, contentType], [200, "application/json"]);
+    deepEqual([status, contentType], [200, "application/json;g=config.k8s.io;v=v1beta1;as=Flagz"]);
     deepEqual(JSON.parse(body), {
       kind: "Flagz",
       apiVersion: "config.k8s.io/v1beta1",
@@ -177,7 +177,10 @@ describe("flagz and statusz", () => {
     match(String(statusz["startTime"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     ok(Array.isArray(statusz["paths"]) && Number(statusz["uptimeSeconds"]) >= 0);
     for (const wrong of ["application/json", type("Statusz"), type("Flagz", "v2"), "application/cbor"]) {
-      equal((await accept("/flagz", wrong))[0], 406, wrong);
+      const [refused, text, form] = await accept("/flagz", wrong);
+      deepEqual([refused, form], [406, "application/json"], wrong);
+      const { kind, reason, code } = JSON.parse(text) as Record<string, unknown>;
+      deepEqual([kind, reason, code], ["Status", "NotAcceptable", 406]);
     }
   });
 });
@@ -185,10 +188,14 @@ describe("flagz and statusz", () => {
 describe("/debug/flags/v", () => {
   test("PUT sets the verbosity of the kubelet", async () => {
     await open();
-    deepEqual(await ask("/debug/flags/v", "PUT", "4"), [200, "successfully set klog.logging.verbosity to 4"]);
+    deepEqual(await ask("/debug/flags/v", "PUT", "4"), [200, "successfully set klog.logging.verbosity to 4\n"]);
     deepEqual(server.verbosities, [4]);
-    deepEqual(await ask("/debug/flags/v"), [406, "unsupported http method"]);
-    for (const body of ["", "many", "4".repeat(1000)]) equal((await ask("/debug/flags/v", "PUT", body))[0], 400);
+    deepEqual(await ask("/debug/flags/v"), [406, "unsupported http method\n"]);
+    for (const body of ["", "many", "-1", "+1", "1.5"]) {
+      const text = `strconv.ParseUint: parsing "${body}": invalid syntax\n`;
+      deepEqual(await ask("/debug/flags/v", "PUT", body), [400, text]);
+    }
+    for (const body of ["2147483648", "4".repeat(1000)]) equal((await ask("/debug/flags/v", "PUT", body))[0], 400);
     await server.close();
     await open({ init: { enableDebugFlagsHandler: false } });
     deepEqual(await ask("/debug/flags/v", "PUT", "4"), [405, "flags endpoint is disabled.\n"]);

@@ -308,6 +308,20 @@ describe("/healthz", () => {
     equal((await kit.ask("/healthz", "GET", kit.healthzBase)).body, "ok", "the healthz port knows ping only");
   });
 
+  test("requests to the healthz port count in the service level indicators", async () => {
+    kit = await new ServerKit().open();
+    await kit.ask("/healthz", "GET", kit.healthzBase);
+    const { headers, body } = await kit.ask("/metrics/slis");
+    match(body, /^kubernetes_healthchecks_total\{name="ping",status="success",type="healthz"\} 1$/m);
+    match(String(headers["process-start-time-unix"]), /^\d{10}$/);
+  });
+
+  test("browsers must not guess the type of health texts", async () => {
+    kit = await new ServerKit().open();
+    for (const path of ["/healthz", "/healthz?verbose", "/healthz/ping"])
+      equal((await kit.ask(path)).headers["x-content-type-options"], "nosniff", path);
+  });
+
   test("device plugins that cannot register, until they can", async () => {
     kit = await new ServerKit().open({ devicePluginProblem: "device registration error: no socket" });
     const one = await kit.ask("/healthz/device-plugin");
@@ -367,7 +381,8 @@ describe("/healthz", () => {
 describe("paths that are not served", () => {
   const table: [string, string, number, string][] = [
     ["GET", "/", 404, "404 page not found\n"],
-    ["GET", "/stats/nothing", 404, "404 page not found\n"],
+    ["GET", "/stats/nothing", 404, "404: Page Not Found"],
+    ["GET", "/stats", 307, '<a href="/stats/">Temporary Redirect</a>.\n\n'],
     ["GET", "/healthz/nothing", 404, "404 page not found\n"],
     ["POST", "/pods", 405, "405: Method Not Allowed"],
     ["POST", "/run/ns/pod/c?cmd=ls", 405, "Debug endpoints are disabled.\n"],
@@ -424,7 +439,7 @@ describe("/metrics", () => {
     await kit.ask("/pods");
     await kit.ask("/nonsense");
     const { headers, body } = await kit.ask("/metrics");
-    equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
     match(body, /^kubelet_running_pods 7$/m);
     match(body, /^process_resident_memory_bytes \d+$/m);
     const labels = (path: string): string =>
@@ -437,7 +452,7 @@ describe("/metrics", () => {
     kit = await new ServerKit().open();
     const { status, headers, body } = await kit.ask("/metrics/probes");
     equal(status, 200);
-    equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
     match(body, /^prober_probe_total 3$/m);
     match(body, /^process_start_time_seconds \d+/m);
     const names = body.split("\n").filter((line) => line.startsWith("# TYPE "));

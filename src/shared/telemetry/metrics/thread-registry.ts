@@ -7,9 +7,11 @@ import type { MetricFamily, MetricSample, MetricSnapshot, MetricType, NativeSeri
 /** prom-client's default buckets are upstream's default ones too. Unit: seconds. */
 export const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** `count` bucket bounds, each `factor` times the one before. */
+/** `count` bucket bounds, each `factor` times the one before. Multiplied step by step, as Go's client does it. */
 export function exponentialBuckets(start: number, factor: number, count: number): number[] {
-  return Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)));
+  const bounds: number[] = [];
+  for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
+  return bounds;
 }
 
 /** One series of a summary. */

@@ -2,7 +2,7 @@
 // the kind in Accept: application/json;g=config.k8s.io;v=v1beta1;as=Flagz.
 
 import type { IncomingMessage, ServerResponse } from "http";
-import { replyText, replyError } from "../http/reply.js";
+import { replyJson, replyText } from "../http/reply.js";
 
 const WARNING =
   "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.";
@@ -26,8 +26,16 @@ export function replyZPage(request: IncomingMessage, response: ServerResponse, p
     return;
   }
   if (chosen === undefined) {
-    const wanted = `text/plain, or ${STRUCTURED.join(" or ")} with g=${GROUP};v=v1beta1;as=${page.kind}`;
-    replyError(response, 406, `only the following media types are accepted: ${wanted}`);
+    const refusal = {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: `only the following media types are accepted: ${[...STRUCTURED, "text/plain"].join(", ")}`,
+      reason: "NotAcceptable",
+      code: 406,
+    };
+    replyJson(response, 406, `${JSON.stringify(refusal)}\n`);
     return;
   }
   const { type, version } = chosen;
@@ -36,7 +44,7 @@ export function replyZPage(request: IncomingMessage, response: ServerResponse, p
     response.setHeader("Warning", warning);
   }
   const object = { kind: page.kind, apiVersion: `${GROUP}/${version}`, metadata: { name: "kubelet" }, ...page.fields };
-  replyText(response, `${JSON.stringify(object)}\n`, type);
+  replyText(response, `${JSON.stringify(object)}\n`, `${type};g=${GROUP};v=${version};as=${page.kind}`);
 }
 
 /** The first of the client's choices that there is. */

@@ -1,7 +1,6 @@
 // /flagz and /statusz, each behind its gate.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { goDuration } from "../../../shared/base/clock/go-duration.js";
 import type { HandlerInit } from "../../../shared/contracts/server.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { Route } from "../http/answer.js";
@@ -14,7 +13,7 @@ export function zPages(init: HandlerInit, routes: readonly Route[], clock: Pick<
   const pages: Route[] = [];
   if (init.gates.componentFlagz) pages.push(route("/flagz", () => flagz(init.flags)));
   if (!init.gates.componentStatusz) return pages;
-  const paths = [...new Set([...routes, ...pages].map(({ path }) => path.replace(/\/(\*|:.*)$/, "")))].sort();
+  const paths = [...new Set([...routes, ...pages].map(({ path }) => `/${path.split("/")[1] ?? ""}`))].sort();
   return [...pages, route("/statusz", () => statusz(init.kubernetesVersion, paths, clock))];
 }
 
@@ -40,17 +39,31 @@ async function statusz(version: string, paths: readonly string[], clock: Pick<Cl
   const startTime = apiTime(startedAt);
   const uptimeSeconds = Math.max(0, Math.floor((clock.now() - startedAt) / 1000));
   const binaryVersion = version.replace(/^v/, "");
+  const emulationVersion = binaryVersion.split(".").slice(0, 2).join(".");
   const goVersion = `node ${process.version}`;
   const lines = [
-    `Started: ${startTime}`,
-    `Up: ${goDuration(uptimeSeconds * 1000)}`,
+    `Started: ${unixDate(new Date(startedAt))}`,
+    `Up: ${uptimeText(uptimeSeconds)}`,
     `Go version: ${goVersion}`,
     `Binary version: ${binaryVersion}`,
+    `Emulation version: ${emulationVersion}`,
     `Paths: ${paths.join(" ")}`,
   ];
   return {
     kind: "Statusz",
     text: `\n${lines.join("\n")}\n`,
-    fields: { startTime, uptimeSeconds, goVersion, binaryVersion, paths },
+    fields: { startTime, uptimeSeconds, goVersion, binaryVersion, emulationVersion, paths },
   };
+}
+
+/** "Sun Nov  9 15:29:03 UTC 2026" */
+function unixDate(date: Date): string {
+  const [weekday = "", day = "", month = "", year = "", time = ""] = date.toUTCString().replace(",", "").split(" ");
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
+}
+
+/** "1 hr 02 min 03 sec" */
+function uptimeText(seconds: number): string {
+  const two = (count: number): string => String(count).padStart(2, "0");
+  return `${Math.floor(seconds / 3600)} hr ${two(Math.floor(seconds / 60) % 60)} min ${two(seconds % 60)} sec`;
 }

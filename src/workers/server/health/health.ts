@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
-import { replyError, replyText } from "../http/reply.js";
+import { replyError, replyExact } from "../http/reply.js";
 
 export interface HealthCheck {
   name: string;
@@ -84,13 +84,13 @@ export function replyHealth(response: ServerResponse, checks: readonly HealthChe
     report += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
   }
   if (failed) replyError(response, 500, `${report}healthz check failed`);
-  else if (query.has("verbose")) replyText(response, `${report}healthz check passed\n`);
-  else replyText(response, "ok");
+  else if (query.has("verbose")) replyExact(response, `${report}healthz check passed\n`);
+  else replyExact(response, "ok");
 }
 
 /** GET /healthz/name */
 export function replyOneCheck(response: ServerResponse, check: HealthCheck): void {
   const problem = check.check();
-  if (problem === undefined) replyText(response, "ok");
+  if (problem === undefined) replyExact(response, "ok");
   else replyError(response, 500, `internal server error: ${problem}`);
 }

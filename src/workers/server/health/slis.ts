@@ -4,7 +4,7 @@ import { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registr
 import type { Route } from "../http/answer.js";
 import { replyPage } from "../http/compress.js";
 import { replyText } from "../http/reply.js";
-import { exposition } from "../metrics/exposition.js";
+import { exposition, showProcessStart } from "../metrics/exposition.js";
 import { processStartTime } from "../metrics/process-metrics.js";
 import type { HealthCheck } from "./health.js";
 
@@ -35,6 +35,7 @@ export class HealthSlis {
           replyText(response, "metrics reset\n");
         } else {
           const page = await exposition([await this.registry.exportSnapshot()], request.headers.accept);
+          await showProcessStart(response);
           await replyPage(request, response, page.body, page.contentType);
         }
       },

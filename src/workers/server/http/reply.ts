@@ -12,6 +12,18 @@ export function replyText(response: ServerResponse, body: string | Buffer, conte
   send(response, 200, { "Content-Type": contentType }, body);
 }
 
+const NO_SNIFFING = { "X-Content-Type-Options": "nosniff" };
+
+/** 200 and the unchanged text, for clients that must not guess another content type. */
+export function replyExact(response: ServerResponse, body: string, contentType = TEXT): void {
+  replyAs(response, 200, contentType, body);
+}
+
+/** The unchanged text under any status and content type, which clients must not guess otherwise. */
+export function replyAs(response: ServerResponse, status: number, contentType: string, body: string): void {
+  send(response, status, { "Content-Type": contentType, ...NO_SNIFFING }, body);
+}
+
 /** A text under any status: upstream's router writes errors of its handlers so. */
 export function replyPlain(
   response: ServerResponse,
@@ -22,6 +34,11 @@ export function replyPlain(
   send(response, status, { ...headers, "Content-Type": TEXT }, body);
 }
 
+/** A Status object of the API. */
+export function replyJson(response: ServerResponse, status: number, body: string): void {
+  send(response, status, { "Content-Type": "application/json" }, body);
+}
+
 /** An error text with a final newline. */
 export function replyError(
   response: ServerResponse,
@@ -29,12 +46,17 @@ export function replyError(
   message: string,
   headers: Record<string, string> = {},
 ): void {
-  send(response, status, { ...headers, "Content-Type": TEXT, "X-Content-Type-Options": "nosniff" }, `${message}\n`);
+  send(response, status, { ...headers, "Content-Type": TEXT, ...NO_SNIFFING }, `${message}\n`);
 }
 
 /** Nothing is served under this path. */
 export function replyNotFound(response: ServerResponse): void {
   replyError(response, 404, "404 page not found");
+}
+
+/** The path is below a web service of upstream's router, which has no such path. */
+export function replyNoSuchRoute(response: ServerResponse): void {
+  replyPlain(response, 404, "404: Page Not Found");
 }
 
 /** The client is to send its request to another path. Texts are those of Go's server. */

@@ -22,6 +22,8 @@ export class RouteTable {
   private readonly rows = new Map<string, Row[]>();
   /** Paths of web services that have a final slash. */
   private readonly slashed = new Set<string>();
+  /** Paths of all web services, without a final slash. */
+  private readonly services = new Set<string>();
 
   constructor(routes: readonly Route[]) {
     const shapes = new Set<string>();
@@ -34,6 +36,7 @@ export class RouteTable {
       const rows = this.rows.get(first) ?? [];
       rows.push({ route, segments, plain: service === undefined ? Infinity : depthOf(service) });
       this.rows.set(first, rows);
+      if (service !== undefined) this.services.add(service.replace(/\/$/, ""));
       if (service?.endsWith("/") === true) this.slashed.add(service);
     }
     for (const rows of this.rows.values()) rows.sort((one, other) => (ranks(one) < ranks(other) ? -1 : 1));
@@ -49,6 +52,11 @@ export class RouteTable {
       if (params !== undefined) return { route, params };
     }
     return undefined;
+  }
+
+  /** Whether the path is a web service's, or below it: "/stats/x" of the service "/stats/". */
+  isBelowService(segments: readonly string[]): boolean {
+    return segments.some((_segment, index) => this.services.has(`/${segments.slice(0, index + 1).join("/")}`));
   }
 
   /** The path of a web service of which only the final slash is missing. */

@@ -9,7 +9,7 @@ import { cleanedPath, redirectLocation } from "../../../shared/io/http/server/cl
 import { pathSegments, type Target } from "../../../shared/io/http/target.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { Call, Route, Upgrade } from "./answer.js";
-import { replyError, replyMethodNotAllowed, replyNotFound, replyRedirect } from "./reply.js";
+import { replyError, replyMethodNotAllowed, replyNoSuchRoute, replyNotFound, replyRedirect } from "./reply.js";
 import { requestSpan, type CallerTrace } from "./request-span.js";
 import { RouteTable } from "./route-table.js";
 
@@ -47,7 +47,8 @@ export class Router {
       return;
     }
     if (route === undefined) {
-      replyNotFound(response);
+      if (this.table.isBelowService(call.target.segments)) replyNoSuchRoute(response);
+      else replyNotFound(response);
       return;
     }
     if (route.methods !== undefined && !route.methods.some((one) => one === method)) {

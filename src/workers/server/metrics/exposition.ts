@@ -1,9 +1,12 @@
 // A metrics page in the format that the client prefers: Prometheus' text, or its protobuf, which native histograms
 // need. https://prometheus.io/docs/instrumenting/content_negotiation/
 
+import type { ServerResponse } from "node:http";
 import type { MetricSnapshot } from "../../../shared/telemetry/metrics/snapshot.js";
-import { EXPOSITION_CONTENT_TYPE, mergeSnapshots, renderExposition } from "./merge-metrics.js";
+import { mergeSnapshots, renderExposition } from "./merge-metrics.js";
+import { processStartedAt } from "./process-metrics.js";
 
+const TEXT_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const PROTOBUF_TYPE = "application/vnd.google.protobuf";
 const PROTOBUF_CONTENT_TYPE = `${PROTOBUF_TYPE}; proto=io.prometheus.client.MetricFamily; encoding=delimited`;
 
@@ -22,26 +25,73 @@ export async function exposition(
   counted = false,
 ): Promise<Exposition> {
   if (!prefersProtobuf(accept)) {
-    return { body: renderExposition(snapshots, counted), contentType: EXPOSITION_CONTENT_TYPE };
+    return { body: renderExposition(snapshots, counted), contentType: textContentType(accept) };
   }
   const { protobufExposition } = await import("./protobuf-exposition.js");
-  return { body: protobufExposition(mergeSnapshots(snapshots, counted)), contentType: PROTOBUF_CONTENT_TYPE };
+  return {
+    body: protobufExposition(mergeSnapshots(snapshots, counted)),
+    contentType: PROTOBUF_CONTENT_TYPE + escapingOf(accept),
+  };
+}
+
+/** Upstream's metrics pages have the header, in whole seconds since the epoch. */
+export async function showProcessStart(response: Pick<ServerResponse, "setHeader">): Promise<void> {
+  response.setHeader("Process-Start-Time-Unix", String(Math.floor(await processStartedAt())));
+}
+
+/** The content type of Prometheus' text, with the escaping scheme of the client. */
+export function textContentType(accept: string | undefined): string {
+  return TEXT_CONTENT_TYPE + escapingOf(accept);
+}
+
+const ESCAPINGS = new Set(["allow-utf-8", "underscores", "dots", "values"]);
+
+/**
+ * The scheme of the client's formats up to the one that it gets. It changes nothing else: all names of metrics here are
+ * valid under every scheme.
+ */
+function escapingOf(accept: string | undefined): string {
+  let escaping = "underscores";
+  const entries = [...entriesOf(accept)].sort((one, other) => other.quality - one.quality);
+  for (const { type, given } of entries) {
+    const asked = given.get("escaping") ?? "";
+    if (ESCAPINGS.has(asked)) escaping = asked;
+    const version = given.get("version") ?? "";
+    if (isProtobuf(type, given) || (type === "text/plain" && (version === "" || version === "0.0.4"))) break;
+  }
+  return `; escaping=${escaping}`;
 }
 
 /** The first of the formats with the highest quality is protobuf, in delimited messages. @internal */
 export function prefersProtobuf(accept: string | undefined): boolean {
   let best = { quality: 0, protobuf: false };
-  for (const entry of (accept ?? "").split(",")) {
-    const [type = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
-    const given = new Map(parameters.map(nameAndValue));
-    const quality = Number(given.get("q") ?? "1");
-    const protobuf =
-      type === PROTOBUF_TYPE &&
-      given.get("proto") === "io.prometheus.client.metricfamily" &&
-      given.get("encoding") === "delimited";
+  for (const { type, given, quality } of entriesOf(accept)) {
+    const protobuf = isProtobuf(type, given);
     if (quality > best.quality && (protobuf || isText(type, given))) best = { quality, protobuf };
   }
   return best.protobuf;
+}
+
+interface Entry {
+  type: string;
+  given: ReadonlyMap<string, string>;
+  quality: number;
+}
+
+function* entriesOf(accept: string | undefined): Generator<Entry> {
+  for (const entry of (accept ?? "").split(",")) {
+    const [type = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
+    const given = new Map(parameters.map(nameAndValue));
+    yield { type, given, quality: Number(given.get("q") ?? "1") };
+  }
+}
+
+function isProtobuf(type: string, given: ReadonlyMap<string, string>): boolean {
+  return (
+    type === PROTOBUF_TYPE &&
+    given.get("proto") === "io.prometheus.client.metricfamily" &&
+    given.get("encoding") === "delimited"
+  );
 }
 
 function nameAndValue(parameter: string): [string, string] {

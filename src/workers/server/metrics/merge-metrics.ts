@@ -11,9 +11,8 @@ import type {
   MetricSnapshot,
   NativeSample,
 } from "../../../shared/telemetry/metrics/snapshot.js";
+import { numberText } from "./number-text.js";
 import { registeredFamily } from "./registered-metrics.js";
-
-export const EXPOSITION_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * One family per name, in name order, samples summed by labels; native samples of one series stay apart. The snapshots
@@ -73,21 +72,25 @@ export function renderExposition(snapshots: readonly MetricSnapshot[], counted =
     lines.push(`# HELP ${family.name} ${family.help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`);
     lines.push(`# TYPE ${family.name} ${family.type}`);
     for (const sample of family.samples) {
-      lines.push(`${sample.metricName ?? family.name}${labelText(sample.labels)} ${numberText(sample.value)}`);
+      lines.push(`${sample.metricName ?? family.name}${labelText(sample.labels)} ${valueText(sample.value)}`);
     }
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** Bounds of buckets are numbers: queries select them by Go's text, e.g. le="1e+06". */
+function labelValue(value: string | number): string {
+  return typeof value === "number" ? numberText(value) : value;
 }
 
 /** Labels sorted by name, `le` last as readers expect it; "" when there are none. */
 function labelText(labels: Record<string, string | number>): string {
   const names = Object.keys(labels).sort((a, b) => (a === "le" ? 1 : b === "le" ? -1 : a < b ? -1 : 1));
   if (names.length === 0) return "";
-  return `{${names.map((name) => `${name}="${escapeLabel(String(labels[name]))}"`).join(",")}}`;
+  return `{${names.map((name) => `${name}="${escapeLabel(labelValue(labels[name] ?? ""))}"`).join(",")}}`;
 }
 
-function numberText(value: number): string {
-  if (Number.isNaN(value)) return "NaN";
-  if (value === Infinity) return "+Inf";
-  return value === -Infinity ? "-Inf" : String(value);
+/** Whole figures stay whole: readers parse them, and people compare them. */
+function valueText(value: number): string {
+  return Number.isFinite(value) ? String(value) : numberText(value);
 }

@@ -9,7 +9,7 @@ import type { Answer, Route } from "../http/answer.js";
 import { writePage } from "../http/compress.js";
 import { wantBody } from "../http/http1/bodies.js";
 import { replyError, replyText } from "../http/reply.js";
-import { EXPOSITION_CONTENT_TYPE } from "../metrics/merge-metrics.js";
+import { showProcessStart, textContentType } from "../metrics/exposition.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
@@ -79,7 +79,8 @@ export class Stats {
           this.deps.log.error({ err: error }, "cannot read the resource usage of the node and its pods");
           return failed().chunks();
         });
-      await writePage(request, response, page, EXPOSITION_CONTENT_TYPE);
+      await showProcessStart(response);
+      await writePage(request, response, page, textContentType(request.headers.accept));
     };
   }
 }

@@ -116,7 +116,7 @@ function stream(deps: StreamDeps, kind: Kind): Answer {
       const address = kind(queryOf(target), request, deps);
       const pod = await podOf(deps.pods, { namespace, name, uid: podUid(uid) }, deps.mirrorUid);
       if (upgrade === undefined) {
-        replyError(response, 400, "Upgrade request required");
+        replyError(response, 500, "Upgrade request required");
         return;
       }
       if (!deps.tunnels.admit(response, pod.metadata.uid)) return;

@@ -121,6 +121,17 @@ test("a metric made twice is one", async () => {
 
 test("exponential buckets grow by their factor", () => {
   deepEqual(exponentialBuckets(0.005, 2.5, 4), [0.005, 0.0125, 0.03125, 0.078125]);
+  deepEqual(exponentialBuckets(0.005, 2.5, 14).slice(9), [
+    ...[19.073486328125, 47.6837158203125, 119.20928955078125, 298.0232238769531, 745.0580596923828],
+  ]);
+});
+
+test("bounds of buckets are texts as Go's client writes them, for queries by le", async () => {
+  const registry = new ThreadRegistry("t");
+  registry.histogram("size_bytes", "Size", [], [0.5, 512, 1_048_576, 1.5e-5 * 1e12]).observe(1);
+  const lines = await expose(registry);
+  const bounds = lines.flatMap((line) => /le="([^"]+)"/.exec(line)?.[1] ?? []);
+  deepEqual(bounds, ["0.5", "512", "1.048576e+06", "1.5e+07", "+Inf"]);
 });
 
 test("the pleg thread exposes relists and inspections", async () => {

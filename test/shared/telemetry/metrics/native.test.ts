@@ -9,10 +9,10 @@ import fc from "fast-check";
 import { mergeNative } from "../../../../src/shared/telemetry/metrics/native.js";
 import type { NativeSample } from "../../../../src/shared/telemetry/metrics/snapshot.js";
 import { enableNativeHistograms, ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
-import { exposition, prefersProtobuf } from "../../../../src/workers/server/metrics/exposition.js";
-import { EXPOSITION_CONTENT_TYPE } from "../../../../src/workers/server/metrics/merge-metrics.js";
+import { exposition, prefersProtobuf, textContentType } from "../../../../src/workers/server/metrics/exposition.js";
 import { readFamilies } from "../../../support/prometheus-protobuf.js";
 
+const TEXT = "text/plain; version=0.0.4; charset=utf-8";
 const PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
 
 test("a registry without the gate counts no native buckets", async () => {
@@ -113,7 +113,7 @@ describe("with the gate", () => {
     one.histogram("never_seconds", "Never", [], [1]);
     const snapshots = [structuredClone(await one.exportSnapshot()), structuredClone(await two.exportSnapshot())];
     const { body, contentType } = await exposition(snapshots, PROTOBUF);
-    equal(contentType, "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited");
+    equal(contentType, `${PROTOBUF.replaceAll(";", "; ")}; escaping=underscores`);
     deepEqual(readFamilies(body as Buffer), [
       { name: "done_total", help: "Done", type: 0, metrics: [{ labels: { x: "1" }, value: 7 }] },
       { name: "level", help: "Level", type: 1, metrics: [{ labels: {}, value: -2.5 }] },
@@ -150,7 +150,7 @@ describe("with the gate", () => {
         ],
       },
     ]);
-    equal((await exposition(snapshots, undefined)).contentType, EXPOSITION_CONTENT_TYPE);
+    equal((await exposition(snapshots, undefined)).contentType, `${TEXT}; escaping=underscores`);
   });
 });
 
@@ -175,4 +175,16 @@ test("a client gets protobuf only if it prefers delimited MetricFamily messages 
     [`text/plain;q=0.5,${PROTOBUF};q=0.5`, false],
   ];
   for (const [accept, protobuf] of rows) equal(prefersProtobuf(accept), protobuf, accept);
+});
+
+test("the content type names the escaping of the chosen format", () => {
+  const rows: [accept: string | undefined, escaping: string][] = [
+    [undefined, "underscores"],
+    ["application/json;escaping=nonsense", "underscores"],
+    ["application/openmetrics-text;version=1.0.0;escaping=allow-utf-8", "allow-utf-8"],
+    ["text/plain;version=1.0.0;escaping=allow-utf-8", "allow-utf-8"],
+    ["text/plain;version=0.0.4;q=0.5,application/openmetrics-text;escaping=dots;q=0.7", "dots"],
+    ["text/plain;version=0.0.4;q=0.7,application/openmetrics-text;escaping=dots;q=0.5", "underscores"],
+  ];
+  for (const [accept, escaping] of rows) equal(textContentType(accept), `${TEXT}; escaping=${escaping}`, accept);
 });

@@ -10,11 +10,12 @@ import type { DetailFigures, MemoryFigures } from "../../../../src/shared/node/s
 import { NO_PRESSURES } from "../../../../src/shared/node/stats/cgroup/pressure.js";
 import type { MachineFacts } from "../../../../src/shared/node/stats/machine.js";
 import { parseNetDev } from "../../../../src/shared/node/stats/net-dev.js";
+import { numberText } from "../../../../src/workers/server/metrics/number-text.js";
 import { parseDiskstats } from "../../../../src/workers/server/stats/disk-counters.js";
 import { CADVISOR_FAMILIES } from "../../../../src/workers/server/stats/exposition/cadvisor-families.js";
 import { CadvisorPage } from "../../../../src/workers/server/stats/exposition/cadvisor.js";
 import { resourcePage } from "../../../../src/workers/server/stats/exposition/resource.js";
-import { numberText, type Page } from "../../../../src/workers/server/stats/exposition/text.js";
+import type { Page } from "../../../../src/workers/server/stats/exposition/text.js";
 import type { NodeReadings, Reading } from "../../../../src/workers/server/stats/readings.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "../../../../src/workers/server/stats/summary/build.js";
 import { facts } from "../../../support/facts.js";

@@ -231,7 +231,8 @@ describe("no stream", () => {
     deepEqual(await refused("/portForward/default/web", websocket), [400, 'query parameter "port" is required']);
     deepEqual(await refused("/portForward/default/web?port=0", websocket), [400, 'port "0" must be > 0']);
     deepEqual(await refused("/portForward/default/web?port=x", websocket), [400, 'unable to parse "x" as a port']);
-    deepEqual((await server.ask("/exec/default/web/app?output=1")).status, 400);
+    const { status, body } = await server.ask("/exec/default/web/app?output=1");
+    deepEqual([status, body], [500, "Upgrade request required\n"]);
     equal(asked.length, 0);
   });
 

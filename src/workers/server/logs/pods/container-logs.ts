@@ -13,7 +13,7 @@ import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { bareContainerId, LogOnHangableMountError } from "../../../../shared/node/container-logs/own-log-link.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import type { Route } from "../../http/answer.js";
-import { replyError, replyPlain, TEXT, writeChunks } from "../../http/reply.js";
+import { replyError, replyPlain, writeChunks } from "../../http/reply.js";
 import type { PodList } from "../../pods/pod-list.js";
 import { containerSpec, containerStatus } from "../../pods/pod-lookup.js";
 import type { PodShares } from "../../pods/pod-shares.js";
@@ -140,9 +140,10 @@ async function replyLog(
     const read = { ...options, podLogDirectory, container, restartCount, containerIds, clock, isRunning };
     const onProblem = (file: string, error: Error): void =>
       log.warn({ err: error, file }, "a rotated log is damaged; serving its readable part");
-    // A follower may wait long for the first line: its headers don't. A log that can't be opened has another status.
+    // No content type, as upstream. A follower may wait long for the first line: its headers don't. A log that can't be
+    // opened has another status.
     const onOpen = (): void => {
-      response.writeHead(200, { "Content-Type": TEXT });
+      response.writeHead(200);
       response.flushHeaders();
     };
     await writeChunks(response, readContainerLogs({ ...read, signal: gone.signal, onProblem, onOpen }));

@@ -4,13 +4,14 @@
 import type { CgroupPressure, DetailFigures } from "../../../../shared/node/stats/cgroup-figures.js";
 import type { MachineFacts } from "../../../../shared/node/stats/machine.js";
 import type { InterfaceFigures } from "../../../../shared/node/stats/net-dev.js";
+import { numberText } from "../../metrics/number-text.js";
 import type { DiskCounters } from "../disk-counters.js";
 import type { ProcessFigures } from "../process-figures.js";
 import type { Reading } from "../readings.js";
 import { blockRows, diskRows, type DiskRow } from "./cadvisor-disks.js";
 import { CADVISOR_FAMILIES, type CadvisorFamily } from "./cadvisor-families.js";
 import { CgroupLabels, type OwnLabels } from "./cadvisor-labels.js";
-import { labelText, numberText, Page } from "./text.js";
+import { labelText, Page } from "./text.js";
 
 const NANOS = 1e9;
 const MICROS = 1e6;

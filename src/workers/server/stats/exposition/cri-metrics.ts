@@ -3,7 +3,8 @@
 
 import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
 import { MetricType, type Metric, type MetricDescriptor } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
-import { labelText, numberText, type Page } from "./text.js";
+import { numberText } from "../../metrics/number-text.js";
+import { labelText, type Page } from "./text.js";
 
 const DEADLINE_MS = 3000;
 const NANOS_PER_MILLI = 1_000_000n;

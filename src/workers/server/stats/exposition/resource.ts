@@ -1,7 +1,8 @@
 // /metrics/resource: what schedulers and autoscalers read. Samples carry the time of their reading.
 
+import { numberText } from "../../metrics/number-text.js";
 import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
-import { labelText, numberText, Page } from "./text.js";
+import { labelText, Page } from "./text.js";
 
 const NANOS = 1e9;
 
