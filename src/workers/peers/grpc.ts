@@ -1,16 +1,17 @@
 // grpc probes: one Check of grpc.health.v1.Health over plain HTTP/2 (without grpc-js, see docs/adr/0015).
 // Invariant: what the session reads of the server is bounded in bytes, frames and processor time.
 
-import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
+import type { ClientHttp2Session, IncomingHttpHeaders, IncomingHttpStatusHeader } from "node:http2";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { Clock } from "../../shared/base/clock/clock.js";
 import { goDuration } from "../../shared/base/clock/go-duration.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
-import { addressOf, dial, DialError, reset, systemReason } from "../../shared/io/net/dial.js";
+import { addressOf, systemReason } from "../../shared/io/net/dial.js";
 import { failure, success, type RunContext, type RunResult } from "../../shared/node/probes/run.js";
 import { OverBudgetError } from "./accounts.js";
-import { FrameCounter, MAX_BYTES } from "./frame-counter.js";
+import { connectGrpc } from "./grpc-connection.js";
 import type { Guard } from "./guarded-source.js";
-import { GuardedStream } from "./guarded-stream.js";
+import type { GuardedStream } from "./guarded-stream.js";
 
 const STATUSES = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 const SERVING = 1;
@@ -35,6 +36,7 @@ export async function probeGrpc(
   { host, port, service }: Extract<ProbeAction, { type: "grpc" }>,
   { deadline, userAgent }: RunContext,
   guard: Guard,
+  clock: Pick<Clock, "after">,
 ): Promise<RunResult> {
   try {
     guard.run.check();
@@ -44,38 +46,22 @@ export async function probeGrpc(
   }
   const address = addressOf(host, port);
   const within = goDuration(deadline.timeoutMs);
-  let socket;
+  const ready = { now: false };
   try {
-    socket = await dial(host, port, deadline.signal);
-  } catch (error) {
-    if (!(error instanceof DialError)) throw error;
-    return failure(
-      deadline.expired
-        ? `timeout: failed to connect service "${address}" within ${within}: ${error.message}`
-        : `error: failed to connect service at "${address}": ${error.message}`,
-    );
-  }
-  const raw = socket;
-  const frames = new FrameCounter({ bytes: MAX_BYTES, dataFrames: 0 });
-  const stream = new GuardedStream(raw, guard);
-  stream.sendAtOnce();
-  stream.limit((piece) => frames.read(piece));
-  // The HTTP/2 session notices the end of its connection only by "close".
-  stream.once("end", () => stream.destroy());
-  const session = connect(`http://${address}`, {
-    createConnection: () => stream,
-    settings: { enablePush: false },
-    maxReservedRemoteStreams: 0,
-  });
-  try {
+    using connection = await connectGrpc(host, port, { guard, clock, signal: deadline.signal });
+    ready.now = true;
+    const { session, stream } = connection;
     return resultOf(await check(session, stream, service, userAgent, deadline.timeoutMs, deadline.signal), within);
   } catch (error) {
-    if (deadline.expired) return failure(`timeout: health rpc did not complete within ${within}`);
+    if (deadline.expired) {
+      return failure(
+        ready.now
+          ? `timeout: health rpc did not complete within ${within}`
+          : `timeout: failed to connect service "${address}" within ${within}: context deadline exceeded`,
+      );
+    }
     const reason = error instanceof Error ? systemReason(error) : String(error);
     return failure(`error: health rpc probe failed: ${reason}`);
-  } finally {
-    reset(raw);
-    session.destroy();
   }
 }
 

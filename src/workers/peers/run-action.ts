@@ -18,7 +18,10 @@ export class PeerActions {
   private readonly grpc = lazily(() => import("./grpc.js"));
   private readonly httpHook = lazily(() => import("./hook.js"));
 
-  constructor(clock: Pick<Clock, "monotonic" | "after">, cpu: ThreadCpu) {
+  constructor(
+    private readonly clock: Pick<Clock, "monotonic" | "after">,
+    cpu: ThreadCpu,
+  ) {
     this.accounts = new PeerAccounts(clock);
     this.turns = new CpuTurns(clock, cpu);
   }
@@ -29,7 +32,7 @@ export class PeerActions {
       case "http":
         return (await this.http()).probeHttp(action, context, guard);
       case "grpc":
-        return (await this.grpc()).probeGrpc(action, context, guard);
+        return (await this.grpc()).probeGrpc(action, context, guard, this.clock);
       case "exec":
       case "tcp":
       case "impossible":
