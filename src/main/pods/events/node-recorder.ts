@@ -143,10 +143,11 @@ function podReference(pod: Pod, container?: string): ObjectReference {
 }
 
 /**
- * Events about nodes carry the node's name as UID. So the kubelet can record them before it has read its Node object.
+ * Events about nodes carry the node's name as UID. So the kubelet can record them before it has read its Node object,
+ * and `kubectl describe node` finds them: it looks for both UIDs. (Events of upstream's 1.36 have none.)
  */
 function nodeReference(nodeName: string): ObjectReference {
-  return { kind: "Node", name: nodeName, uid: nodeName };
+  return { kind: "Node", name: nodeName, uid: nodeName, apiVersion: "v1" };
 }
 
 const LISTS = { init: "initContainers", app: "containers", ephemeral: "ephemeralContainers" } as const;

@@ -39,7 +39,7 @@ test("an event of the node lies in the default namespace", () => {
   recorder.node({ type: "Normal", reason: "Starting", message: "Starting kubelet." });
   const [first] = heard;
   assert.ok(first !== undefined);
-  assert.deepEqual(first.event.involvedObject, { kind: "Node", name: "node-1", uid: "node-1" });
+  assert.deepEqual(first.event.involvedObject, { kind: "Node", name: "node-1", uid: "node-1", apiVersion: "v1" });
   assert.equal(first.event.metadata.namespace, "default");
 });
 
