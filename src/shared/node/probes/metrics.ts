@@ -57,7 +57,8 @@ export function probeMetrics(registry: ThreadRegistry): ProbeMetrics {
       const ofPod = seen.get(subject.uid) ?? new Map<string, ProbeSubject>();
       seen.set(subject.uid, ofPod.set(`${subject.container}/${subject.kind}`, subject));
       total.inc({ ...labelsOf(subject), result: RESULTS[outcome], pod_uid: subject.uid });
-      if (outcome !== "error") duration.observe(labelsOf(subject), durationMs / 1000);
+      // As upstream: a failure mostly lasts as long as its time-out, which would hide how fast the others are.
+      if (RESULTS[outcome] === "successful") duration.observe(labelsOf(subject), durationMs / 1000);
     },
     forget(uid) {
       for (const subject of seen.get(uid)?.values() ?? []) {

@@ -1,5 +1,5 @@
-// Interfaces of the node and of pods with their own network, read from a process in the pod's sandbox. Read at most
-// every ten seconds. The files are not kept open: that would keep the network namespace.
+// Interfaces of the node and of pods, read from a process in the pod's sandbox. Read at most every ten seconds. The
+// files are not kept open: that would keep the network namespace.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { CgroupReader } from "../../../shared/node/stats/cgroup-figures.js";
@@ -25,9 +25,8 @@ export class Networks {
     private readonly clock: Pick<Clock, "monotonic" | "now">,
   ) {}
 
-  /** undefined: the pod has no network of its own, or the runtime is unreachable. */
+  /** That of the node for a pod in its network. undefined: no process of the pod is known. */
   of(pod: PodReading | "node"): NetworkFigures | undefined {
-    if (pod !== "node" && pod.place.pod.spec.hostNetwork === true) return undefined;
     const path = pod === "node" ? "/" : pod.place.path;
     const now = this.clock.monotonic();
     const known = this.known.get(path);

@@ -40,6 +40,11 @@ export interface PodReading {
   fromRuntime?: { network?: RuntimeNetwork | undefined; processes?: number | undefined };
 }
 
+/** Pods that the pages list, as upstream: those of which a container runs, and those that the runtime reports. */
+export function shownPods({ pods }: NodeReadings): PodReading[] {
+  return pods.filter(({ containers, fromRuntime }) => containers.length > 0 || fromRuntime !== undefined);
+}
+
 export interface RuntimeNetwork {
   /** Milliseconds since the epoch. */
   at: number;

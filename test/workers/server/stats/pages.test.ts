@@ -379,6 +379,15 @@ describe("/stats/summary", () => {
     }
   });
 
+  test("a pod without a running container is on no page, unless the runtime reports it", () => {
+    const [web] = READINGS.pods;
+    if (web === undefined) throw new Error("no pod");
+    const pods = [{ ...web, containers: [] }, { ...web, containers: [], fromRuntime: {} }, web];
+    const readings = { ...READINGS, pods };
+    equal(buildSummary({ ...CORE, readings }, WHOLE).pods.length, 2);
+    equal(lines(resourcePage(readings)).filter((line) => line.startsWith("pod_cpu_usage_seconds_total{")).length, 2);
+  });
+
   test("the summary has the values of cgroups and runtime", () => {
     const { node, pods } = buildSummary(CORE, WHOLE);
     equal(node.memory?.availableBytes, 1e9 - 393216);

@@ -1,7 +1,7 @@
 // /metrics/resource: what schedulers and autoscalers read. Samples carry the time of their reading.
 
 import { numberText } from "../../metrics/number-text.js";
-import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
+import { shownPods, type ContainerReading, type NodeReadings, type PodReading, type Reading } from "../readings.js";
 import { labelText, Page } from "./text.js";
 
 const NANOS = 1e9;
@@ -53,7 +53,7 @@ export function resourcePage(readings: NodeReadings | undefined): Page {
   };
   if (readings !== undefined) {
     rows("node", "", readings.root);
-    for (const pod of readings.pods) {
+    for (const pod of shownPods(readings)) {
       rows("pod", labelText(podLabels(pod)), pod.reading);
       for (const container of pod.containers) {
         const labels = labelText([["container", container.place.name], ...podLabels(pod)]);

@@ -6,7 +6,7 @@ import type { CgroupPressure } from "../../../../shared/node/stats/cgroup-figure
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/node/stats/fs-figures.js";
 import type { ProcessLimit } from "../../../../shared/node/stats/machine.js";
 import type { NetworkFigures } from "../networks.js";
-import type { ContainerReading, NodeReadings, PodReading, Reading } from "../readings.js";
+import { shownPods, type ContainerReading, type NodeReadings, type PodReading, type Reading } from "../readings.js";
 import {
   cpuStats,
   fsStats,
@@ -47,7 +47,7 @@ export interface WholeInputs {
 export function buildSummary(core: CoreInputs, whole?: WholeInputs): Summary {
   return {
     node: nodeStats(core, whole),
-    pods: core.readings.pods.map((pod) => podStats(core, pod, whole)),
+    pods: shownPods(core.readings).map((pod) => podStats(core, pod, whole)),
   };
 }
 
