@@ -3,8 +3,8 @@
 
 export class CreateContainerConfigError extends Error {
   readonly reason = "CreateContainerConfigError";
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = "CreateContainerConfigError";
   }
 }

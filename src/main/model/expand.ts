@@ -74,7 +74,7 @@ export function expandStrict(
   const missing: string[] = [];
   const find = (name: string): string | undefined => {
     const value = lookup(name);
-    if (value === undefined) missing.push(name);
+    if (value === undefined || value === "") missing.push(name);
     return value;
   };
   return { text: expand(input, find, budget), missing };

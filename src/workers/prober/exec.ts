@@ -12,7 +12,7 @@ import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriChannelKind } from "../../shared/kubernetes/cri/channel-kind.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { deferredCriClient } from "../../shared/kubernetes/cri/deferred-client.js";
-import { CriCancelledError, CriDeadlineExceededError } from "../../shared/kubernetes/cri/errors.js";
+import { CriCancelledError, CriDeadlineExceededError, CriError, grpcText } from "../../shared/kubernetes/cri/errors.js";
 import type { ContainerId } from "../../shared/kubernetes/identifiers.js";
 import type { ProbeDeadline } from "../../shared/node/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/node/probes/run.js";
@@ -59,7 +59,7 @@ export class ExecProbes {
           `the runtime has not responded to ExecSync of ${quote(command.join(" "))} ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
         );
       }
-      throw error;
+      throw error instanceof CriError ? new OperatorError(grpcText(error), { cause: error }) : error;
     }
   }
 

@@ -46,6 +46,17 @@ test("text without a dollar is untouched; escaping every dollar gives any text b
   );
 });
 
+test("strict takes an empty value for a missing one, as upstream's subPathExpr", () => {
+  const values = new Map([
+    ["EMPTY", ""],
+    ["A", "x"],
+  ]);
+  assert.deepEqual(
+    expandStrict("$(A)/$(EMPTY)/$(NONE)", (name) => values.get(name)),
+    { text: "x//$(NONE)", missing: ["EMPTY", "NONE"] },
+  );
+});
+
 test("unknown references are the only thing an empty environment leaves, and strict names them", () => {
   const name = fc.stringMatching(/^[A-Z_]{1,8}$/);
   fc.assert(

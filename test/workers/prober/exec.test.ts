@@ -63,6 +63,20 @@ describe("an ExecSync without an answer", () => {
     assert.notEqual(calls()[0]?.code, "CANCELLED");
   });
 
+  test("a runtime's refusal has the words of every kubelet's events", async () => {
+    fake.failpoint("ExecSync", "error(NOT_FOUND: no such container)");
+    using deadline = new ProbeDeadline(
+      systemClock,
+      new StallMeter(systemClock),
+      PATIENCE_MS,
+      new AbortController().signal,
+    );
+    await assert.rejects(exec.run(ACTION, containerIdOf("c"), 1000, deadline), {
+      message: /^rpc error: code = NotFound desc = .*no such container/,
+    });
+    fake.failpoint("ExecSync", "off");
+  });
+
   function calls(): FakeCri["calls"] {
     return fake.calls.filter(({ verb }) => verb === "ExecSync");
   }

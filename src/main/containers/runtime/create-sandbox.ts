@@ -1,9 +1,8 @@
 // RunPodSandbox: the pod's namespaces, network and pause process, and the PodSandboxConfig that describes them.
 
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
-import { CriError } from "../../../shared/kubernetes/cri/errors.js";
+import { grpcText } from "../../../shared/kubernetes/cri/errors.js";
 import { sandboxIdOf } from "../../../shared/kubernetes/identifiers.js";
 import type { CreateSandboxStep } from "../../model/step.js";
 import { isCriticalPod } from "../../resources/oom-score.js";
@@ -30,13 +29,6 @@ export async function createSandbox(
     }
     throw error;
   }
-}
-
-/** A runtime's error as every kubelet's events show it, so that those who search for the text find it. */
-function grpcText(error: unknown): string {
-  if (!(error instanceof CriError)) return messageOf(error);
-  const code = error.code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-  return `rpc error: code = ${code} desc = ${error.details}`;
 }
 
 async function run(

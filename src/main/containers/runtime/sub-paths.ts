@@ -1,9 +1,11 @@
 // The sub-paths of volumes that a container mounts, opened or made on the node before the container is created.
 
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import { SubPathError } from "../../../shared/node/volume-calls/errors.js";
+import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { ExpansionBudget } from "../../model/expand.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";
-import { volumeSubPath } from "./config/mounts.js";
+import { subPathProblem, volumeSubPath } from "./config/mounts.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 export interface SubPathSources {
@@ -14,10 +16,10 @@ export interface SubPathSources {
 
 /**
  * Returns index in volumeMounts to sub-path: a host path, or a path within an image.
- * @throws CreateContainerConfigError, SubPathError, VolumeError
+ * @throws CreateContainerConfigError, VolumeError
  */
 export async function preparedSubPaths(
-  runtime: Pick<NodeRuntime, "volumes">,
+  runtime: Pick<NodeRuntime, "volumes" | "log">,
   pod: Pod,
   container: Container,
   { environment, volumes }: SubPathSources,
@@ -36,7 +38,15 @@ export async function preparedSubPaths(
     // A device has no sub-paths: containerMounts() reports that.
     if (isDevicePlace(root)) continue;
     const place = { podUid: pod.metadata.uid, volume: root.volumeName ?? mount.name, container: container.name, index };
-    subPaths.set(index, await runtime.volumes.prepareSubPath({ ...place, volumePath: root.hostPath, subPath, signal }));
+    try {
+      const made = await runtime.volumes.prepareSubPath({ ...place, volumePath: root.hostPath, subPath, signal });
+      subPaths.set(index, made);
+    } catch (error) {
+      if (!(error instanceof SubPathError)) throw error;
+      // The event has upstream's text, which is the same at each try.
+      runtime.log.warn({ err: error, uid: pod.metadata.uid, container: container.name }, error.message);
+      throw new CreateContainerConfigError(subPathProblem(mount, container), { cause: error });
+    }
   }
   return subPaths;
 }

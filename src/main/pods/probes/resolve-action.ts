@@ -42,8 +42,9 @@ function portNumber(port: IntOrString, container: Container): number | string {
   if (typeof port === "number") return checkedPort(port);
   const named = container.ports?.find(({ name }) => name === port)?.containerPort;
   // The last resort: a number written as text.
-  const found = named ?? (/^\d+$/.test(port) ? Number(port) : undefined);
-  if (found === undefined) return `container ${container.name} has no port named ${quote(port)}`;
+  const found = named ?? (/^[+-]?\d{1,18}$/.test(port) ? Number(port) : undefined);
+  // Upstream's text for an unknown name: it has tried to read the name as a number.
+  if (found === undefined) return `strconv.Atoi: parsing ${quote(port)}: invalid syntax`;
   return checkedPort(found);
 }
 

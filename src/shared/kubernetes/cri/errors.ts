@@ -1,6 +1,8 @@
 // Errors of CRI calls: one class per cause that some caller handles. Free of gRPC, so that a thread that only handles
 // errors does not load it. The message always names the verb, the object, the endpoint, and the remedy if there is one.
 
+import { messageOf } from "../../base/errors/thrown.js";
+
 /** gRPC status names in the order of their numbers; a status number is an index here. */
 export const CRI_CODES = [
   "OK",
@@ -154,4 +156,11 @@ export function criError(init: CriErrorInit): CriError {
     default:
       return new CriError(init);
   }
+}
+
+/** A runtime's error as every kubelet's events show it, so that those who search for the text find it. */
+export function grpcText(error: unknown): string {
+  if (!(error instanceof CriError)) return messageOf(error);
+  const code = error.code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+  return `rpc error: code = ${code} desc = ${error.details}`;
 }

@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { queryOf } from "../../../shared/io/http/target.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
+import { grpcText } from "../../../shared/kubernetes/cri/errors.js";
 import type { Route } from "../http/answer.js";
 import { replyPlain, replyText } from "../http/reply.js";
 import type { PodList } from "./pod-list.js";
@@ -49,7 +49,7 @@ export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: Checkp
         const containerId = await runningContainer(cri, pod, container);
         await cri.checkpointContainer({ containerId, location, timeout: BigInt(given) });
       } catch (error) {
-        const why = messageOf(error);
+        const why = grpcText(error);
         replyPlain(response, 500, `checkpointing of ${namespace}/${name}/${container} failed (${why})`);
         return;
       }

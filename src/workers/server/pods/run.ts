@@ -1,6 +1,7 @@
 // POST /run/<namespace>/<pod>[/<uid>]/<container>?cmd=…: a command's output, once it has ended.
 
 import { queryOf } from "../../../shared/io/http/target.js";
+import { grpcText } from "../../../shared/kubernetes/cri/errors.js";
 import { podUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Answer, Route } from "../http/answer.js";
 import { replyPlain } from "../http/reply.js";
@@ -35,7 +36,7 @@ export function runRoutes({ pods, runtime, mirrorUid }: RunDeps): Route[] {
       response.end(Buffer.concat([stdout, stderr]));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (!gone.signal.aborted) replyPlain(response, error instanceof UnknownPodError ? 404 : 500, error.message);
+      if (!gone.signal.aborted) replyPlain(response, error instanceof UnknownPodError ? 404 : 500, grpcText(error));
     }
   };
   return [

@@ -142,7 +142,7 @@ describe("actions", () => {
     [
       "a port without a container",
       { tcpSocket: { port: "admin" } },
-      { type: "impossible", reason: 'container a has no port named "admin"' },
+      { type: "impossible", reason: 'strconv.Atoi: parsing "admin": invalid syntax' },
     ],
     [
       "a port out of range",

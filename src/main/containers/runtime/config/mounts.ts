@@ -84,9 +84,7 @@ export function volumeSubPath(
   if (mount.subPathExpr) {
     const { text, missing } = expandStrict(mount.subPathExpr, (name) => env.get(name), budget);
     if (missing.length > 0) {
-      throw new CreateContainerConfigError(
-        `missing value for ${missing.map((name) => quote(name)).join(", ")} in subPathExpr of volume mount ${quote(mount.name)}`,
-      );
+      throw new CreateContainerConfigError(`missing value for ${[...new Set(missing)].sort().join(", ")}`);
     }
     path = text;
   }
@@ -105,6 +103,10 @@ export function volumeSubPath(
   return path;
 }
 
+export function subPathProblem(mount: VolumeMount, container: Container): string {
+  return `failed to prepare subPath for volumeMount ${quote(mount.name)} of container ${quote(container.name)}`;
+}
+
 function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mount {
   const root = input.volumes.get(mount.name);
   if (root === undefined) {
@@ -114,9 +116,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   }
   const resolved = input.subPaths?.get(index);
   if (resolved === undefined && (mount.subPath || mount.subPathExpr)) {
-    throw new CreateContainerConfigError(
-      `failed to prepare subPath for volumeMount ${quote(mount.name)} of container ${quote(input.container.name)}`,
-    );
+    throw new CreateContainerConfigError(subPathProblem(mount, input.container));
   }
   // Upstream allows a mount path without its leading slash.
   const containerPath = posix.isAbsolute(mount.mountPath) ? mount.mountPath : posix.join("/", mount.mountPath);

@@ -5,7 +5,7 @@
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { quote } from "../../../../shared/base/text/quote.js";
 import { podDescription, type LifecycleHandler } from "../../../../shared/kubernetes/api/pod.js";
-import { CriError } from "../../../../shared/kubernetes/cri/errors.js";
+import { CriError, grpcText } from "../../../../shared/kubernetes/cri/errors.js";
 import type { ContainerId } from "../../../../shared/kubernetes/identifiers.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { HookError } from "./hook-error.js";
@@ -68,7 +68,7 @@ async function runCommand(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof CriError)) throw error;
-    return { error: error.details, output: "" };
+    return { error: grpcText(error), output: "" };
   }
 }
 

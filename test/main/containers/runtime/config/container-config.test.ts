@@ -457,4 +457,8 @@ test("sub-paths: expanded, relative, inside the volume", () => {
   for (const bad of [{ subPathExpr: "$(B)" }, { subPath: "/abs" }, { subPath: "a/../../b" }]) {
     assert.throws(() => volumeSubPath({ ...mount, ...bad }, vars), CreateContainerConfigError);
   }
+  assert.throws(
+    () => volumeSubPath({ ...mount, subPathExpr: "$(Z)$(A)$(B)$(Z)" }, vars),
+    new CreateContainerConfigError("missing value for B, Z"),
+  );
 });

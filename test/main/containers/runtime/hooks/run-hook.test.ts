@@ -76,7 +76,7 @@ test("a command that cannot be run fails with the runtime's words", async (t) =>
   world.fake.failpoint("ExecSync", "error(UNKNOWN: OCI runtime exec failed: no such file)");
   await failsWith(
     world.run({ exec: { command: ["nope"] } }),
-    /error: OCI runtime exec failed: no such file, message: ""$/,
+    /error: rpc error: code = Unknown desc = OCI runtime exec failed: no such file, message: ""$/,
   );
 });
 
