@@ -62,7 +62,7 @@ function planRegular(builder: PlanBuilder, sandbox: ObservedSandbox, container: 
     const kill = killReason(builder.input, container, status);
     if (kill === undefined) return true;
     const { why, restart, forResize, graceSeconds } = kill;
-    const reason = `Container ${name} ${why}${restart ? ", will be restarted" : ""}`;
+    const reason = `Container ${name} ${why}${restart && forResize === undefined ? ", will be restarted" : ""}`;
     builder.kill(status, reason, {
       graceSeconds,
       restart: restart || undefined,

@@ -218,7 +218,8 @@ function withReadiness(
   if (input.group === "init" && !isSidecar(container)) {
     return { ...status, started, ready: status.state.terminated?.exitCode === 0 };
   }
-  if (input.group === "ephemeral") return { ...status, started, ready: false };
+  // Upstream knows no start of these.
+  if (input.group === "ephemeral") return { ...status, ready: false };
   const readiness = id === undefined ? undefined : input.probes.readiness(id);
   const ready =
     started &&

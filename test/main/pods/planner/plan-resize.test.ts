@@ -39,7 +39,7 @@ const table: [name: string, situation: Situation, expected: string[], resizing: 
   [
     "a policy for memory, and memory",
     { pod: pod({ containers: [one(MORE_MEMORY, forMemory)] }), seen, ...given({ a: SMALL }) },
-    ["kill a 30s: Container a resize requires restart, will be restarted"],
+    ["kill a 30s: Container a resize requires restart"],
     true,
   ],
   [
@@ -66,7 +66,7 @@ const table: [name: string, situation: Situation, expected: string[], resizing: 
       seen: { a: "running", b: "running" },
       ...given({ a: SMALL, b: SMALL }),
     },
-    ["resize b", "kill a 30s: Container a resize requires restart, will be restarted"],
+    ["resize b", "kill a 30s: Container a resize requires restart"],
     true,
   ],
   [
@@ -145,7 +145,7 @@ const table: [name: string, situation: Situation, expected: string[], resizing: 
       seen: { a: "running", b: "running" },
       ...given({ a: {}, b: SMALL }, SMALL),
     },
-    ["resize ", "kill a 30s: Container a resize requires restart, will be restarted"],
+    ["resize ", "kill a 30s: Container a resize requires restart"],
     true,
   ],
   [

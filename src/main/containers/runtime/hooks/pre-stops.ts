@@ -87,7 +87,7 @@ export class PreStops {
       timer: this.cutAt(deadline, abort),
       over: traced(this.runtime.trace, subject, () => runHook(this.runtime, target, handler, abort.signal)).then(
         () => this.end(containerId),
-        (error: unknown) => this.failed(target, error),
+        (error: unknown) => this.failed(target, handler, error),
       ),
     };
     this.runs.set(containerId, run);
@@ -99,7 +99,7 @@ export class PreStops {
     return clock.after(Math.max(0, deadline - clock.steady()), () => abort.abort(new GraceOverError()));
   }
 
-  private failed(target: HookTarget, error: unknown): void {
+  private failed(target: HookTarget, handler: LifecycleHandler, error: unknown): void {
     const { pod, container, containerId } = target;
     const over = error instanceof AgentStopsError;
     this.end(containerId, !over);
@@ -107,14 +107,16 @@ export class PreStops {
     const message = messageOf(error);
     const fields = { uid: pod.metadata.uid, container: container.name, err: error };
     this.runtime.log.warn(fields, `${podDescription(pod)}: preStop hook of container ${container.name}: ${message}`);
-    if (error instanceof GraceOverError) return;
+    // A command and a request fail when their container is stopped; a sleep only ends.
+    if (error instanceof GraceOverError && handler.sleep !== undefined) return;
     this.runtime.events.pod(pod, {
       type: "Warning",
       reason: "FailedPreStopHook",
       message: "PreStopHook failed",
       container: container.name,
     });
-    if (!(error instanceof HookError)) this.runtime.log.debug(fields, "cannot run the hook");
+    if (!(error instanceof HookError || error instanceof GraceOverError))
+      this.runtime.log.debug(fields, "cannot run the hook");
   }
 
   private end(containerId: ContainerId, remember = true): void {

@@ -174,8 +174,18 @@ test("a preStop that is too long is cut at the deadline, and two seconds are lef
   world.clock.step(1);
   await killing;
   assert.deepEqual(world.stops(), [2n]);
-  assert.deepEqual(world.events.slice(3), [], "cut is not failed");
+  assert.deepEqual(world.events.slice(3), ["web app Warning FailedPreStopHook: PreStopHook failed"]);
   assert.match(world.kept.warnings().join(), /the grace period expired/);
+});
+
+test("a preStop sleep that is cut has not failed", async (t) => {
+  const world = await build(t, { preStop: { sleep: { seconds: 60 } } });
+  const id = await world.start();
+  const killing = world.kill(world.pod, world.killStep(id, 3));
+  await until("it sleeps", () => world.clock.pending === 2);
+  world.clock.step(3000);
+  await killing;
+  assert.ok(!world.events.some((line) => line.includes("FailedPreStopHook")));
 });
 
 test("a failed preStop hook is reported, and the container is stopped all the same", async (t) => {
