@@ -22,7 +22,7 @@ const HELP: readonly (readonly [pattern: RegExp, help: string])[] = [
   ],
   [/runAsNonRoot|non-root/i, "the image runs as root: set runAsUser, or allow root"],
   [
-    /sub-?path/i,
+    /sub-?path|^missing value for /i,
     "correct the subPath of the volume mount: it must lie inside the volume, and its variables must be defined",
   ],
   [/configmap|secret/i, "create the missing ConfigMap or Secret, or mark the reference as optional"],
