@@ -78,6 +78,8 @@ export class SyncWorld {
   script: Script = () => undefined;
   /** Steps of one pod under way at once, highest seen. */
   readonly synced: Synced[] = [];
+  /** Statuses that were computed ahead. */
+  prepared = 0;
   /** Promise that a worker awaits before it stops a container. */
   terminationKept: Promise<void> = Promise.resolve();
   readonly terminating: { uid: string; deadline: number; reason: string }[] = [];
@@ -211,6 +213,10 @@ export class SyncWorld {
   private reports(): PodWorkerDeps["reports"] {
     return {
       onAdmitted: ignore,
+      prepare: () => {
+        this.prepared++;
+        return Promise.resolve();
+      },
       onSynced: ({ pod, plan, failures, state, mayRun, ended, end }) => {
         this.synced.push({ pod, plan, failures: new Map(failures), state, mayRun, ended, end });
       },

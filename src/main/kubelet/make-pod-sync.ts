@@ -82,6 +82,7 @@ export function makePodSync(
 
 /** Health of the devices of the container's ResourceClaims. */
 function claimHealth(claims: PodClaims | undefined, pod: Pod, name: string): ResourceStatus[] {
+  if (claims === undefined) return [];
   const found = containerNamed(pod.spec, name);
-  return claims === undefined || found?.place !== "app" ? [] : claims.health(pod, found.container);
+  return found?.place === "app" ? claims.health(pod, found.container) : [];
 }

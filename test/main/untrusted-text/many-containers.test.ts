@@ -10,11 +10,13 @@ import { Doer } from "../../../src/main/containers/runtime/doer.js";
 import { definedContainer } from "../../../src/main/containers/runtime/hooks/hook-target.js";
 import { resourceFieldValue } from "../../../src/main/model/downward.js";
 import { resourcesOf } from "../../../src/main/model/pod-resources.js";
+import { statusText } from "../../../src/main/model/status-text.js";
 import { findShortages } from "../../../src/main/pods/admission/free-resources.js";
 import { nodePortsHandler } from "../../../src/main/pods/admission/predicates/host-ports.js";
 import { preStopsAhead } from "../../../src/main/pods/planner/pre-stops-ahead.js";
 import { stepDecision } from "../../../src/main/pods/planner/step-decision.js";
 import { stopOrder, stopsAtOnce } from "../../../src/main/pods/planner/stop-order.js";
+import { computeAhead, computePodStatus, type StatusInput } from "../../../src/main/pods/status/compute-pod-status.js";
 import { finalStatus } from "../../../src/main/pods/status/final-status.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import {
@@ -26,12 +28,13 @@ import { steadyTime } from "../../../src/shared/base/clock/moments.js";
 import { containerNamed } from "../../../src/shared/kubernetes/api/per-spec.js";
 import type { PodStatus } from "../../../src/shared/kubernetes/api/pod-status.js";
 import type { Container, Pod } from "../../../src/shared/kubernetes/api/pod.js";
-import type {
-  CreateContainerRequest,
-  RunPodSandboxRequest,
+import {
+  ContainerState,
+  type CreateContainerRequest,
+  type RunPodSandboxRequest,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedContainer } from "../../../src/shared/kubernetes/cri/observed-pod.js";
-import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
+import { containerIdOf, podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { app, never, podOf, runtimeOn, startStep } from "../containers/runtime/runtime-kit.js";
@@ -220,4 +223,77 @@ test("the last status of a pod reads each container's status a constant number o
     finalStatus(withInit, { ...status, containerStatuses: statuses }, false, 0);
     return Promise.resolve(counted.reads);
   });
+});
+
+const settled = { podLevelResources: false, stopSignals: false, imageVolumeDigests: false, changesOnRestart: false };
+
+/** A pod whose containers run, and how many of their statuses were computed: each computation reads the ports once. */
+function runningPod(count: number): { pod: Pod; input: StatusInput; computed: () => number } {
+  let computed = 0;
+  const seen = (container: Container): Container =>
+    new Proxy(container, {
+      get: (target, key, receiver): unknown => {
+        if (key === "volumeMounts") computed++;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+  const pod = podOf(app({ name: "c0" }), {
+    containers: Array.from({ length: count }, (_, index) => seen(app({ name: `c${index}` }))),
+  });
+  const observed = observedPod(pod.spec.containers.map(({ name }) => criContainer(name)));
+  computed = 0;
+  const input = { pod, observed, nodeIPs: ["192.0.2.1"], runtimeName: "fake", now: 0, ...settled };
+  return { pod, input, computed: () => computed };
+}
+
+test("the statuses of a pod with ten thousand containers take turns, and the status finds them", () => {
+  const { input, computed } = runningPod(10_000);
+  const steps = computeAhead(input);
+  for (let before = 0; steps.next().done !== true; before = computed()) {
+    assert.ok(computed() - before <= 250, `${computed() - before} statuses in one turn`);
+  }
+  assert.equal(computed(), 10_000);
+  const status = computePodStatus(input);
+  assert.equal(computed(), 10_000, "no status is computed a second time");
+  assert.equal(statusText(status), JSON.stringify(status));
+});
+
+test("a pass over a thousand containers computes the status of the one that changed", () => {
+  const { input, computed } = runningPod(1000);
+  const first = computePodStatus(input);
+  const second = computePodStatus({ ...input, previous: first });
+  const before = computed();
+  const [changed, ...others] = input.observed?.containers ?? [];
+  assert.ok(input.observed !== undefined && changed !== undefined);
+  const exit = criContainer("c0", { state: ContainerState.CONTAINER_EXITED, exitCode: 7 });
+  const observed = { ...input.observed, containers: [exit, ...others] };
+  const third = computePodStatus({ ...input, observed, previous: second });
+  assert.equal(computed() - before, 1);
+  assert.equal(third.containerStatuses?.find(({ name }) => name === "c0")?.state.terminated?.exitCode, 7);
+  assert.equal(third.containerStatuses[1], second.containerStatuses?.[1], "it is not compared again");
+  assert.deepEqual(second, first);
+});
+
+test("each fact that a container's status shows reaches a status that was kept", () => {
+  const { input, pod } = runningPod(100);
+  const [container] = pod.spec.containers;
+  assert.ok(container !== undefined);
+  const id = containerIdOf("c0-id");
+  const exit = criContainer("c0", { state: ContainerState.CONTAINER_EXITED, exitCode: 1 });
+  const exited = { ...input, observed: observedPod([exit, ...(input.observed?.containers.slice(1) ?? [])]) };
+  const changes: readonly (readonly [StatusInput, Partial<StatusInput>])[] = [
+    [exited, { startErrors: new Map([["c0", { reason: "ErrImagePull", message: "m" }]]) }],
+    [exited, { terminationMessages: new Map([[id, "out of cheese"]]) }],
+    [input, { inPostStart: "c0" }],
+    [input, { runtimeName: "other" }],
+    [input, { actuated: { containers: { c0: { requests: { cpu: "7" } } } } }],
+    [input, { restartingAll: { active: true, removed: new Set(["c0"]) }, observed: observedPod([]) }],
+  ];
+  for (const [before, change] of changes) {
+    const previous = computePodStatus(before);
+    const next = { ...before, previous, ...change };
+    const unknown = { ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((one) => ({ ...one })) } };
+    assert.deepEqual(computePodStatus(next), computePodStatus({ ...next, pod: unknown }));
+    assert.notDeepEqual(computePodStatus(next).containerStatuses?.[0], previous.containerStatuses?.[0]);
+  }
 });

@@ -26,7 +26,13 @@ import { needsNewSandbox } from "../../model/sandbox-need.js";
 import { statusesByName } from "../../model/statuses-by-name.js";
 import type { RestartingAll } from "../../model/step.js";
 import { podConditions, type ConditionVerdict } from "./conditions.js";
-import { type ContainerGroup, type GroupInput, type StartError, containerStatuses } from "./container-status.js";
+import {
+  type ContainerGroup,
+  type GroupInput,
+  type StartError,
+  containerStatuses,
+  statusesAhead,
+} from "./container-status.js";
 import { podLevelResources } from "./pod-level-resources.js";
 import { limitMessages } from "./termination-message.js";
 
@@ -87,9 +93,10 @@ export function computePodStatus(input: StatusInput): PodStatus {
   const old = input.previous ?? pod.status;
   const { spec } = pod;
   const inits = group(input, "init", spec.initContainers, old?.initContainerStatuses);
-  const before = statusesByName(old?.containerStatuses ?? []);
-  const regular = group(input, "app", spec.containers, old?.containerStatuses).map((status) =>
-    withResourceHealth(input, status, before.get(status.name)),
+  const regular = withResourceHealth(
+    input,
+    group(input, "app", spec.containers, old?.containerStatuses),
+    old?.containerStatuses,
   );
   const ephemeral = group(input, "ephemeral", spec.ephemeralContainers, old?.ephemeralContainerStatuses);
   const startTime = old?.startTime ?? pod.status?.startTime ?? apiTime(now);
@@ -123,6 +130,15 @@ export function computePodStatus(input: StatusInput): PodStatus {
   return limitMessages(pod, status);
 }
 
+/** The part of {@link computePodStatus} that grows with the number of containers, in steps. Its result is kept. */
+export function* computeAhead(input: StatusInput): Generator<void, void> {
+  const { spec, status } = input.pod;
+  const old = input.previous ?? status;
+  yield* statusesAhead(groupInput(input, "init", spec.initContainers, old?.initContainerStatuses));
+  yield* statusesAhead(groupInput(input, "app", spec.containers, old?.containerStatuses));
+  yield* statusesAhead(groupInput(input, "ephemeral", spec.ephemeralContainers, old?.ephemeralContainerStatuses));
+}
+
 /**
  * A current sandbox is ready, and the volumes are set up. Upstream creates the sandbox after the volumes; here it may
  * be there before them (runtime/sandboxes-ahead.ts). Once true, only the sandbox counts.
@@ -140,13 +156,16 @@ function readyToStart({ pod, observed, volumesMissing }: StatusInput, old: PodSt
 /** A container that has released its devices shows their last health. */
 function withResourceHealth(
   { resourceHealth }: StatusInput,
-  status: ApiContainerStatus,
-  previous: ApiContainerStatus | undefined,
-): ApiContainerStatus {
-  if (resourceHealth === undefined) return status;
-  const now = resourceHealth(status.name);
-  const allocatedResourcesStatus = now.length > 0 ? now : previous?.allocatedResourcesStatus;
-  return allocatedResourcesStatus === undefined ? status : { ...status, allocatedResourcesStatus };
+  statuses: ApiContainerStatus[],
+  previous: readonly ApiContainerStatus[] = [],
+): ApiContainerStatus[] {
+  if (resourceHealth === undefined) return statuses;
+  const before = statusesByName(previous);
+  return statuses.map((status) => {
+    const now = resourceHealth(status.name);
+    const allocatedResourcesStatus = now.length > 0 ? now : before.get(status.name)?.allocatedResourcesStatus;
+    return allocatedResourcesStatus === undefined ? status : { ...status, allocatedResourcesStatus };
+  });
 }
 
 /** Until every removed container exists again, or waits for its own reason. */
@@ -169,10 +188,19 @@ function pastActiveDeadline(pod: Pod, startTime: string | null | undefined, now:
 function group(
   input: StatusInput,
   kind: ContainerGroup,
+  containers: readonly Container[] | undefined,
+  previous: readonly ApiContainerStatus[] | undefined,
+): ApiContainerStatus[] {
+  return containerStatuses(groupInput(input, kind, containers, previous));
+}
+
+function groupInput(
+  input: StatusInput,
+  kind: ContainerGroup,
   containers: readonly Container[] = [],
   previous: readonly ApiContainerStatus[] = [],
-): ApiContainerStatus[] {
-  const groupInput: GroupInput = {
+): GroupInput {
+  return {
     pod: input.pod,
     group: kind,
     containers,
@@ -192,7 +220,6 @@ function group(
     gates: input.gates ?? defaultRestartGates,
     inPostStart: input.inPostStart,
   };
-  return containerStatuses(groupInput);
 }
 
 interface PhaseVerdict {

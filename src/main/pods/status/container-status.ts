@@ -11,14 +11,19 @@ import { restartingAllReason } from "../../model/phase.js";
 import type { PodResources } from "../../model/pod-resources.js";
 import type { ProbeResults } from "../../model/probe-results.js";
 import { type RestartGates, mayStart } from "../../model/restart.js";
+import { isLong, textOfPart } from "../../model/status-text.js";
 import { statusesByName } from "../../model/statuses-by-name.js";
 import { earlierState, lostContainer, mountsShown, observedStatus } from "./container-state.js";
+import { KeptStatuses } from "./kept-statuses.js";
 
 /** Reason why the last sync did not start a container: the waiting reason and its text. */
 export interface StartError {
   reason: string;
   message: string;
 }
+
+/** Statuses of containers that are computed in one turn of the loop. */
+const STATUSES_AT_ONCE = 250;
 
 export type ContainerGroup = "init" | "app" | "ephemeral";
 
@@ -56,11 +61,84 @@ const lostInit =
   "Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally";
 const removedMessage = "The container is removed because RestartAllContainers in place";
 
+/** The kept statuses of each list of a spec with many containers. */
+const keptStatuses = oncePer((_containers: readonly Container[]) => new KeptStatuses());
+
 /** Statuses in spec order for init containers, by name for the others. */
 export function containerStatuses(input: GroupInput): ApiContainerStatus[] {
+  if (input.containers.length === 0) return [];
   const known = knownOf(input);
-  const containers = input.group === "init" ? input.containers : sortedByName(input.containers);
-  return containers.map((container) => containerStatus(input, known, container));
+  return inOrder(input).map(statusOfEach(input, known));
+}
+
+/**
+ * Computes the statuses of a group with many containers, so that {@link containerStatuses} finds them. The work between
+ * two yields has a bound.
+ */
+export function* statusesAhead(input: GroupInput): Generator<void, void> {
+  if (!isLong(input.containers)) return;
+  const of = statusOfEach(input, knownOf(input));
+  let left = STATUSES_AT_ONCE;
+  for (const container of inOrder(input)) {
+    textOfPart(of(container));
+    if (--left > 0) continue;
+    yield;
+    left = STATUSES_AT_ONCE;
+  }
+}
+
+function inOrder({ group, containers }: GroupInput): readonly Container[] {
+  return group === "init" ? containers : sortedByName(containers);
+}
+
+function statusOfEach(input: GroupInput, known: Known): (container: Container) => ApiContainerStatus {
+  if (!isLong(input.containers)) return (container) => containerStatus(input, known, container);
+  const kept = keptStatuses(input.containers);
+  kept.begin(sharedFacts(input, known));
+  return (container) => {
+    const previous = known.previous.get(container.name);
+    const facts = ownFacts(input, known, container);
+    return kept.get(container, facts, previous, () => containerStatus(input, known, container));
+  };
+}
+
+/** All that the statuses of a group are computed from, beside what each container has of its own. */
+function sharedFacts(input: GroupInput, { anyRegularExists }: Known): readonly unknown[] {
+  const { pod, group, runtimeName, gates } = input;
+  return [
+    ...[
+      group,
+      runtimeName,
+      gates,
+      anyRegularExists,
+      pod.spec.restartPolicy,
+      (pod.spec.initContainers ?? []).length > 0,
+    ],
+    ...[pod.metadata.deletionTimestamp === undefined, input.stopSignals, input.imageVolumeDigests],
+    ...[input.recursiveReadOnly, input.changesOnRestart],
+  ];
+}
+
+/** All that {@link containerStatus} reads of one container, its definition and previous status apart. */
+function ownFacts(input: GroupInput, known: Known, { name }: Container): readonly unknown[] {
+  const { probes, startErrors, terminationMessages } = input;
+  const [newest, before] = known.observed.get(name) ?? [];
+  const error = startErrors.get(name);
+  const id = newest?.id;
+  return [
+    newest,
+    before,
+    error?.reason,
+    error?.message,
+    input.removedForRestartAll.has(name),
+    input.restarting.has(name),
+    input.inPostStart === name,
+    id && probes.startup(id),
+    id && probes.readiness(id),
+    id && terminationMessages.get(id),
+    before && terminationMessages.get(before.id),
+    input.actuated?.containers[name],
+  ];
 }
 
 /** A list of a spec never changes. */
@@ -75,13 +153,19 @@ interface Known {
   anyRegularExists: boolean;
 }
 
-function knownOf({ pod, observed, previous }: GroupInput): Known {
+/** An observation never changes, and three groups look into it. */
+const observedByName = oncePer((observed: readonly ObservedContainer[]): Known["observed"] => {
   const byName = new Map<string, ObservedContainer[]>();
   for (const status of observed) {
     const own = byName.get(nameOf(status));
     if (own === undefined) byName.set(nameOf(status), [status]);
     else own.push(status);
   }
+  return byName;
+});
+
+function knownOf({ pod, observed, previous }: GroupInput): Known {
+  const byName = observedByName(observed);
   return {
     observed: byName,
     previous: statusesByName(previous),

@@ -7,6 +7,7 @@ import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
+import { finishInTurns, type LoopShare } from "../../../shared/base/turns/loop-share.js";
 import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
@@ -18,19 +19,22 @@ import type { PodResources } from "../../model/pod-resources.js";
 import type { ProbeResults } from "../../model/probe-results.js";
 import type { PodFailure } from "../../model/refusal.js";
 import type { RestartGates } from "../../model/restart.js";
-import { statusText } from "../../model/status-text.js";
+import { isLong, statusText } from "../../model/status-text.js";
 import type { RestartingAll } from "../../model/step.js";
-import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
+import { computeAhead, computePodStatus, rejectedPodStatus, type StatusInput } from "./compute-pod-status.js";
 import type { ConditionVerdict } from "./conditions.js";
 import type { StartError } from "./container-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import { withGenerationDigits } from "./generation-digits.js";
 import type { HostIPsChange } from "./host-ips.js";
 import { withForeign } from "./manager/shown-status.js";
+import { statusInput } from "./status-input.js";
 import type { TerminationReader } from "./termination-reader.js";
 
 export interface PodStatusesDeps {
   clock: Clock;
+  /** Shares main's event loop between the pods. */
+  loop: Pick<LoopShare, "turn">;
   log: Logger;
   /** Addresses of the node, the primary one first. */
   nodeIPs: () => readonly string[];
@@ -111,6 +115,8 @@ export class PodStatuses {
   private readonly leaving = new Set<PodUid>();
   /** The last status of removed pods: reported in one batch, deleted in the next. */
   private readonly last = new Map<PodUid, Pod>();
+  /** Large pods whose update takes turns of the loop now. */
+  private readonly preparing = new Set<PodUid>();
   private timer: Timer | undefined;
 
   constructor(private readonly deps: PodStatusesDeps) {}
@@ -159,59 +165,53 @@ export class PodStatuses {
     );
   }
 
+  /**
+   * Computes the statuses of the containers of a large pod in turns of the loop; the next update finds them. Never
+   * throws: the update does.
+   */
+  async prepare(input: StatusUpdate): Promise<void> {
+    if (!isLarge(input.pod)) return;
+    try {
+      const computed = this.inputOf(input);
+      if (computed !== undefined) await finishInTurns(computeAhead(computed), this.deps.loop);
+    } catch (error) {
+      this.logFailure(input, error);
+    }
+  }
+
   update(input: StatusUpdate): void {
-    const { observed, waiting, final, inPostStart, restarting, restartingAll, failure, mayRun, ended } = input;
+    const { restarting, mayRun, ended } = input;
     const { uid } = input.pod.metadata;
-    const api = this.deps.apiStatus?.(uid);
-    const pod = api === undefined ? input.pod : { ...input.pod, status: api };
     this.newest.set(uid, input);
-    const terminationMessages = this.deps.terminations.messagesOf(pod, observed);
-    if (terminationMessages === undefined) {
+    const computedFrom = this.inputOf(input);
+    if (computedFrom === undefined) {
       this.held.set(uid, input);
       return;
     }
     this.held.delete(uid);
+    const { pod, previous, now } = computedFrom;
     const entry = this.entries.get(uid);
-    const previous = entry === undefined ? undefined : withForeign(entry.status, api);
-    const now = this.deps.clock.now();
-    const resize = this.deps.resize(uid);
-    const { resourceHealth } = this.deps;
-    const computed = computePodStatus({
-      pod,
-      observed,
-      previous,
-      startErrors: waiting,
-      nodeIPs: this.deps.nodeIPs(),
-      runtimeName: this.deps.runtimeName(),
-      now,
-      qosClass: this.deps.qosClass(pod),
-      podFinal: final,
-      // While the pod runs, its containers alone determine the reported phase.
-      failure: failure !== undefined && !mayRun ? failure : undefined,
-      probes: this.deps.probes,
-      terminationMessages,
-      inPostStart,
-      gates: this.deps.gates,
-      podLevelResources: this.deps.podLevelResources,
-      stopSignals: this.deps.stopSignals,
-      imageVolumeDigests: this.deps.imageVolumeDigests,
-      recursiveReadOnly: this.deps.recursiveReadOnly?.(pod) === true,
-      volumesMissing: () => this.deps.volumesSetUp?.(pod) === false,
-      changesOnRestart: this.deps.changesOnRestart,
-      resourceHealth: resourceHealth !== undefined ? (container) => resourceHealth(pod, container) : undefined,
-      resizeConditions: resize.conditions,
-      actuated: resize.actuated,
-      restarting,
-      restartingAll,
-    });
+    const computed = computePodStatus(computedFrom);
     const status = ended
       ? finalStatus(pod, computed, isStaticPod(pod), now)
       : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.deps.events.emit("started", { pod: input.pod });
     const marks = { started: running, final: ended, unpublished: isBetweenRuns(status, pod, restarting) };
-    this.store(resize.desired ?? input.pod, status, marks);
+    this.store(this.deps.resize(uid).desired ?? input.pod, status, marks);
     if (ended) this.deps.events.emit("statusFinal", { pod: input.pod, status });
+  }
+
+  /** undefined: a termination message is still being read. */
+  private inputOf(input: StatusUpdate): StatusInput | undefined {
+    const { uid } = input.pod.metadata;
+    const api = this.deps.apiStatus?.(uid);
+    const pod = api === undefined ? input.pod : { ...input.pod, status: api };
+    const terminationMessages = this.deps.terminations.messagesOf(pod, input.observed);
+    if (terminationMessages === undefined) return undefined;
+    const own = this.entries.get(uid)?.status;
+    const previous = own === undefined ? undefined : withForeign(own, api);
+    return statusInput(this.deps, { update: input, pod, previous, terminationMessages });
   }
 
   /** The pod's volumes are set up: it may be ready to start containers. */
@@ -253,11 +253,11 @@ export class PodStatuses {
     this.schedule();
   }
 
-  /** The termination message of one of the pod's containers was read. */
+  /** The termination messages of the pod's containers were read. */
   onMessageRead(uid: PodUid): void {
     const input = this.held.get(uid);
     if (input !== undefined) this.updateIsolated(input);
-    if (this.leaving.has(uid) && !this.held.has(uid)) this.drop(uid);
+    this.dropIfRead(uid);
   }
 
   /** The pod was removed: it is no longer shown after its last status was shown. */
@@ -273,12 +273,41 @@ export class PodStatuses {
 
   /** An update outside a pass of the pod. Its error concerns no other pod, and the next pass updates again. */
   private updateIsolated(input: StatusUpdate): void {
-    const failed = (error: unknown): void =>
-      this.deps.log.error(
-        { pod: input.pod.metadata.uid, err: error },
-        `cannot compute the status of ${podDescription(input.pod)}: ${messageOf(error)}`,
+    if (isLarge(input.pod)) void this.updateInTurns(input);
+    else
+      forEachIsolated(
+        [input],
+        (one) => this.update(one),
+        (error) => this.logFailure(input, error),
       );
-    forEachIsolated([input], (one) => this.update(one), failed);
+  }
+
+  /** Updates that arrive meanwhile are in this one. Never rejects. */
+  private async updateInTurns(input: StatusUpdate): Promise<void> {
+    const { uid } = input.pod.metadata;
+    if (this.preparing.has(uid)) return;
+    this.preparing.add(uid);
+    await this.prepare(input);
+    this.preparing.delete(uid);
+    const newest = this.newest.get(uid);
+    if (newest === undefined) return;
+    forEachIsolated(
+      [newest],
+      (one) => this.update(one),
+      (error) => this.logFailure(newest, error),
+    );
+    this.dropIfRead(uid);
+  }
+
+  private logFailure({ pod }: StatusUpdate, error: unknown): void {
+    this.deps.log.error(
+      { pod: pod.metadata.uid, err: error },
+      `cannot compute the status of ${podDescription(pod)}: ${messageOf(error)}`,
+    );
+  }
+
+  private dropIfRead(uid: PodUid): void {
+    if (this.leaving.has(uid) && !this.held.has(uid)) this.drop(uid);
   }
 
   private drop(uid: PodUid): void {
@@ -355,4 +384,8 @@ function isBetweenRuns(
 
 function withStatus({ pod, status }: Entry): Pod {
   return { ...pod, status };
+}
+
+function isLarge({ spec }: Pod): boolean {
+  return [spec.containers, spec.initContainers ?? [], spec.ephemeralContainers ?? []].some(isLong);
 }

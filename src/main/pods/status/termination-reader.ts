@@ -3,6 +3,7 @@
 // than their tail.
 
 import { join } from "node:path";
+import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import { readTail } from "../../../shared/io/fs/untrusted-file.js";
 import { containersDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Pod, TerminationMessagePolicy } from "../../../shared/kubernetes/api/pod.js";
@@ -16,16 +17,21 @@ import { podLogDirectory } from "../../model/paths.js";
 import { outputTail } from "./output-tail.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 
+/** Reads of one pod at once: each holds main for the time of a system call's start. */
+const READS_AT_ONCE = 32;
+
 export class TerminationReader {
   private readonly messages = new Map<PodUid, Map<ContainerId, string>>();
   private readonly reading = new Set<ContainerId>();
+  /** The messages that the newest caller waits for, by pod. */
+  private readonly awaited = new Map<PodUid, Set<ContainerId>>();
 
   constructor(
     private readonly places: { rootDir: string; podLogsDir: string },
     /** Message files of subPaths may lie on a file system that does not respond. */
     private readonly calls: Pick<VolumeCalls, "call">,
     private readonly log: Logger,
-    /** One more container's termination message is known, even if it is empty. */
+    /** All termination messages that the pod's last status waited for are known; one may be empty. */
     private readonly onRead: (uid: PodUid) => void,
   ) {}
 
@@ -38,23 +44,36 @@ export class TerminationReader {
     const known = this.messages.get(uid) ?? new Map<ContainerId, string>();
     this.messages.set(uid, known);
     forgetAllBut(known, observed);
-    let missing = false;
-    for (const status of observed.containers) {
-      if (status.state !== ContainerState.CONTAINER_EXITED || known.has(status.id)) continue;
-      missing = true;
-      if (this.reading.has(status.id)) continue;
-      this.reading.add(status.id);
-      void this.read(pod, status).then((message) => {
-        this.reading.delete(status.id);
-        known.set(status.id, message);
-        this.onRead(uid);
-      });
+    const missing = observed.containers.filter(
+      ({ state, id }) => state === ContainerState.CONTAINER_EXITED && !known.has(id),
+    );
+    if (missing.length === 0) {
+      this.awaited.delete(uid);
+      return known;
     }
-    return missing ? undefined : known;
+    this.awaited.set(uid, new Set(missing.map(({ id }) => id)));
+    const unread = missing.filter(({ id }) => !this.reading.has(id));
+    for (const { id } of unread) this.reading.add(id);
+    void mapAtMost(READS_AT_ONCE, unread, async (status) => {
+      const message = await this.read(pod, status);
+      this.reading.delete(status.id);
+      known.set(status.id, message);
+      this.onKnown(uid, status.id);
+    });
+    return undefined;
+  }
+
+  /** With thousands of containers, a status for each of their messages would be quadratic work. */
+  private onKnown(uid: PodUid, id: ContainerId): void {
+    const awaited = this.awaited.get(uid);
+    if (awaited?.delete(id) !== true || awaited.size > 0) return;
+    this.awaited.delete(uid);
+    this.onRead(uid);
   }
 
   forget(uid: PodUid): void {
     this.messages.delete(uid);
+    this.awaited.delete(uid);
   }
 
   private async read(pod: Pod, status: ObservedContainer): Promise<string> {

@@ -1,6 +1,7 @@
 // Makes the statuses of pods with the parts of the sync path that they show.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { qosClass } from "../../../shared/kubernetes/api/qos.js";
@@ -27,6 +28,7 @@ export interface StatusesDeps {
   podLevelResources: boolean;
   resourceHealth: ((pod: Pod, container: string) => ResourceStatus[]) | undefined;
   publish: (delta: PodDelta) => void;
+  loop: Pick<LoopShare, "turn">;
   clock: Clock;
   log: Logger;
 }
@@ -37,6 +39,7 @@ export function makeStatuses(deps: StatusesDeps): PodStatuses {
   const onRead = (uid: PodUid): void => statuses.onMessageRead(uid);
   const statuses: PodStatuses = new PodStatuses({
     clock,
+    loop: deps.loop,
     log: moduleLogger(log, "pod-statuses"),
     nodeIPs: () => runtime.node.nodeIPs,
     runtimeName: () => state.cache.runtime?.name ?? "",

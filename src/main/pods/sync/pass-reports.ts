@@ -28,6 +28,11 @@ export class PassReports {
     this.deps.events.emit("admitted", { pod });
   }
 
+  /** Before {@link onSynced}: the status of a pod with many containers takes turns of the loop. */
+  prepare(synced: SyncedPod): Promise<void> {
+    return this.deps.statuses.prepare(statusOfPass(synced));
+  }
+
   /** The pod's state or waits changed: its status is computed again. */
   onSynced(synced: SyncedPod): void {
     const { events, resizes, statuses, planEvents } = this.deps;

@@ -174,7 +174,7 @@ export class PodEnding {
     const removalsRefused = this.removals.areGivenUp;
     const now = this.deps.clock.steady();
     const plan = planEnd({ pod, observed, now, deadline, reason, removalsRefused, released });
-    this.report(pod, observed, plan, end);
+    await this.report(pod, observed, plan, end);
     if (plan.finished) {
       worker.become("finished", "no container of it runs any more");
       this.deps.reports.onFinished(worker.uid);
@@ -198,7 +198,7 @@ export class PodEnding {
     const removalsRefused = this.removals.areGivenUp;
     const now = this.deps.clock.steady();
     const plan = planTermination({ pod, observed, now, deadline, reason, removalsRefused, cleaned });
-    if (pod !== undefined) this.report(pod, observed, plan, this.end);
+    if (pod !== undefined) await this.report(pod, observed, plan, this.end);
     if (plan.finished) {
       worker.become("terminated", reason);
       worker.passes.end();
@@ -212,14 +212,16 @@ export class PodEnding {
   }
 
   /** The status of a terminating pod, up to the final one. */
-  private report(pod: Pod, observed: ObservedPod, plan: Plan, end: PodEnd | undefined): void {
+  private async report(pod: Pod, observed: ObservedPod, plan: Plan, end: PodEnd | undefined): Promise<void> {
     const ended = !isUp(observed);
     if (!this.reported) {
       const { failures } = this.worker.steps;
       const state: ProbedPodState = ended ? "finished" : "terminating";
       const mayRun = observed.containers.some(isAlive);
-      const synced: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
-      this.deps.reports.onSynced(end === undefined ? synced : { ...synced, end });
+      const shown: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
+      const synced = end === undefined ? shown : { ...shown, end };
+      await this.deps.reports.prepare(synced);
+      this.deps.reports.onSynced(synced);
     }
     if (!ended) return;
     this.reported = true;

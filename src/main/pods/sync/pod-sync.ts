@@ -112,6 +112,7 @@ export class PodSync {
       gates: deps.gates,
       podLevelResources: deps.resize.rules.podLevel,
       resourceHealth: deps.resourceHealth,
+      loop: this.share,
       publish: (delta) => deps.publish(this.shown.delta(delta)),
     });
     const { admission, resizes, statuses, cgroupWatches } = this;

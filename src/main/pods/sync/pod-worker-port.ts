@@ -20,7 +20,7 @@ import type { PodRecords } from "./pod-records.js";
 
 type PodWorkerReports = Pick<
   PassReports,
-  "onAdmitted" | "onSynced" | "onPass" | "onEnding" | "onTerminating" | "onTerminated" | "onFinished"
+  "onAdmitted" | "prepare" | "onSynced" | "onPass" | "onEnding" | "onTerminating" | "onTerminated" | "onFinished"
 >;
 
 export interface PodWorkerDeps {

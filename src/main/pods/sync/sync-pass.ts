@@ -54,6 +54,7 @@ export class SyncPass {
     const mayRun = !plan.finished || observed.containers.some(isAlive);
     const { failures } = steps;
     const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
+    await this.deps.reports.prepare(synced);
     await this.deps.loop.turn();
     signal.throwIfAborted();
     this.deps.reports.onSynced(synced);

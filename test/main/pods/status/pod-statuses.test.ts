@@ -18,9 +18,9 @@ import { digitsOf, textWithDigits } from "../../../../src/shared/kubernetes/api/
 import { ContainerState, Signal } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedContainer } from "../../../../src/shared/kubernetes/cri/observed-pod.js";
 import { podUid, type ContainerId } from "../../../../src/shared/kubernetes/identifiers.js";
-import { keptLog } from "../../../support/sources-kit.js";
+import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
-import { criContainer, makePod, observedPod } from "./fixtures.js";
+import { c, criContainer, makePod, observedPod } from "./fixtures.js";
 
 const KNOWN: PodStatusesDeps["terminations"] = {
   messagesOf: () => new Map<ContainerId, string>(),
@@ -36,6 +36,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
   const changes: string[] = [];
   const readiness: { of?: ProbeResult } = {};
   const volumes = { ready: true };
+  const turns = { count: 0 };
   const finals: [string, PodStatus][] = [];
   const sent: PodStatus[] = [];
   const nodeIPs = ["192.0.2.10"];
@@ -48,6 +49,12 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
   });
   const statuses = new PodStatuses({
     clock,
+    loop: {
+      turn: () => {
+        turns.count++;
+        return Promise.resolve();
+      },
+    },
     log: kept.log,
     nodeIPs: () => nodeIPs,
     runtimeName: () => "fake",
@@ -85,7 +92,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
       ended: false,
       ...marks,
     });
-  return { clock, kept, deltas, started, finals, statuses, update, end, readiness, sent, nodeIPs, volumes };
+  return { clock, kept, deltas, started, finals, statuses, update, end, readiness, sent, nodeIPs, volumes, turns };
 }
 
 const uidsOf = (delta: PodDelta | undefined): string[] => (delta?.set ?? []).map((pod) => pod.metadata.uid).sort();
@@ -515,4 +522,39 @@ test("an error in one pod's status keeps no other pod's from being shown, and re
   assert.equal(statuses.get(podUid("u2"))?.status?.hostIP, "192.0.2.20");
   statuses.refresh(podUid("u1"));
   assert.equal(kept.errors().length, 2);
+});
+
+test("the status of a large pod is computed again in turns when a probe result changes", async () => {
+  const { statuses, update, readiness, turns } = build();
+  const containers = Array.from({ length: 1000 }, (_, index) => c(`c${index}`, { readinessProbe: {} }));
+  const pod = makePod({ containers });
+  const ready = (): number =>
+    statuses.get(podUid("u1"))?.status?.containerStatuses?.filter((one) => one.ready).length ?? -1;
+  statuses.accept(pod, START);
+  update(
+    pod,
+    containers.map(({ name }) => criContainer(name)),
+  );
+  readiness.of = "Success";
+  statuses.refresh(podUid("u1"));
+  assert.equal(ready(), 0, "not in the turn of the prober's message");
+  await until("they are ready", () => ready() === 1000);
+  assert.ok(turns.count >= 4, `${turns.count} turns`);
+});
+
+test("a large pod that is removed while its status is computed is not shown again", async () => {
+  const { statuses, update, deltas, clock } = build();
+  const containers = Array.from({ length: 1000 }, (_, index) => c(`c${index}`));
+  const pod = makePod({ containers });
+  statuses.accept(pod, START);
+  update(
+    pod,
+    containers.map(({ name }) => criContainer(name)),
+  );
+  statuses.refresh(podUid("u1"));
+  statuses.forget(podUid("u1"));
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.step(2);
+  assert.equal(statuses.get(podUid("u1")), undefined);
+  assert.deepEqual(deltas.at(-1)?.removed, ["u1"]);
 });

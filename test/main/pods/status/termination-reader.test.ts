@@ -71,6 +71,16 @@ test("the message file is read once, and the status is computed again if it has 
   assert.equal(found.length, 1);
 });
 
+test("one status is computed when all messages of a pod with a thousand exits are read", async (t) => {
+  const { found, reader, pod, ended } = await build(t);
+  const observed = observedPod(Array.from({ length: 1000 }, (_, index) => ended("File", { id: `exit-${index}` })));
+  assert.equal(reader.messagesOf(pod, observed), undefined);
+  assert.equal(reader.messagesOf(pod, observed), undefined);
+  await until("all are read", () => found.length > 0);
+  assert.equal(reader.messagesOf(pod, observed)?.size, 1000);
+  assert.deepEqual(found, ["u1"]);
+});
+
 test("lines with carriage returns and other line ends of Unicode are part of the log's end", async (t) => {
   const { logFile, messageFile, ended, read } = await build(t);
   await writeFile(messageFile, "");

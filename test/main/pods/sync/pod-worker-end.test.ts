@@ -49,6 +49,7 @@ test("fail: containers, then the sandbox, then volumes and cgroup; the remaining
     ["terminating", false, false],
     ["finished", false, true],
   ]);
+  assert.equal(world.prepared, world.synced.length, "each status took its turns before it was computed");
   assert.deepEqual(world.synced.at(-1)?.end?.failure, evicted);
   assert.equal(world.model(web).observed.containers.length, 2, "exit codes are kept");
   assert.deepEqual(world.endings, [{ uid: "uid-web", end: failedBy(7000) }]);
