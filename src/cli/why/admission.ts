@@ -43,6 +43,10 @@ const REASONS: Readonly<Record<string, { what: string; help: string[] }>> = {
     what: "it ran longer than its activeDeadlineSeconds",
     help: ["raise activeDeadlineSeconds, or make the work shorter"],
   },
+  InvalidName: {
+    what: "one of its names cannot be a file name; a Kubernetes API server admits no such pod",
+    help: ["find out which server or program has made the pod"],
+  },
   SysctlForbidden: {
     what: "it sets a sysctl that this node does not allow",
     help: ["add it to the kubelet's allowedUnsafeSysctls, or remove it from the pod"],

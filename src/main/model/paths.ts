@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/kubernetes/api/meta.js";
+import { pathElement } from "../../shared/kubernetes/api/path-element.js";
 import { isSafePodUid } from "../../shared/kubernetes/api/pod-uid.js";
 import type { ObservedContainer } from "../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid, ContainerId } from "../../shared/kubernetes/identifiers.js";
@@ -27,7 +28,7 @@ export function podOfLogDirectory(name: string): { namespace: string; name: stri
 
 /** Path of one run's log below the pod's log directory: NAME/RESTARTCOUNT.log. */
 export function containerLogPath(containerName: string, restartCount: number): string {
-  return join(containerName, `${restartCount}.log`);
+  return join(pathElement(containerName), `${restartCount}.log`);
 }
 
 /** File name of the link in /var/log/containers, cut so that it fits a file system's 255 bytes with its suffix. */

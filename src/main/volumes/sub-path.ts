@@ -3,6 +3,7 @@
 // Invariant: the runtime never resolves a path that a container controls.
 
 import { mkdir } from "node:fs/promises";
+import { pathElement } from "../../shared/kubernetes/api/path-element.js";
 import { subPathsDirectory } from "../../shared/kubernetes/api/pod-paths.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { VolumeCalls } from "../../shared/node/volume-calls/volume-calls.js";
@@ -31,7 +32,7 @@ export async function prepareSubPath(
   request: SubPathRequest,
 ): Promise<string> {
   const { podUid, volume, container, index, volumePath, subPath, signal } = request;
-  const parent = `${subPathsDirectory(rootDir, podUid)}/${volume}/${container}`;
+  const parent = `${subPathsDirectory(rootDir, podUid)}/${pathElement(volume)}/${pathElement(container)}`;
   const target = `${parent}/${index}`;
   const bind = (mounted: boolean): Promise<"bound" | "other"> => {
     signal.throwIfAborted();

@@ -14,21 +14,34 @@ import { ephemeralNamespaces } from "../../../src/main/containers/runtime/config
 import { EnvFiles } from "../../../src/main/containers/runtime/env-files.js";
 import { CreateContainerConfigError } from "../../../src/main/model/container-config-error.js";
 import { containerAnnotations, containerLabels, sandboxLabels } from "../../../src/main/model/labels.js";
-import { podOfLogDirectory } from "../../../src/main/model/paths.js";
+import { containerLogPath, podOfLogDirectory } from "../../../src/main/model/paths.js";
 import { dottedSysctl } from "../../../src/main/model/sysctl-name.js";
+import { firstRefusal } from "../../../src/main/pods/admission/handlers.js";
 import { isMirrorOf } from "../../../src/main/pods/status/mirror/mirror-pod.js";
 import { writePayload } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
 import { checkPayload } from "../../../src/main/volumes/atomic-writer/payload.js";
+import { boundClaim } from "../../../src/main/volumes/claims/claim.js";
 import { hugePageSize } from "../../../src/main/volumes/empty-dir/huge-pages.js";
+import { prepareSubPath } from "../../../src/main/volumes/sub-path.js";
+import { OperatorError } from "../../../src/shared/base/errors/operator-error.js";
 import { requestOf } from "../../../src/shared/io/http/client/get-action.js";
 import { requestText } from "../../../src/shared/io/http/client/request-text.js";
 import { objectPath, withQuery } from "../../../src/shared/kubernetes/api/client/call/paths.js";
 import { SECRETS } from "../../../src/shared/kubernetes/api/client/kinds.js";
+import {
+  metaDirectory,
+  terminationLogPath,
+  volumeDirectory,
+  volumePath,
+} from "../../../src/shared/kubernetes/api/pod-paths.js";
 import { isSafePodUid } from "../../../src/shared/kubernetes/api/pod-uid.js";
+import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { logFileNames } from "../../../src/shared/node/container-logs/file-names.js";
 import { openSubPath } from "../../../src/shared/node/volume-calls/sub-path.js";
+import type { VolumeCalls } from "../../../src/shared/node/volume-calls/volume-calls.js";
 import { container, pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { context } from "../pods/admission/kit.js";
 
 const SECRET = "of the node";
 let root = "";
@@ -185,6 +198,72 @@ describe("objects of the API", () => {
       withQuery("/p", { fieldSelector: "metadata.name=a&watch=1" }),
       "/p?fieldSelector=metadata.name%3Da%26watch%3D1",
     );
+  });
+});
+
+describe("names from an API server that checks none", () => {
+  const WRONG = ["../../../etc", "..", ".", "", "a/b", "/etc", "a\0/../../etc", "x".repeat(4096)];
+  const asked = pod({ containers: [container("app")] });
+
+  for (const name of WRONG) {
+    const shown = JSON.stringify(name.slice(0, 20));
+    test(`a pod with the name ${shown}, for itself or a part, is not admitted`, () => {
+      const named = (change: Partial<Pod["metadata"]>, spec: Partial<Pod["spec"]> = {}): Pod => ({
+        ...asked,
+        metadata: { ...asked.metadata, ...change },
+        spec: { ...asked.spec, ...spec },
+      });
+      const pods = [
+        named({ name }),
+        named({ namespace: name }),
+        named({}, { containers: [container(name)] }),
+        named({}, { initContainers: [container(name)] }),
+        named({}, { ephemeralContainers: [container(name)] }),
+        named({}, { volumes: [{ name, emptyDir: {} }] }),
+      ];
+      for (const one of pods) equal(firstRefusal(context(one))?.reason, "InvalidName");
+    });
+
+    test(`no path below a pod's directory has ${shown} in it`, async () => {
+      const { uid } = asked.metadata;
+      throws(() => volumeDirectory(root, uid, "kubernetes.io/empty-dir", name), OperatorError);
+      throws(() => metaDirectory(root, uid, "kubernetes.io/empty-dir", name), OperatorError);
+      throws(() => terminationLogPath(root, uid, name, 1), OperatorError);
+      throws(() => containerLogPath(name, 0), OperatorError);
+      equal(volumePath(root, uid, { name, emptyDir: {} }), undefined);
+      const { signal } = new AbortController();
+      const calls = { call: () => Promise.resolve("bound") } as unknown as VolumeCalls;
+      const request = { podUid: uid, index: 0, volumePath: volume, subPath: "x", signal };
+      await rejects(prepareSubPath({ rootDir: root, calls }, { ...request, volume: name, container: "app" }));
+      await rejects(prepareSubPath({ rootDir: root, calls }, { ...request, volume: "v", container: name }));
+      deepEqual((await readdir(root)).sort(), ["secret", "volume"]);
+    });
+  }
+
+  test("the names that an API server admits are admitted", () => {
+    for (const name of ["web", "web-0.example.com", "x".repeat(253)]) {
+      const one = { ...asked, metadata: { ...asked.metadata, name } };
+      equal(firstRefusal(context(one)), undefined);
+    }
+  });
+
+  test("a claim gets no volume of another name than it asks for, nor one that is a path", async () => {
+    const read = (asks: string, gives: string): Promise<unknown> => {
+      const claim = {
+        metadata: { name: "c", namespace: "ns" },
+        spec: { volumeName: asks },
+        status: { phase: "Bound" },
+      };
+      const pv = { metadata: { name: gives }, spec: { claimRef: { name: "c", namespace: "ns" } } };
+      const client = {
+        get: (kind: { kind: string }) => Promise.resolve(kind.kind === "PersistentVolume" ? pv : claim),
+      };
+      const claiming = { name: "v", persistentVolumeClaim: { claimName: "c" } };
+      return boundClaim(client as never, asked, claiming, new AbortController().signal);
+    };
+    await rejects(read("pv", "other"), /gave the PV "other"/);
+    await rejects(read("../../etc", "../../etc"), /gave the PV/);
+    await rejects(read("pv", "../../etc"), /gave the PV/);
   });
 });
 

@@ -7,6 +7,7 @@ import type { Refusal } from "../../model/refusal.js";
 import { appArmorHandler } from "./app-armor.js";
 import { resourcesHandler } from "./free-resources.js";
 import type { AdmissionContext, AdmissionHandler } from "./handler.js";
+import { namesHandler } from "./names.js";
 import { nodeAffinityHandler, nodeNameHandler } from "./predicates.js";
 import { nodePortsHandler } from "./predicates/host-ports.js";
 import { pressureHandler } from "./predicates/node-pressure.js";
@@ -36,7 +37,7 @@ export const shutdownHandler: AdmissionHandler = ({ node }) =>
 /** Handlers whose verdict does not depend on free resources. */
 const PLACEMENT: readonly AdmissionHandler[] = [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler];
 
-const BEFORE_RESOURCES: readonly AdmissionHandler[] = [pressureHandler, sysctlHandler];
+const BEFORE_RESOURCES: readonly AdmissionHandler[] = [namesHandler, pressureHandler, sysctlHandler];
 
 const AFTER_RESOURCES: readonly AdmissionHandler[] = [
   operatingSystemHandler,

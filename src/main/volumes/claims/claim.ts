@@ -7,6 +7,7 @@ import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/kubernetes/api/objects.js";
+import { isPathElement } from "../../../shared/kubernetes/api/path-element.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { Volume } from "../../../shared/kubernetes/api/volume.js";
 import { withFacts } from "../../model/error-facts.js";
@@ -51,6 +52,11 @@ export async function boundClaim(
       throw withFacts(new ClaimError("PVC is not bound"), { claim: claimFacts(claim) });
     }
     const found = await read(`PV ${pvName}`, () => client.get(PERSISTENT_VOLUMES, { name: pvName }, { signal }));
+    if (found.metadata.name !== pvName || !isPathElement(pvName)) {
+      throw new ClaimError(
+        `the API server gave the PV ${JSON.stringify(found.metadata.name)} for ${JSON.stringify(pvName)}`,
+      );
+    }
     const migrated = migratedVolume(found);
     const pv = migrated ?? found;
     checkBinding(pv, claim);

@@ -92,6 +92,7 @@ export const EVENT_REASONS = {
   NodeName: rejected("spec.nodeName is another node"),
   NodePorts: rejected("a host port is in use by another pod"),
   TaintToleration: rejected("it does not tolerate a NoExecute taint of the Node"),
+  InvalidName: rejected("a name of it, of a container or of a volume cannot be a file name"),
   SysctlForbidden: rejected("a sysctl that the node does not allow"),
   AppArmor: rejected("the node cannot enforce its AppArmor profile"),
   PodOSSelectorNodeLabelDoesNotMatch: rejected("its label for the operating system is not the node's"),

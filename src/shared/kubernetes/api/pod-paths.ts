@@ -1,8 +1,9 @@
 // The layout of a pod's directory, <rootDir>/pods/<UID>. It is upstream's: CSI drivers, node tools and another kubelet
 // rely on it.
-// Invariant: no other file joins these names, and no path contains a UID that is unsafe as a path element.
+// Invariant: no other file joins these names, and no path contains a UID or a name that is unsafe as a path element.
 
 import type { PodUid } from "../identifiers.js";
+import { isPathElement, pathElement } from "./path-element.js";
 import { isSafePodUid, safePodUid } from "./pod-uid.js";
 import type { Volume } from "./volume.js";
 
@@ -42,7 +43,7 @@ export function volumesDirectory(rootDir: string, uid: PodUid): string {
 }
 
 export function volumeDirectory(rootDir: string, uid: PodUid, plugin: string, volume: string): string {
-  return `${volumesDirectory(rootDir, uid)}/${pluginDirectoryName(plugin)}/${volume}`;
+  return `${volumesDirectory(rootDir, uid)}/${pluginDirectoryName(plugin)}/${pathElement(volume)}`;
 }
 
 /** Below the volume's directory of a CSI driver: where the driver publishes the volume. */
@@ -59,7 +60,7 @@ export function pluginsDirectory(rootDir: string, uid: PodUid): string {
 }
 
 export function metaDirectory(rootDir: string, uid: PodUid, plugin: string, volume: string): string {
-  return `${pluginsDirectory(rootDir, uid)}/${pluginDirectoryName(plugin)}/${volume}`;
+  return `${pluginsDirectory(rootDir, uid)}/${pluginDirectoryName(plugin)}/${pathElement(volume)}`;
 }
 
 export function subPathsDirectory(rootDir: string, uid: PodUid): string {
@@ -77,7 +78,7 @@ export function containersDirectory(rootDir: string, uid: PodUid): string {
 
 /** Host file behind a container's termination message path. `id` is any 32-bit number, new for each start. */
 export function terminationLogPath(rootDir: string, uid: PodUid, container: string, id: number): string {
-  return `${containersDirectory(rootDir, uid)}/${container}/${(id >>> 0).toString(16).padStart(8, "0")}`;
+  return `${containersDirectory(rootDir, uid)}/${pathElement(container)}/${(id >>> 0).toString(16).padStart(8, "0")}`;
 }
 
 export function etcHostsPath(rootDir: string, uid: PodUid): string {
@@ -102,7 +103,7 @@ const PLUGINS: readonly (readonly [source: string, plugin: string])[] = [
 
 /** Mount point of a volume in a pod's spec. undefined: a volume without a directory below the root directory. */
 export function volumePath(rootDir: string, uid: PodUid, volume: Volume): string | undefined {
-  if (!isSafePodUid(uid)) return undefined;
+  if (!isSafePodUid(uid) || !isPathElement(volume.name)) return undefined;
   if (volume.csi !== undefined)
     return `${volumeDirectory(rootDir, uid, "kubernetes.io/csi", volume.name)}/${CSI_MOUNT}`;
   const plugin = PLUGINS.find(([source]) => volume[source] !== undefined)?.[1];
