@@ -46,7 +46,7 @@ export interface ApiPodsDeps {
   node(): Node | undefined;
   /** The node is registered and its object was read. */
   ready: Promise<void>;
-  state: Pick<PodState, "isTakenOn">;
+  state: Pick<PodState, "isTakenOn" | "keptDefinition">;
   sync: Pick<PodSync, "join" | "onApiStatus" | "endedStatus" | "settleRecord" | "onHeldPod">;
   sources: Pick<Sources, "changes">;
   recorder: Pick<NodeRecorder, "sendTo">;
@@ -108,7 +108,7 @@ export function startPodSync(deps: ApiPodsDeps): ApiPods {
     moduleLogger(deps.log, "api-source"),
     ({ metadata, status }) => sync.endedStatus(metadata.uid, status),
     budget,
-    (uid) => deps.state.isTakenOn(uid),
+    deps.state,
   );
   const reflector = deps.reflect(source);
   const unfinished = deps.readUnfinished(source);

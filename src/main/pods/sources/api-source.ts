@@ -11,7 +11,7 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import type { ObjectHead } from "../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
-import type { Pod } from "../../../shared/kubernetes/api/pod.js";
+import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { sameJson } from "../../../shared/kubernetes/api/same-json.js";
 import { digitsOf, withDigits } from "../../../shared/kubernetes/api/wide-integers.js";
 import { podUid, type PodUid } from "../../../shared/kubernetes/identifiers.js";
@@ -43,6 +43,14 @@ export interface ApiPodsWatcher {
   synced(): void;
 }
 
+/** What this node has of pods. */
+interface PodsOnNode {
+  /** Something of the pod may be on this node: its definition is needed at once. */
+  isTakenOn(uid: PodUid): boolean;
+  /** The definition that an earlier kubelet admitted, of a pod that has not ended. */
+  keptDefinition(uid: PodUid): Pod | undefined;
+}
+
 const CONFIG_SOURCE = "kubernetes.io/config.source";
 
 export class ApiSource implements PodFeed {
@@ -61,8 +69,7 @@ export class ApiSource implements PodFeed {
     /** The last status of a pod that needs its definition no more; undefined: it needs it. */
     private readonly endedStatus: (pod: Pod) => PodStatus | undefined,
     private readonly budget: Pick<DefinitionBudget, "takes" | "decided">,
-    /** Something of the pod may be on this node: its definition is needed at once. */
-    private readonly isTakenOn: (uid: PodUid) => boolean,
+    private readonly onNode: PodsOnNode,
   ) {}
 
   /**
@@ -77,7 +84,7 @@ export class ApiSource implements PodFeed {
       this.budget.decided(uid);
       return slimPod(object, ended);
     }
-    if (this.definitions.has(uid) || this.isTakenOn(uid) || this.budget.takes(object)) return object;
+    if (this.definitions.has(uid) || this.onNode.isTakenOn(uid) || this.budget.takes(object)) return object;
     const slim = slimPod(object);
     // Nothing of it ever ran here: for its deletion the rest is enough.
     if (deletionTimestamp === undefined) this.bare.add(slim);
@@ -137,19 +144,26 @@ export class ApiSource implements PodFeed {
   }
 
   /**
-   * Its definition and status are those that were read last. Its deletion counts: otherwise a tenant could make a
-   * running pod grow, and nothing would stop it.
+   * Its definition and status are those that were read last, perhaps by an earlier kubelet. Its deletion counts:
+   * otherwise a tenant could make a running pod grow, and nothing would stop it.
    */
   restore(head: ObjectHead): Pod | undefined {
     if (head.uid === undefined) return undefined;
     const uid = podUid(head.uid);
     const seen = this.view.get(uid);
-    if (seen === undefined) return undefined;
-    const known = this.definitions.get(uid) ?? seen;
+    const known = this.definitions.get(uid) ?? seen ?? this.earlierPod(uid, head);
+    if (known === undefined) return undefined;
     const { apiVersion, kind, spec } = known;
     const metadata = { ...known.metadata, ...head, uid };
-    const pod = omitUndefined<Pod>({ apiVersion, kind, metadata, spec, status: seen.status });
+    const pod = omitUndefined<Pod>({ apiVersion, kind, metadata, spec, status: seen?.status });
     return withDigits(pod, known.wideIntegers);
+  }
+
+  /** The UID alone is no proof: a server could give that of a static pod. */
+  private earlierPod(uid: PodUid, { namespace, name }: ObjectHead): Pod | undefined {
+    const kept = this.onNode.keptDefinition(uid);
+    if (kept === undefined || isStaticPod(kept)) return undefined;
+    return kept.metadata.namespace === namespace && kept.metadata.name === name ? kept : undefined;
   }
 
   onEvent({ type, object }: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void {

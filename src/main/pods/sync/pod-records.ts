@@ -98,6 +98,12 @@ export class PodRecords {
     return this.records.get(uid);
   }
 
+  /** The definition of an admitted pod that has not ended. */
+  keptDefinition(uid: PodUid): Pod | undefined {
+    const record = this.records.get(uid);
+    return record?.admitted === undefined || record.finalStatus !== undefined ? undefined : record.pod;
+  }
+
   uids(): PodUid[] {
     return [...this.records.keys()];
   }

@@ -68,4 +68,9 @@ export class PodState {
   isTakenOn(uid: PodUid): boolean {
     return this.pods.has(uid) || this.records.get(uid) !== undefined;
   }
+
+  /** The definition of an admitted pod that has not ended. */
+  keptDefinition(uid: PodUid): Pod | undefined {
+    return this.records.keptDefinition(uid);
+  }
 }

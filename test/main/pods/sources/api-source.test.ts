@@ -17,6 +17,7 @@ function build() {
   const view = new ApiView();
   const ended = new Map<string, PodStatus>();
   const taken = new Set<string>();
+  const kept = new Map<string, Pod>();
   const room = { isThere: true };
   const decided: string[] = [];
   const source = new ApiSource(
@@ -40,10 +41,10 @@ function build() {
     keptLog().log,
     ({ metadata }) => ended.get(metadata.uid),
     { takes: () => room.isThere, decided: (uid) => void decided.push(uid) },
-    (uid) => taken.has(uid),
+    { isTakenOn: (uid) => taken.has(uid), keptDefinition: (uid) => kept.get(uid) },
   );
   const take = (): string[] => changes.splice(0);
-  return { source, view, take, delivered, ended, taken, room, decided };
+  return { source, view, take, delivered, ended, taken, kept, room, decided };
 }
 
 let version = 0;
@@ -386,4 +387,39 @@ test("a pod that became too large to be read keeps its definition, and its delet
   source.onEvent({ type: "DELETED", object: source.restore(head) ?? object("none") });
   assert.deepEqual(take(), ["dropped uid-a", "drop uid-a"]);
   assert.equal(source.restore({ ...head, uid: "uid-unknown" }), undefined);
+});
+
+test("a pod that was too large before this kubelet started keeps the definition of its record", () => {
+  const { source, take, delivered, taken, kept } = build();
+  const uid = podUid("uid-a");
+  const own = object("a");
+  own.spec.containers = [{ name: "from-the-record", image: "img" }];
+  kept.set(uid, own);
+  taken.add(uid);
+  const head = { uid, name: "a", namespace: own.metadata.namespace, resourceVersion: "77" };
+  const restored = source.restore(head);
+  assert.ok(restored);
+  source.onReplace([restored]);
+  source.start();
+  assert.deepEqual(take().at(-2), "replace uid-a");
+  assert.deepEqual(delivered[0]?.spec.containers, own.spec.containers);
+  source.onEvent({ type: "DELETED", object: source.restore(head) ?? object("none") });
+  assert.deepEqual(take().at(-1), "drop uid-a");
+});
+
+test("the record of another pod, or of a static one, is no definition of a pod that is too large", () => {
+  const { source, kept } = build();
+  const uid = podUid("uid-a");
+  const head = { uid, name: "a", namespace: object("a").metadata.namespace };
+  kept.set(
+    uid,
+    object("a", ({ metadata }) => {
+      metadata.annotations = { "kubernetes.io/config.source": "file" };
+    }),
+  );
+  assert.equal(source.restore(head), undefined);
+  kept.set(uid, object("a"));
+  assert.equal(source.restore({ ...head, name: "b" }), undefined);
+  assert.equal(source.restore({ ...head, namespace: "other" }), undefined);
+  assert.ok(source.restore(head));
 });
