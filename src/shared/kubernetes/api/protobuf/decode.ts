@@ -24,6 +24,9 @@ interface Slot {
 type Slots = readonly (Slot | undefined)[];
 type ReadSpecial = (reader: Reader, end: number) => unknown;
 
+/** Bytes of a step: about a millisecond. */
+const STEP_BYTES = 32 * 1024;
+
 export class Decoder {
   private readonly plans = new Map<string, Slots>();
 
@@ -43,6 +46,39 @@ export class Decoder {
     const reader = new Reader(bytes);
     this.message(target, this.plan(message), reader, bytes.length);
     return reader.held.length === 0 ? target : withDigits(target, placesOf(target, reader.held));
+  }
+
+  /** As {@link into}, in steps of some milliseconds, however large the object is. @throws ProtobufDecodeError */
+  *intoInSteps(
+    target: Record<string, unknown>,
+    message: string,
+    bytes: Buffer,
+  ): Generator<void, Record<string, unknown>> {
+    const reader = new Reader(bytes);
+    yield* this.messageInSteps(target, this.plan(message), reader, bytes.length);
+    return reader.held.length === 0 ? target : withDigits(target, placesOf(target, reader.held));
+  }
+
+  private *messageInSteps(target: JsonObject, slots: Slots, reader: Reader, end: number): Generator<void, void> {
+    const unknown = new UnknownFields(reader.bytes);
+    let from = reader.pos;
+    while (reader.pos < end) {
+      const large = largeMessage(slots, reader, end);
+      if (large === undefined) this.field(target, slots, reader, end, unknown);
+      else {
+        const { slot, stop } = large;
+        const value: JsonObject = {};
+        yield* this.messageInSteps(value, (slot.slots ??= this.plan(slot.message)), reader, stop);
+        if (reader.pos !== stop) throw new ProtobufDecodeError(`${slot.name} does not end at its length`);
+        if (slot.kind === "repeated") listOf(target, slot.name).push(value);
+        else target[slot.name] = value;
+      }
+      if (reader.pos - from < STEP_BYTES) continue;
+      yield;
+      from = reader.pos;
+    }
+    const bytes = unknown.take();
+    if (bytes !== undefined) target[UNKNOWN] = bytes;
   }
 
   private plan(message: string): Slots {
@@ -66,18 +102,20 @@ export class Decoder {
 
   /** @param unknown fields that the table does not have */
   private fields(target: JsonObject, slots: Slots, reader: Reader, end: number, unknown: UnknownFields): void {
-    while (reader.pos < end) {
-      const start = reader.pos;
-      const key = reader.uint32(end);
-      const slot = slots[key >>> 3];
-      if (slot === undefined) {
-        reader.skip(key, end);
-        unknown.add(start, reader.pos);
-      } else if (slot.wire !== (key & 7)) throw new ProtobufDecodeError(`${slot.name} has the wire type ${key & 7}`);
-      else if (slot.wire === VARINT) this.number(target, slot, reader.varint(end), reader);
-      else if (slot.kind === "inline") this.inline(target, slot, reader, reader.delimited(end), key, unknown);
-      else this.delimited(target, slot, reader, reader.delimited(end));
-    }
+    while (reader.pos < end) this.field(target, slots, reader, end, unknown);
+  }
+
+  private field(target: JsonObject, slots: Slots, reader: Reader, end: number, unknown: UnknownFields): void {
+    const start = reader.pos;
+    const key = reader.uint32(end);
+    const slot = slots[key >>> 3];
+    if (slot === undefined) {
+      reader.skip(key, end);
+      unknown.add(start, reader.pos);
+    } else if (slot.wire !== (key & 7)) throw new ProtobufDecodeError(`${slot.name} has the wire type ${key & 7}`);
+    else if (slot.wire === VARINT) this.number(target, slot, reader.varint(end), reader);
+    else if (slot.kind === "inline") this.inline(target, slot, reader, reader.delimited(end), key, unknown);
+    else this.delimited(target, slot, reader, reader.delimited(end));
   }
 
   private message(target: JsonObject, slots: Slots, reader: Reader, end: number): void {
@@ -162,6 +200,20 @@ export class Decoder {
     if (key === "__proto__") Object.defineProperty(map, key, { value, ...ORDINARY });
     else map[key] = value;
   }
+}
+
+/** The next field, if it is a message that is read in steps of its own; the reader is at its first byte then. */
+function largeMessage(slots: Slots, reader: Reader, end: number): { slot: Slot; stop: number } | undefined {
+  const start = reader.pos;
+  const key = reader.uint32(end);
+  const slot = slots[key >>> 3];
+  const isMessage = slot?.type === "message" && (slot.kind === "one" || slot.kind === "repeated");
+  if (isMessage && (key & 7) === DELIMITED) {
+    const stop = reader.delimited(end);
+    if (stop - reader.pos > STEP_BYTES) return { slot, stop };
+  }
+  reader.pos = start;
+  return undefined;
 }
 
 const ORDINARY = { configurable: true, enumerable: true, writable: true };

@@ -66,10 +66,21 @@ export function enveloped(apiVersion: string, kind: string, object: Uint8Array):
 
 /** With apiVersion and kind. @throws ProtobufDecodeError */
 export function decodeObject(bytes: Buffer): Record<string, unknown> {
+  const { target, message, object } = begin(bytes);
+  return DECODER.into(target, message, object);
+}
+
+/** As {@link decodeObject}, in steps: other work of the thread may run between them. @throws ProtobufDecodeError */
+export function* decodeInSteps(bytes: Buffer): Generator<void, Record<string, unknown>> {
+  const { target, message, object } = begin(bytes);
+  return yield* DECODER.intoInSteps(target, message, object);
+}
+
+function begin(bytes: Buffer): { target: Record<string, unknown>; message: string; object: Buffer } {
   const { type, object } = openEnvelope(bytes);
   const message = messageOf(type);
   if (message === undefined) throw new ProtobufDecodeError(`a ${type.apiVersion} ${type.kind} was not expected`);
-  return DECODER.into({ kind: type.kind, apiVersion: type.apiVersion }, message, object);
+  return { target: { kind: type.kind, apiVersion: type.apiVersion }, message, object };
 }
 
 /** A message without envelope, such as an item of a list. @throws ProtobufDecodeError */

@@ -10,6 +10,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Decoder } from "../../../../../src/shared/kubernetes/api/protobuf/decode.js";
 import {
+  decodeInSteps,
   decodeObject,
   encodeObject,
   enveloped,
@@ -23,6 +24,14 @@ import { assertCpuBelow } from "../../../../support/thread-cpu.js";
 const POD = { apiVersion: "v1", kind: "Pod" };
 const encoded = (object: Record<string, unknown>): Buffer => encodeObject({ ...POD, ...object }) ?? Buffer.alloc(0);
 
+function stepsOf(bytes: Buffer): { object: Record<string, unknown>; steps: number } {
+  const decoding = decodeInSteps(bytes);
+  for (let steps = 1; ; steps++) {
+    const step = decoding.next();
+    if (step.done === true) return { object: step.value, steps };
+  }
+}
+
 for (const [apiVersion, kind, message] of KINDS) {
   test(`a ${kind} is the same object in protobuf and in JSON`, () => {
     fc.assert(
@@ -31,6 +40,7 @@ for (const [apiVersion, kind, message] of KINDS) {
         const bytes = encodeObject(object);
         ok(bytes, "every field is in the table");
         deepEqual(decodeObject(bytes), JSON.parse(JSON.stringify(object)));
+        deepEqual(stepsOf(bytes).object, decodeObject(bytes));
       }),
       { numRuns: 25 },
     );
@@ -83,6 +93,29 @@ test("an object with a field or a value that the table does not have is left to 
   equal(encodeObject({ ...POD, spec: { later: 1 } }), undefined);
   equal(encodeObject({ ...POD, metadata: { name: 7 } }), undefined);
   equal(encodeObject({ apiVersion: "example.com/v1", kind: "Pod", spec: {} }), undefined);
+});
+
+test("a pod of megabytes is decoded in steps, wherever its bytes are, and is the same object", () => {
+  const env = (count: number): object[] =>
+    Array.from({ length: count }, (_, at) => ({ name: `A${at}`, value: "x".repeat(20) }));
+  const containers = Array.from({ length: 10_000 }, (_, at) => ({
+    name: `c${at}`,
+    image: `registry.example/${at}`,
+    env: env(2),
+  }));
+  const tolerations = Array.from({ length: 30_000 }, (_, at) => ({ key: `k${at}`, operator: "Exists" }));
+  const pods = [
+    { spec: { containers } },
+    { spec: { containers: [{ name: "app", env: env(30_000) }] } },
+    { spec: { tolerations } },
+    { status: { containerStatuses: containers.map(({ name, image }) => ({ name, image, ready: true })) } },
+  ];
+  for (const pod of pods) {
+    const bytes = encoded(pod);
+    const { object, steps } = stepsOf(bytes);
+    deepEqual(object, decodeObject(bytes));
+    ok(steps > bytes.length / 80_000, `${steps} steps for ${bytes.length} bytes`);
+  }
 });
 
 test("UID and version are read without the rest of the object", () => {

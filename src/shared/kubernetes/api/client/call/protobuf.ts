@@ -1,9 +1,10 @@
 // Responses and bodies in protobuf. Loaded with the first call of a client whose contentType is protobuf.
 
+import { LoopYield } from "../../../../base/queue/loop-yield.js";
 import { headOfEvent, headOfMessage, headOfObject } from "../../protobuf/object-head.js";
 import {
+  decodeInSteps,
   decodeMessage,
-  decodeObject,
   encodeObject,
   fieldOf,
   messageOf,
@@ -36,7 +37,7 @@ export function bodyInProtobuf(body: unknown): Buffer | undefined {
 /** Rejects with BodyError when the body is no object: it may have been cut. */
 export async function readObject(response: WireResponse): Promise<unknown> {
   const bytes = await readAll(response);
-  return decoded(`the response (status ${response.status})`, () => decodeObject(bytes));
+  return inSteps(`the response (status ${response.status})`, decodeInSteps(bytes), eachRound());
 }
 
 /** The head of a response over the limit of size. */
@@ -90,18 +91,35 @@ const RAW = 1;
 
 export const PROTOBUF_FRAMES: WatchFormat = {
   cutter: (onOversized) => new FrameCutter(onOversized),
-  read: (frame, isKnown) => decoded("a frame of the watch", () => readEvent(frame, isKnown)),
+  read: (frame, isKnown, turn) => inSteps("a frame of the watch", readEvent(frame, isKnown), turn),
   readHead: eventHead,
 };
 
-function readEvent<T extends ApiObject>(frame: Buffer, isKnown: IsKnown | undefined): WatchEvent<T> {
+function* readEvent<T extends ApiObject>(frame: Buffer, isKnown: IsKnown | undefined): Generator<void, WatchEvent<T>> {
   const type = fieldOf(frame, EVENT.type)?.toString("utf8") ?? "";
   const object = fieldOf(fieldOf(frame, EVENT.object) ?? Buffer.alloc(0), RAW) ?? Buffer.alloc(0);
   if (isKnown !== undefined && type === "MODIFIED") {
     const { uid, resourceVersion } = versionOf(openEnvelope(object).object);
     if (isKnown(uid, resourceVersion)) return { type: "BOOKMARK", resourceVersion, initialEventsEnd: false };
   }
-  return eventOf<T>(type, decodeObject(object) as unknown as ApiObject);
+  return eventOf<T>(type, (yield* decodeInSteps(object)) as unknown as ApiObject);
+}
+
+type Rounds = Pick<Turn, "isOver" | "next">;
+
+/** Decodes an object; others have their turns between the steps of a large one. @throws BodyError */
+async function inSteps<T>(what: string, steps: Iterator<void, T>, turn: Rounds): Promise<T> {
+  for (;;) {
+    const step = decoded(what, () => steps.next());
+    if (step.done === true) return step.value;
+    if (turn.isOver) await turn.next();
+  }
+}
+
+/** A response has no turn of its own: each step takes a round of the loop. */
+function eachRound(): Rounds {
+  const loop = new LoopYield();
+  return { isOver: true, next: () => new Promise<void>((resolve) => loop.next(resolve)) };
 }
 
 /** @throws BodyError */

@@ -17,7 +17,12 @@ export type IsKnown = NonNullable<WatchOptions["isKnown"]>;
 export interface WatchFormat {
   /** Cuts blocks of the body into the bytes of single events. */
   cutter: (onOversized: OnOversized) => { push: (block: Buffer) => Iterable<Buffer> };
-  read: <T extends ApiObject>(event: Buffer, isKnown: IsKnown | undefined) => WatchEvent<T>;
+  /** May give the loop back while it reads a large event. */
+  read: <T extends ApiObject>(
+    event: Buffer,
+    isKnown: IsKnown | undefined,
+    turn: Turn,
+  ) => WatchEvent<T> | Promise<WatchEvent<T>>;
   /** The head of an event that was skipped. */
   readHead: (bytes: Buffer) => { type: string; head: ObjectHead } | undefined;
 }
@@ -53,7 +58,7 @@ export async function* watchEvents<T extends ApiObject>(
     for (const bytes of events.push(block as Buffer)) {
       faultPoint("api-watch");
       yield* restoredEvents(skipped, readHead, restore);
-      const event = read<T>(bytes, isKnown);
+      const event = await read<T>(bytes, isKnown, turn);
       // Before it is handled, too: a large object takes long to decode, and as long again to handle.
       if (turn.isOver) await turn.next();
       yield event;
