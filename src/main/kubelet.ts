@@ -1,10 +1,9 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
 // Entry point: reads the command line, then runs that command. Everything heavy is loaded only when it is needed.
 
-import { OperatorError } from "../shared/base/errors/operator-error.js";
-import { escapedLines } from "../shared/base/text/printable.js";
 import { loadSettings } from "./command/settings.js";
 import { commandIo } from "./process/unix/command-io.js";
+import { reportEarlyErrors } from "./process/unix/early-errors.js";
 
 const argv = process.argv.slice(2);
 
@@ -23,9 +22,6 @@ async function main(): Promise<void> {
   } else process.exitCode = await (await import("./process/run.js")).run(request.settings, start?.dynamic);
 }
 
-// Not at the top level: the bundle's modules are functions. Any other error is a defect: Node prints it and exits.
-void main().catch((error: unknown) => {
-  if (!(error instanceof OperatorError)) throw error;
-  process.stderr.write(`${escapedLines(error.message)}\n`);
-  process.exitCode = 1;
-});
+reportEarlyErrors();
+// Not at the top level: the bundle's modules are functions. A rejection is an uncaught error.
+void main();

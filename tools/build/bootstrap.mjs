@@ -8,11 +8,15 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { CannotStart } from "./cannot-start.mjs";
+import { outliveReaders } from "./closed-output.mjs";
 import { npmNotes } from "./npm-notes.mjs";
 import { continueOnPinnedNode } from "./pinned-node.mjs";
 import { step } from "./step.mjs";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+// Every command of a checkout begins with this file.
+outliveReaders();
+
 /** Enough to start a command of a checkout, which then goes on with the Node that npm brings. */
 const OLDEST_NODE = [20, 19];
 

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, watch } from "node:fs";
 import { basename, join } from "node:path";
 import { DEV_HELP, checkTestWords } from "../usage/test.mjs";
-import { answerHelp } from "../usage/words.mjs";
+import { answerHelp, nearest } from "../usage/words.mjs";
 import { fail, prepare, root } from "./bootstrap.mjs";
 import { build } from "./build.mjs";
 import { CannotStart } from "./cannot-start.mjs";
@@ -21,6 +21,7 @@ const names = process.argv.slice(2);
 answerHelp(DEV_HELP, names);
 try {
   checkTestWords(names, "npm run dev");
+  checkNames();
 } catch (error) {
   fail(error);
 }
@@ -58,11 +59,30 @@ async function onChange() {
   running = spawn(process.execPath, ["--test", ...reporter, ...compiled], { cwd: root, stdio: "inherit" });
 }
 
-/** Sources of the unit tests to run after a change of `files`. */
-function testsOf(files) {
-  const all = readdirSync(join(root, "test"), { recursive: true })
+/** Sources of all unit tests, relative to the checkout. */
+function unitTests() {
+  return readdirSync(join(root, "test"), { recursive: true })
     .map((name) => `test/${name}`)
     .filter((name) => name.endsWith(".test.ts") && !ENVIRONMENT.test(name));
+}
+
+/** A word that is in no path would wait for ever. @throws CannotStart */
+function checkNames() {
+  const all = unitTests();
+  for (const name of names) {
+    if (all.some((test) => test.includes(name))) continue;
+    const near = nearest(
+      name,
+      all.flatMap((test) => test.replace(/\.test\.ts$/, "").split("/")),
+    );
+    const guess = near === undefined ? "" : ` Did you mean ${near}?`;
+    throw new CannotStart(`no unit test has "${name}" in its path.${guess} (npm run dev -- --help)`);
+  }
+}
+
+/** Sources of the unit tests to run after a change of `files`. */
+function testsOf(files) {
+  const all = unitTests();
   if (names.length > 0) return all.filter((test) => names.some((name) => test.includes(name)));
   const words = files
     .filter((file) => existsSync(join(root, file)))

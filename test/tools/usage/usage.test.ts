@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -85,6 +85,15 @@ describe("a fresh clone", () => {
     }
     const { stderr } = await runScript("bench", "xyzzyx");
     assert.doesNotMatch(stderr, /Did you mean/);
+  });
+
+  test("npm run dev answers a word that is in no path with one line and the nearest name, and waits for nothing", async () => {
+    await mkdir(join(clone, "test/main"), { recursive: true });
+    await writeFile(join(clone, "test/main/planner.test.ts"), "");
+    const { status, stdout, stderr } = await runScript("dev", "planer");
+    await rm(join(clone, "test/main"), { recursive: true });
+    assert.deepEqual({ status, stdout }, { status: 1, stdout: "" });
+    assert.match(stderr, /^nodelet: no unit test has "planer" in its path\. Did you mean planner\? .*\n$/);
   });
 
   test("values that an option does not take are one line, too", async () => {

@@ -263,6 +263,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/pods/collection/leased-images.ts: MAX_TRIES",
     "src/main/pods/sources/pod-changes.ts: MOST_AT_ONCE",
     "src/main/process/systemd/notify.ts: MAX_WAITING",
+    "src/main/process/unix/early-errors.ts: MAX_TEXT",
     "src/main/process/systemd/systemd.ts: WATCHDOG_LIMITS",
     "src/main/pods/sync/pod-cache.ts: ASK_LIMIT",
     "src/main/pods/sync/refused-removals.ts: MOST_REFUSALS",
