@@ -7,51 +7,13 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import { workflowFaults, type Settings } from "./workflows/workflow-faults.js";
+import type { Workflow } from "./workflows/workflow-types.js";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(ROOT, path), "utf8");
 const FOLDER = ".github/workflows";
 
-interface Step {
-  uses?: string;
-  run?: string;
-  with?: Record<string, unknown>;
-  env?: Record<string, string>;
-}
-interface Job {
-  uses?: string;
-  needs?: string | string[];
-  environment?: string;
-  permissions?: Record<string, string>;
-  "runs-on"?: string;
-  "timeout-minutes"?: number | string;
-  strategy?: { matrix: { include?: Record<string, string>[] } };
-  steps?: Step[];
-}
-interface Workflow {
-  on: Record<string, unknown>;
-  permissions: Record<string, string>;
-  jobs: Record<string, Job>;
-}
-
-const KEYS = {
-  workflow: ["name", "on", "permissions", "concurrency", "jobs"],
-  job: [
-    ...[
-      "name",
-      "uses",
-      "needs",
-      "environment",
-      "permissions",
-      "runs-on",
-      "timeout-minutes",
-      "strategy",
-      "env",
-      "steps",
-    ],
-  ],
-  step: ["name", "uses", "run", "with", "env"],
-};
 /** What each job may write, and nothing else may. */
 const WRITES: Readonly<Record<string, readonly string[]>> = {
   publish: ["contents", "id-token"],
@@ -76,26 +38,190 @@ test("there are workflows for changes and for releases", () => {
   assert.deepEqual(names, ["ci.yml", "release.yml"]);
 });
 
-test("workflows, jobs and steps have known keys, and jobs wait for jobs that there are", () => {
-  const known = (where: string, kind: keyof typeof KEYS, value: object): void =>
-    assert.deepEqual(
-      Object.keys(value).filter((key) => !KEYS[kind].includes(key)),
-      [],
-      where,
-    );
-  for (const { name, workflow } of workflows) known(name, "workflow", workflow);
-  for (const { where, content, workflow } of jobs) {
-    known(where, "job", content);
-    for (const other of [content.needs ?? []].flat()) assert.ok(other in workflow.jobs, `${where} needs ${other}`);
-    if (content.uses === undefined) {
-      assert.match(content["runs-on"] ?? "", /^(ubuntu-24\.04|\$\{\{ matrix\.runner \}\})$/, where);
-      assert.ok(content["timeout-minutes"] !== undefined && content.steps !== undefined, `${where} has no limit`);
-    }
+/** Secrets and variables as docs/releases.md tells a maintainer to set them. */
+const page = await read("docs/releases.md");
+const settings: Settings = {
+  secrets: [...page.matchAll(/secret `(\w+)`/g)].map(([, name = ""]) => name),
+  variables: [...page.matchAll(/variable `(\w+)`/g)].map(([, name = ""]) => name),
+};
+
+test("the workflows keep the rules that GitHub checks only when they run", () => {
+  assert.deepEqual(settings.secrets, ["RELEASE_GPG_KEY"]);
+  assert.deepEqual(workflowFaults(workflows, settings), []);
+});
+
+describe("a mistake in a workflow is found", () => {
+  for (const [what, file, right, wrong, fault] of [
+    ["an unknown key of a workflow", "ci.yml", "concurrency:", "concurency:", /concurency is no key of a workflow/],
+    ["an unknown key of a job", "ci.yml", "timeout-minutes:", "timeout-minute:", /timeout-minute is no key of a job/],
+    ["an unknown key of a step", "ci.yml", "        with:\n", "        wiht:\n", /wiht is no key of a step/],
+    ["an event that there is not", "ci.yml", "  pull_request:\n", "  pull-request:\n", /pull-request is no event/],
+    ["a key that the event does not have", "release.yml", "    tags: [", "    tag: [", /tag is no key of push/],
+    ["a job that waits for none", "release.yml", "needs: packages", "needs: package", /needs package, which is no job/],
+    ["jobs that wait for each other", "release.yml", "needs: packages", "needs: publish", /waits for itself/],
+    ["a workflow that cannot be called", "ci.yml", "  workflow_call:\n", "", /ci\.yml cannot be called/],
+    [
+      "the output of no step",
+      "ci.yml",
+      "${{ matrix.script }}",
+      "${{ steps.x.outputs.y }}",
+      /no earlier step has this id/,
+    ],
+    [
+      "an output that its step does not set",
+      "ci.yml",
+      "      - run: npm ci",
+      "      - id: v\n        run: echo a=1 >>$GITHUB_OUTPUT\n      - run: 'true'\n        env: { A: \"${{ steps.v.outputs.b }}\" }\n      - run: npm ci",
+      /steps\.v\.outputs\.b: the step has no such output/,
+    ],
+    [
+      "an output of a job that is not awaited",
+      "release.yml",
+      "${{ vars.RELEASE_KEY }}",
+      "${{ needs.image.outputs.x }}",
+      /does not wait for it/,
+    ],
+    [
+      "a key that the matrix does not have",
+      "ci.yml",
+      "${{ matrix.minutes }}",
+      "${{ matrix.minute }}",
+      /the matrix has no such key/,
+    ],
+    ["an expression without end", "ci.yml", "${{ matrix.script }}", "${{ matrix.script }", /it has no end|minutes/],
+    [
+      "an operator too many",
+      "ci.yml",
+      "${{ matrix.depth || '1' }}",
+      "${{ matrix.depth || || '1' }}",
+      /"\|\|" is not expected/,
+    ],
+    ["quotes that expressions do not have", "ci.yml", "'pull_request'", '"pull_request"', /is not expected/],
+    [
+      "a function that there is not",
+      "ci.yml",
+      "github.event_name ==",
+      "lower(github.event_name) ==",
+      /lower\(\) is no function/,
+    ],
+    [
+      "a property that github does not have",
+      "release.yml",
+      "${{ github.ref_name }}",
+      "${{ github.refname }}",
+      /there is no such property/,
+    ],
+    [
+      "an action by its version only",
+      "ci.yml",
+      "checkout@11bd71901bbe5b1630ceea73d27597364c9af683",
+      "checkout@v4",
+      /not pinned/,
+    ],
+    ["a workflow without permissions", "ci.yml", "permissions:\n  contents: read\n", "", /has no permissions/],
+    [
+      "a job without the right to publish",
+      "release.yml",
+      "      contents: write\n",
+      "      contents: read\n",
+      /needs the permission contents: write/,
+    ],
+    [
+      "a job without the right to push an image",
+      "release.yml",
+      "      packages: write\n",
+      "",
+      /needs the permission packages: write/,
+    ],
+    [
+      "a job without a token for its signature",
+      "release.yml",
+      "      id-token: write\n",
+      "",
+      /needs the permission id-token: write/,
+    ],
+    [
+      "a scope that there is not",
+      "release.yml",
+      "      packages: write",
+      "      package: write",
+      /package is no scope/,
+    ],
+    ["the label of no runner", "ci.yml", "runs-on: ubuntu-24.04", "runs-on: ubuntu-24", /ubuntu-24 is no label/],
+    [
+      "a label of the matrix that is none",
+      "release.yml",
+      "runner: ubuntu-24.04-arm",
+      "runner: ubuntu-arm",
+      /ubuntu-arm is no label/,
+    ],
+    [
+      "a day of the week that there is not",
+      "ci.yml",
+      "  pull_request:\n",
+      "  schedule: [{ cron: '0 3 * * 8' }]\n",
+      /cron 0 3 \* \* 8 is no schedule/,
+    ],
+    [
+      "a schedule of six fields",
+      "ci.yml",
+      "  pull_request:\n",
+      "  schedule: [{ cron: '0 0 3 * * 1' }]\n",
+      /is no schedule/,
+    ],
+    [
+      "a shell that the runner does not have",
+      "ci.yml",
+      "      - run: npm ci",
+      "      - shell: ksh\n        run: npm ci",
+      /ksh is no shell/,
+    ],
+    [
+      "a script that cannot be parsed",
+      "release.yml",
+      "while read -r tag; do",
+      "while read -r tag;",
+      /cannot be parsed/,
+    ],
+    [
+      "a secret that is not set",
+      "release.yml",
+      "secrets.RELEASE_GPG_KEY",
+      "secrets.GPG_KEY",
+      /secrets\.GPG_KEY: there is no such secret/,
+    ],
+    [
+      "a secret that no script reads",
+      "release.yml",
+      '"$RELEASE_GPG_KEY"',
+      '"$KEY_OF_RELEASES"',
+      /does not use the secret RELEASE_GPG_KEY/,
+    ],
+    [
+      "a variable that is not set",
+      "release.yml",
+      "vars.SITE_URL",
+      "vars.SITE",
+      /vars\.SITE: there is no such variable/,
+    ],
+    ["a job without a limit of time", "release.yml", "    timeout-minutes: 10\n", "", /has no timeout-minutes/],
+    ["the same key twice", "ci.yml", "jobs:\n", "jobs: {}\njobs:\n", /unique/i],
+  ] as const) {
+    test(what, () => {
+      const original = workflows.find(({ name }) => name === file)?.text ?? "";
+      assert.ok(original.includes(right), `${file} has no longer: ${right}`);
+      const changed = workflows.map(({ name, text }) => ({
+        name,
+        text: name === file ? text.replaceAll(right, wrong) : text,
+      }));
+      assert.match(workflowFaults(changed, settings).join("\n"), fault);
+    });
   }
-  for (const { where, step } of steps) {
-    known(where, "step", step);
-    assert.equal(Number(step.uses !== undefined) + Number(step.run !== undefined), 1, where);
-  }
+
+  test("a secret that no workflow uses", () => {
+    const more = { ...settings, secrets: [...settings.secrets, "OTHER"] };
+    assert.deepEqual(workflowFaults(workflows, more), ["no workflow uses the secret OTHER"]);
+  });
 });
 
 test("actions are pinned by commit with their version beside it, each by one commit", () => {
@@ -159,7 +285,7 @@ test("the scripts, targets, variables and files that the workflows name are ther
   for (const { where, content } of jobs) {
     if (content.uses !== undefined) await access(join(ROOT, content.uses));
     for (const { script } of content.strategy?.matrix.include ?? []) {
-      if (script !== undefined) assert.ok(script in scripts, `${where}: ${script}`);
+      if (script !== undefined) assert.ok(String(script) in scripts, `${where}: ${script}`);
     }
   }
 });
