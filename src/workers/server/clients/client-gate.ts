@@ -18,7 +18,7 @@ const GATE = Symbol("nodelet.server.gate");
 export interface GateDeps {
   turns: ProcessorTurns;
   /** Processor time of one connection until one of its requests is authorised, milliseconds; then it is closed. */
-  limitMs: number;
+  limitMs(): number;
   hasCredit(): boolean;
   /** The connection has used processor time. */
   onUse(ms: number): void;
@@ -97,7 +97,8 @@ export class ClientGate extends Duplex implements TurnTaker {
     if (this.open) return;
     this.usedMs += ms;
     this.deps.onUse(ms);
-    if (this.usedMs > this.deps.limitMs) this.refuse(`it has used more than ${this.deps.limitMs} ms of processor time`);
+    const limitMs = this.deps.limitMs();
+    if (this.usedMs > limitMs) this.refuse(`it has used more than ${limitMs} ms of processor time`);
   }
 
   /** TLS 1.3: the secret of the client's handshake, as Node's event "keylog" has it. */

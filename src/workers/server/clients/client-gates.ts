@@ -11,11 +11,20 @@ import { furtherHandshakes, type HandshakeRate } from "./handshake-rate.js";
 import { measureProcessorTime } from "./processor-time.js";
 import { ProcessorTurns } from "./processor-turns.js";
 
+/**
+ * The first connections run code that is not compiled yet. On a slow machine the first handshake and request of the API
+ * server took more than 250 ms.
+ */
+const COLD_FACTOR = 8;
+
 /** A line of the key log: label, random number of the client, secret. */
 const SECRET = /^CLIENT_HANDSHAKE_TRAFFIC_SECRET [0-9a-f]+ ([0-9a-f]+)/;
 
 export interface ClientGatesOptions {
-  /** Processor time of a connection until one of its requests is authorised, milliseconds. */
+  /**
+   * Processor time of a connection until one of its requests is authorised, milliseconds; more before the first
+   * authorised request of all.
+   */
   limitMs: number;
   /**
    * Processor time of all these connections together until the other work of the thread gets as much time,
@@ -30,6 +39,8 @@ export interface ClientGatesOptions {
 
 export class ClientGates {
   private readonly turns: ProcessorTurns;
+  /** No request was authorised yet. */
+  private isCold = true;
 
   constructor(private readonly options: ClientGatesOptions) {
     const { clock, batchMs } = options;
@@ -38,12 +49,12 @@ export class ClientGates {
 
   /** @param isSpare its handshake is beyond the rate of its network */
   open(socket: Socket, isSpare: boolean): ClientGate {
-    const { limitMs, rate, chargeSpare, onRefused } = this.options;
+    const { rate, chargeSpare, onRefused } = this.options;
     const { remoteAddress } = socket;
     let used = 0;
     return new ClientGate(socket, {
       turns: this.turns,
-      limitMs,
+      limitMs: () => this.limitMs,
       hasCredit: () => rate.hasCredit(remoteAddress),
       onUse: (ms) => {
         const before = furtherHandshakes(used);
@@ -71,7 +82,12 @@ export class ClientGates {
 
   /** A request of this connection was authorised. */
   release(socket: object): void {
+    this.isCold = false;
     gateOf(socket)?.release();
+  }
+
+  private get limitMs(): number {
+    return this.options.limitMs * (this.isCold ? COLD_FACTOR : 1);
   }
 
   /** Events of TLS arise while the record that causes them is handled. */

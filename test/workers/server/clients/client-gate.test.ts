@@ -23,7 +23,8 @@ before(async () => {
 after(() => certificates.remove());
 afterEach(() => server.close());
 
-async function open(unauthorisedProcessorMs: number): Promise<void> {
+/** Unless the server stays cold, a request is authorised first. */
+async function open(unauthorisedProcessorMs: number, { isCold = false } = {}): Promise<void> {
   server = await new SecurePort(certificates).open({
     init: {
       authentication: {
@@ -36,6 +37,7 @@ async function open(unauthorisedProcessorMs: number): Promise<void> {
     // On a busy machine, milliseconds of processor time take many seconds: no other limit ends the connection first.
     limits: { unauthorisedProcessorMs, handshakeBurst: 10_000, headersMs: 150_000, unauthorisedMs: 150_000 },
   });
+  if (!isCold) equal((await server.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
 }
 
 const reasons = (): string => server.lines.map(({ line }) => line).join("\n");
@@ -56,6 +58,25 @@ test("a client that changes its keys without end is closed", async () => {
   await isClosed;
   match(reasons(), /used more than 30 ms of processor time/);
   equal((await server.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
+});
+
+test("before the first authorised request of all, a connection may use eight times as much", async () => {
+  await open(10, { isCold: true });
+  // Refusals of one address are reported once.
+  const closeOne = async (address: string): Promise<void> => {
+    const client = await KeyUpdateClient.connect(server.port, address);
+    const isClosed = closed(client.socket);
+    while (!client.socket.closed) {
+      client.send(200);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await isClosed;
+  };
+  await closeOne("127.0.0.2");
+  match(reasons(), /used more than 80 ms of processor time$/);
+  await server.ask("/healthz", { cert: admin.cert, key: admin.key });
+  await closeOne("127.0.0.3");
+  match(reasons(), /used more than 10 ms of processor time$/);
 });
 
 test("an HTTP/2 client that resets its requests is closed", async () => {
