@@ -70,7 +70,12 @@ export class MissingArgumentError extends CliError {
 
 /** A complaint in one line, with the command's example; `command` is undefined before a command is known. */
 export function usageLine(command: string | undefined, complaint: string): string {
-  const text = oneLine(complaint.trim().replace(/^error: /, ""));
+  const text = oneLine(
+    complaint
+      .trim()
+      .replace(/^error: /, "")
+      .replace(/\.$/, ""),
+  );
   if (command === undefined) return `${ourName(text) ?? text}; \`nodelet --help\` lists the commands`;
   const missing = /^missing required argument '(.*)'$/.exec(text)?.[1];
   const said = missing === undefined ? text : `name ${ARGUMENTS[missing] ?? `the ${missing}`}`;

@@ -55,6 +55,10 @@ describe("a command without what it works on", () => {
       "delete",
       "delete: no pod is named: give pods, or their manifests with -f, or all of them with --all; for example: nodelet delete web",
     ],
+    [
+      "pods extra",
+      "pods: too many arguments for 'pods'. Expected 0 arguments but got 1; for example: nodelet pods -n default",
+    ],
     ["apply -f", "apply: option '-f, --filename <path>' argument missing; for example: nodelet apply -f web.yaml"],
     [
       "logs web -c",
@@ -62,11 +66,11 @@ describe("a command without what it works on", () => {
     ],
     [
       "status web",
-      "status: too many arguments for 'status'. Expected 0 arguments but got 1.; for example: nodelet status -w",
+      "status: too many arguments for 'status'. Expected 0 arguments but got 1; for example: nodelet status -w",
     ],
     [
       "completion csh",
-      "completion: command-argument value 'csh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish.; for example: nodelet completion bash",
+      "completion: command-argument value 'csh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish; for example: nodelet completion bash",
     ],
     ["pods --wat", "pods: unknown option '--wat' (Did you mean --watch?); for example: nodelet pods -n default"],
   ];

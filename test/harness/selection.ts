@@ -76,7 +76,7 @@ function unknownWord(word: string, sources: readonly string[], named: readonly S
   const elsewhere = sources.filter((source) => `test/${source}`.includes(word));
   const places = [...new Set(elsewhere.map(suiteOf))].join(" or ");
   const meant = near.length === 0 ? "" : `; did you mean ${[...new Set(near)].join(" or ")}?`;
-  const hint = places === "" ? meant : `; it is in ${places}`;
+  const hint = places === "" ? meant : `; it is in ${places}${named.length === 0 ? ": name that suite, too" : ""}`;
   return new SetupProblem(
     `no suite and no test file${within} matches "${word}"${hint} (test/README.md lists the suites)`,
   );

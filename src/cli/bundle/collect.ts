@@ -1,6 +1,7 @@
 // Makes the parts of a support bundle, some at a time. Invariant: a part ends at its deadline and is bounded; one that
 // fails or hangs has the reason in its place, and holds up no other.
 
+import { setMaxListeners } from "node:events";
 import { Scope } from "../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
@@ -43,6 +44,8 @@ async function made(part: Part, clock: Clock): Promise<Collected> {
     deadlineMs,
     () => new Error(`it did not end within ${deadlineMs / 1000} s`),
   );
+  // One for each program of the part. Node would warn of the eleventh.
+  setMaxListeners(0, limit.signal);
   try {
     const text = await unlessAborted(part.read(limit.signal), limit.signal);
     return { name, ...cut(text, part), tookMs: took() };

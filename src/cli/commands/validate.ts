@@ -1,5 +1,6 @@
 // nodelet validate: checks manifests with the rules of the kubelet, without one. For editors and CI.
 
+import { oneLine } from "../../shared/base/text/printable.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { faultText, readManifests, type Fault, type ManifestInput, type ReadManifests } from "../manifests/read.js";
@@ -26,12 +27,13 @@ export function validateText(
 ): string {
   const colours = { error: "red", warning: "yellow" } as const;
   const lines = faults.map((fault) => {
-    const place = faultText({ ...fault, message: "" }).trimEnd();
+    // A name of a file may have ends of lines.
+    const place = oneLine(faultText({ ...fault, message: "" }));
     return `${place} ${paint(colours[fault.severity], fault.severity)}: ${fault.message}\n`;
   });
   const notes = several.map(
     (file) =>
-      `${file}: note: several pods: a file in staticPodPath is read as one Pod, its first document; nodelet apply takes all\n`,
+      `${oneLine(file)}: note: several pods: a file in staticPodPath is read as one Pod, its first document; nodelet apply takes all\n`,
   );
   const errors = faults.filter(({ severity }) => severity === "error").length;
   const counts = [

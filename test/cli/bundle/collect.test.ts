@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BundleClient } from "../../../src/cli/bundle/bundle-client.js";
 import { collect, contentsText } from "../../../src/cli/bundle/collect.js";
@@ -61,6 +62,22 @@ describe("the parts of a bundle", () => {
     match(contentsText(files), /^h1 +\d+ B +5000 ms {2}not available: it did not end within 5 s$/m);
     match(contentsText(files), /^fine +14 B +\d+ ms$/m);
   });
+});
+
+test("a part that runs many programs at once causes no warning of Node", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", onWarning);
+  const read = async (signal: AbortSignal): Promise<string> => {
+    for (let i = 0; i < 20; i++) signal.addEventListener("abort", () => undefined);
+    // Node warns in a later turn.
+    await setImmediate();
+    return "text";
+  };
+  const [file] = await collect([{ name: "many", read }], new SteppedClock(1000), new Secrets());
+  process.off("warning", onWarning);
+  equal(file?.content, "text");
+  deepEqual(warnings, []);
 });
 
 test("a kubelet that gives no status is asked nothing else, and one that does each question once", async (t) => {

@@ -105,6 +105,15 @@ describe("manifests of the command line", () => {
     await rejects(read({ filename: ["-", "-"] }), /only once/);
   });
 
+  test("the report of validate keeps a name of a file with an end of a line, or an escape, in its line", async () => {
+    await writeFile(at("odd\n\u001b[31m.yaml"), "kind: Pod");
+    const found = await read({ filename: [at("odd\n\u001b[31m.yaml")] });
+    await rm(at("odd\n\u001b[31m.yaml"));
+    const lines = validateText(PLAIN, found, found.faults).replaceAll(`${folder}/`, "").split("\n");
+    equal(lines.length, found.faults.length + 2);
+    match(lines[0] ?? "", /^odd \[31m\.yaml:1:1: error: /);
+  });
+
   test("the report of validate has a line for each fault, a note for several documents, and the sums", async () => {
     const found = await read({ filename: [at("again.yaml"), at("none.yaml")] });
     equal(

@@ -65,6 +65,7 @@ describe("words after npm test --", () => {
     [["integraton"], /no suite and no test file matches "integraton"; did you mean integration\?/],
     [["probess"], /matches "probess"; did you mean probes\?/],
     [["unit", "cluster/pods"], /no suite and no test file in unit matches "cluster\/pods"; it is in cluster \(/],
+    [["vm/node"], /no test file matches "vm\/node"; it is in vm: name that suite, too \(/],
     [["ring", "zzzzzzzz"], /matches "zzzzzzzz" \(test\/README\.md lists the suites\)/],
   ];
   for (const [words, message] of wrong) {
