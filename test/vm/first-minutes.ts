@@ -13,9 +13,9 @@ import { PATIENCE, waitFor } from "../../tools/standalone/wait.js";
 import { blocksOf, matchesShown, shownIn, type Block } from "../support/doc-blocks.js";
 import type { CommandResult } from "./channel.js";
 import { chosenReleases } from "./chosen-releases.js";
-import { GuestNode } from "./guest-node.js";
+import { GuestNode, MANIFESTS } from "./guest-node.js";
 import { makePackagesPayload } from "./payload.js";
-import { portPod } from "./pods.js";
+import { LIMITS, limitedPod, portPod } from "./pods.js";
 import type { Suite } from "./recipe.js";
 import { makePackages, type Packages } from "./release.js";
 import { openWorld, type World } from "./world.js";
@@ -124,6 +124,18 @@ function describeFirstMinutes(title: string, suite: Suite): void {
       assert.match(stdout, /^ok +cgroup driver: cgroupfs$/m);
       assert.match(stdout, /^ok +net\.ipv4\.ip_forward: /m);
       assert.match(await node.vm.ok("nodelet doctor --fix"), /^fine: .*10-nodelet\.conflist; it is left as it is$/m);
+    });
+
+    test("the limits of a pod are in its cgroups, which are of version 2", async () => {
+      assert.equal((await node.vm.ok("stat --file-system --format %T /sys/fs/cgroup")).trim(), "cgroup2fs");
+      await node.putManifest("limited", limitedPod("limited"));
+      await node.vm.until(`nodelet pods | grep -q '^default *limited-${NODE} .* Running'`, {
+        what: "the pod to run",
+        timeoutMs: OUTPUT_MS,
+      });
+      const folder = "/sys/fs/cgroup/kubepods/burstable/pod*";
+      assert.deepEqual(await node.cgroup(folder, Object.keys(LIMITS)), LIMITS);
+      await node.vm.ok(`rm ${MANIFESTS}/limited.yaml`);
     });
 
     test("kubeadm that is installed later finds its ports free", async () => {
