@@ -2,6 +2,7 @@
 // read is checked: keys, pins, rights, and that every script, target and file that they name is there.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { access, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -369,8 +370,12 @@ test("the devcontainer and the Lima machine forward the status page of npm start
     images: { location: string; arch: string }[];
     portForwards: { guestPort: number; hostPort: number }[];
     mounts: { writable: boolean }[];
+    provision: { script: string }[];
+    probes: { script: string }[];
   };
   assert.deepEqual(machine.images.map(({ arch }) => arch).sort(), ["aarch64", "x86_64"]);
+  for (const { script } of [...machine.provision, ...machine.probes])
+    assert.equal(spawnSync("sh", ["-n"], { input: script, encoding: "utf8" }).stderr, "");
   assert.deepEqual(machine.portForwards, [{ guestPort: statusPagePort, hostPort: statusPagePort }]);
   assert.ok(
     machine.mounts.every(({ writable }) => !writable),
