@@ -3,12 +3,12 @@
 // Invariant: a folder that is not ours is never emptied; a live run is never disturbed.
 
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { cgroupProcesses, removeCgroups } from "./cgroups.js";
 import { readRecord, removeInstance } from "./instance.js";
 import { unmountBelow } from "./mounts.js";
 import { namesIn } from "./names-in.js";
-import { errnoOf, SetupProblem } from "./problem.js";
+import { errnoOf, messageOf, SetupProblem } from "./problem.js";
 import { isAlive, readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
 
 const RECORD = "standalone.json";
@@ -36,7 +36,10 @@ export interface StateDir {
 
 /** Takes the folder. Throws SetupProblem when another run has it or it holds foreign files. */
 export async function claimStateDir(path: string, say: (line: string) => void): Promise<StateDir> {
-  const names = await namesIn(path);
+  const names = await namesIn(path).catch((error: unknown) => {
+    if (errnoOf(error) !== "ENOTDIR") throw error;
+    throw new SetupProblem(`${path} is no folder: choose another --state-dir`);
+  });
   const old = await readRun(path);
   if (old !== undefined) {
     if (await isAlive(old.owner)) {
@@ -49,7 +52,7 @@ export async function claimStateDir(path: string, say: (line: string) => void): 
   } else if (names.length > 0) {
     throw new SetupProblem(`${path} holds files that are not ours: choose another --state-dir`);
   }
-  await mkdir(path, { recursive: true, mode: 0o711 });
+  await makeFolder(path);
   const self = await readProcess(process.pid);
   let record: RunRecord = { version: 1, owner: { pid: process.pid, startTicks: self?.startTicks ?? 0 } };
   await writeRun(path, record);
@@ -62,6 +65,27 @@ export async function claimStateDir(path: string, say: (line: string) => void): 
     },
     remove: () => removeLeftovers(path, record),
   };
+}
+
+/** Node's own recursive mkdir never ends below /proc, where no folder can be made and the kernel says ENOENT. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeBelow(path);
+  } catch (error) {
+    throw new SetupProblem(`cannot make ${path}: ${messageOf(error)}; choose another --state-dir`);
+  }
+}
+
+async function makeBelow(path: string): Promise<void> {
+  const make = (): Promise<void> => mkdir(path, { mode: 0o711 });
+  try {
+    await make();
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") return;
+    if (errnoOf(error) !== "ENOENT") throw error;
+    await makeBelow(dirname(path));
+    await make();
+  }
 }
 
 /** Ends the processes and removes the files that a run in `path` left. */
