@@ -10,7 +10,10 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** GitHub checks a pull request out as a merge commit of its own; the branch is its second parent. */
 const head = process.env["GITHUB_EVENT_NAME"] === "pull_request" ? "HEAD^2" : "HEAD";
 
-const history = readHistory(ROOT, { base: process.argv[2], head });
+const [base, ...more] = process.argv.slice(2);
+if (base?.startsWith("-") || more.length > 0)
+  refuse("npm run ci:commits -- [<commit>]: no option, and one commit at most");
+const history = knownHistory();
 if ("unknown" in history) {
   console.log(`commit subjects are not checked: ${history.unknown}`);
 } else {
@@ -20,4 +23,17 @@ if ("unknown" in history) {
   for (const line of wrong) console.error(line);
   console.log(`${history.commits.length} commit subjects since ${history.since}: ${wrong.length} faults`);
   if (wrong.length > 0) process.exitCode = 1;
+}
+
+function knownHistory() {
+  try {
+    return readHistory(ROOT, { base, head });
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+function refuse(why) {
+  console.error(`nodelet: ${why}`);
+  return process.exit(1);
 }

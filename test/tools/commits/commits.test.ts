@@ -142,3 +142,15 @@ describe("the commits that are checked", () => {
     assert.match(stdout, /^commit subjects are not checked: .*not a git repository/);
   });
 });
+
+for (const words of [["nosuchcommit"], ["--help"], ["HEAD", "HEAD"]]) {
+  test(`npm run ci:commits -- ${words.join(" ")} is refused with one line, without a stack`, () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, "tools/commits/main.mjs"), ...words], {
+      encoding: "utf8",
+    });
+    // A copy of the sources without their history checks nothing.
+    if (words[0] === "nosuchcommit" && stdout.startsWith("commit subjects are not checked")) return;
+    assert.deepEqual({ status, stdout }, { status: 1, stdout: "" });
+    assert.match(stderr, /^nodelet: .*\n$/);
+  });
+}
