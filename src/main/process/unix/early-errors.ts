@@ -21,8 +21,15 @@ export function reportEarlyErrors(): void {
   process.on("unhandledRejection", onUncaught);
 }
 
-/** The last words of a process that has no log: one line for a fault of the operator, the stack for a defect. */
+/**
+ * The last words of a process without a log: one line for the operator or the output, the stack for a defect.
+ *
+ * @internal
+ */
 export function earlyErrorText(error: unknown): string {
+  // A full disk below `kubelet --help >file`, for example.
+  if (error instanceof Error && "syscall" in error && error.syscall === "write")
+    return `cannot write the output: ${escapedLines(error.message)}\n`;
   if (error instanceof OperatorError) return `${escapedLines(error.message)}\n`;
   const text = escapedLines(inspect(error));
   const shown = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;

@@ -4,6 +4,7 @@
 import { doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { open } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { earlyErrorText } from "../../../../src/main/process/unix/early-errors.js";
@@ -52,6 +53,15 @@ describe("an error before the log exists", () => {
     equal(stderr, "logged");
     equal(status, 3);
   });
+});
+
+test("output to a full disk fails with one line", async () => {
+  const full = await open("/dev/full", "w");
+  const child = spawn(process.execPath, [KUBELET_ENTRY, "--help"], { stdio: ["ignore", full.fd, "pipe"] });
+  const [stderr, [status]] = await Promise.all([text(child.stderr!), once(child, "exit") as Promise<[number]>]);
+  await full.close();
+  match(stderr, /^cannot write the output: ENOSPC: .*\n$/);
+  equal(status, 1);
 });
 
 test("a reader that closes the pipe (kubelet --help | head) gets no stack", async () => {
