@@ -143,6 +143,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/containers/images/keyring/image-match.ts: LONGEST_PATTERN",
     "src/main/containers/logs/log-rotation.ts: LARGEST_COMPRESSED_SIZES",
     "src/main/model/paths.ts: MAX_FILE_NAME",
+    "src/workers/server/streams/runtime-url.ts: LONGEST",
     "src/shared/kubernetes/api/path-element.ts: LONGEST_BYTES",
     "src/main/model/run-as-user.ts: MAX_UID",
     "src/main/containers/network/pod-hostname.ts: MAX_FQDN",
