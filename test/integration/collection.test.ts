@@ -5,7 +5,7 @@
 // @with test/workers/image-gc
 
 import assert from "node:assert/strict";
-import { access, mkdir, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { ContainerState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
@@ -15,7 +15,16 @@ import { writeOciArchive } from "../../tools/standalone/oci-archive.js";
 import { waitFor } from "../harness/node.js";
 import { agentLog, metric } from "../support/fault-node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
-import { IDLE, manifest, PATIENCE_MS, shell, statusOf, waitForPod, waitGone } from "../support/static-pods.js";
+import {
+  IDLE,
+  logDirectory,
+  manifest,
+  PATIENCE_MS,
+  shell,
+  statusOf,
+  waitForPod,
+  waitGone,
+} from "../support/static-pods.js";
 
 const UNUSED = ["nodelet.local/unused-a:1", "nodelet.local/unused-b:1"];
 /** Image of a pod that cannot start yet. */
@@ -91,6 +100,7 @@ describe("tidying up", () => {
     assert.equal(left[0]?.id, running?.id);
     assert.equal(left[0]?.state, ContainerState.CONTAINER_RUNNING);
     assert.deepEqual([left[1]?.state, left[1]?.metadata?.attempt], [ContainerState.CONTAINER_EXITED, 1]);
+    assert.deepEqual((await readdir(join(logDirectory(node, pod), "app"))).sort(), ["1.log", "2.log"]);
   });
 
   test("the image of a removed pod is removed by the next image collection", async () => {

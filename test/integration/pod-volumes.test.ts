@@ -14,6 +14,7 @@ import type { ContainerStatusResponse } from "../../src/shared/kubernetes/cri/ge
 import { call } from "../../tools/standalone/cri.js";
 import { run } from "../../tools/standalone/exec.js";
 import { RUNTIME_NAME, startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
+import { agentLog } from "../support/fault-node.js";
 import { privilegedProblem } from "../support/privileged.js";
 import {
   conditionsOf,
@@ -52,8 +53,10 @@ describe("volumes", { concurrency: 6 }, () => {
     const volumeMounts = [
       { name: "disk", mountPath: "/disk" },
       { name: "memory", mountPath: "/memory" },
+      { name: "unlimited", mountPath: "/unlimited" },
     ];
     const volumes: Volume[] = [
+      { name: "unlimited", emptyDir: { medium: "Memory" } },
       { name: "disk", emptyDir: {} },
       { name: "memory", emptyDir: { medium: "Memory", sizeLimit: "4Mi" } },
     ];
@@ -61,6 +64,8 @@ describe("volumes", { concurrency: 6 }, () => {
       "until [ -e /memory/done ]; do sleep 0.1; done",
       "cat /disk/file",
       "grep ' /memory ' /proc/mounts",
+      "grep ' /unlimited ' /proc/mounts",
+      "grep MemTotal /proc/meminfo",
       "stat -c MODE=%a /disk",
       'dd if=/dev/zero of=/memory/big bs=1M count=8 2>/dev/null && echo "FULL=no" || echo "FULL=yes"',
     ].join("\n");
@@ -72,7 +77,10 @@ describe("volumes", { concurrency: 6 }, () => {
     const lines = await report(node, "empty", "reader");
     assert.equal(lines[0], "shared");
     assert.match(lines[1] ?? "", /^tmpfs \/memory tmpfs \S*size=4096k/);
-    const seen = values(lines.slice(2));
+    // As large as the memory for pods: without what eviction keeps free.
+    const sizeKiB = Number(/size=(\d+)k/.exec(lines[2] ?? "")?.[1]);
+    assert.equal(Number(/\d+/.exec(lines[3] ?? "")?.[0]) - sizeKiB, 100 * 1024);
+    const seen = values(lines.slice(4));
     assert.deepEqual([seen["MODE"], seen["FULL"]], ["777", "yes"]);
     const pod = await waitForPod(node, "empty", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
     const onDisk = join(node.kubelet.rootDir, "pods", pod.metadata.uid, "volumes/kubernetes.io~empty-dir/disk/file");
@@ -193,7 +201,9 @@ describe("volumes", { concurrency: 6 }, () => {
       (view) => statusOf(view, "app")?.state.waiting?.reason === "CreateContainerConfigError",
       "refused",
     );
-    assert.match(statusOf(pod, "app")?.state.waiting?.message ?? "", /link/);
+    const message = statusOf(pod, "app")?.state.waiting?.message;
+    assert.equal(message, 'failed to prepare subPath for volumeMount "data" of container "app"');
+    assert.ok((await agentLog(node)).some(({ msg }) => /subPath "link": .*leads out of the volume/.test(msg)));
   });
 });
 

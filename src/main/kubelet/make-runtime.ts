@@ -1,5 +1,6 @@
 // Makes the runtime verbs' collaborators: cgroups, images, volumes, and the facts of this node.
 
+import { value } from "../../shared/kubernetes/api/quantity.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { moduleLogger } from "../../shared/telemetry/log/logger.js";
 import { nodeImages } from "../containers/images/node-images.js";
@@ -135,12 +136,14 @@ function makeVolumes(
   node: NodeFacts,
 ): VolumeManager {
   const { events, tasks, calls, quotas, persistent, membership } = foundation;
+  const { memory } = node.allocatable;
   const volumes = createVolumeManager(
     {
       rootDir: settings.rootDir,
       nodeName: settings.nodeName,
       volumePluginDir: settings.runtime.volumePluginDir,
-      nodeMemoryBytes: settings.memoryBytes,
+      // As upstream: without what is reserved and set aside for eviction.
+      nodeMemoryBytes: memory === undefined ? settings.memoryBytes : value(memory),
       nodeAllocatable: () => nodeAllocatable(node, membership?.access),
       syncFrequencyMs: settings.sources.syncFrequencyMs,
       clock,

@@ -18,7 +18,7 @@ export interface VolumeManagerOptions {
   nodeName: string;
   /** Directory of flexVolume drivers. */
   volumePluginDir: string;
-  /** Bound of memory-backed volumes, bytes. */
+  /** Upper bound of memory-backed volumes in bytes: the memory that the node has for pods. */
   nodeMemoryBytes: bigint;
   /** Node allocatable for the downward API. */
   nodeAllocatable(): ResourceList;
