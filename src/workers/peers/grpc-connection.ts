@@ -16,7 +16,7 @@ import { GuardedStream } from "./guarded-stream.js";
 const FIRST_BACKOFF_MS = 1000;
 const BACKOFF_FACTOR = 1.6;
 
-export interface GrpcConnection extends Disposable {
+interface GrpcConnection extends Disposable {
   session: ClientHttp2Session;
   stream: GuardedStream;
 }
