@@ -19,13 +19,21 @@ function cpuMs(work: () => unknown): number {
 }
 
 /**
- * Plain work of V8's own loops over a megabyte, each with its milliseconds on the machine for which bounds are written.
+ * Plain work over a megabyte, of V8's own loops and of one in JavaScript that is not optimized, each with its
+ * milliseconds on the machine for which bounds are written.
  */
 const PLAIN_WORK: readonly { ms: number; work: (text: string) => unknown }[] = [
   { ms: 2, work: (text) => text.indexOf("bb") },
   { ms: 4, work: (text) => text.split("a").join("") },
+  { ms: 16, work: countQuotes },
 ];
 const TEXT = "ab".repeat(512 * 1024);
+
+function countQuotes(text: string): number {
+  let quotes = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === 0x22) quotes++;
+  return quotes;
+}
 
 /**
  * Present slowness of this machine as a factor of that machine, at least 1. A busy machine shares its caches and its
