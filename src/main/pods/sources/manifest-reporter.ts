@@ -51,10 +51,13 @@ export class ManifestReporter {
   /** A source has read a manifest, or a pod took or left its name. Cheap. */
   readonly changed = (): void => {
     if (this.stopped) return;
-    this.timer ??= this.deps.clock.after(Math.min(MOST_BATCH_MS, BATCH_MS + this.count * BATCH_MS_EACH), () => {
-      this.timer = undefined;
-      this.report();
-    });
+    this.timer ??= this.deps.clock.after(
+      Math.min(MOST_BATCH_MS, BATCH_MS + Math.ceil(this.count * BATCH_MS_EACH)),
+      () => {
+        this.timer = undefined;
+        this.report();
+      },
+    );
   };
 
   stop(): void {

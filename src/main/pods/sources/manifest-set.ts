@@ -54,7 +54,7 @@ export class ManifestSet<File extends PodsOfFile> {
     apply();
     this.waiting.add(file);
     const { clock } = this.options;
-    const waitMs = this.files.size < FEW_FILES ? 0 : this.files.size * PACE_MS;
+    const waitMs = this.files.size < FEW_FILES ? 0 : Math.ceil(this.files.size * PACE_MS);
     const elapsed = this.deliveredAt === undefined ? Infinity : clock.monotonic() - this.deliveredAt;
     if (elapsed >= waitMs) this.deliver();
     else this.timer ??= clock.after(waitMs - elapsed, () => this.deliver());
