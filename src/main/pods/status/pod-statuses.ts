@@ -8,87 +8,32 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { forEachIsolated } from "../../../shared/base/turns/for-each-isolated.js";
 import { finishInTurns, type LoopShare } from "../../../shared/base/turns/loop-share.js";
-import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../../shared/kubernetes/api/pod-status.js";
+import { isConditionTrue, type PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isStaticPod, type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
-import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { PodEventStream } from "../../model/pod-events.js";
-import type { PodResources } from "../../model/pod-resources.js";
-import type { ProbeResults } from "../../model/probe-results.js";
 import type { PodFailure } from "../../model/refusal.js";
-import type { RestartGates } from "../../model/restart.js";
 import { isLong, statusText } from "../../model/status-text.js";
-import type { RestartingAll } from "../../model/step.js";
 import { computeAhead, computePodStatus, rejectedPodStatus, type StatusInput } from "./compute-pod-status.js";
-import type { ConditionVerdict } from "./conditions.js";
-import type { StartError } from "./container-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import { withGenerationDigits } from "./generation-digits.js";
 import type { HostIPsChange } from "./host-ips.js";
 import { withForeign } from "./manager/shown-status.js";
-import { statusInput } from "./status-input.js";
+import { statusInput, type StatusSettings, type StatusUpdate } from "./status-input.js";
 import type { TerminationReader } from "./termination-reader.js";
 
-export interface PodStatusesDeps {
+export interface PodStatusesDeps extends StatusSettings {
   clock: Clock;
   /** Shares main's event loop between the pods. */
   loop: Pick<LoopShare, "turn">;
   log: Logger;
-  /** Addresses of the node, the primary one first. */
-  nodeIPs: () => readonly string[];
-  /** Name of the runtime, "" until it has responded. */
-  runtimeName: () => string;
-  qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
-  probes: ProbeResults;
-  resize: (uid: PodUid) => ShownResize;
-  gates: RestartGates;
-  /** Gate InPlacePodLevelResourcesVerticalScaling: statuses show resources of the pod as a whole. */
-  podLevelResources: boolean;
-  /** Gate ContainerStopSignals: container statuses show the stop signal. */
-  stopSignals: boolean;
-  /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
-  imageVolumeDigests: boolean;
-  /** The pod's handler in the runtime can make mounts recursively read-only. Absent: it cannot. */
-  recursiveReadOnly?: (pod: Pod) => boolean;
-  /** All volumes that containers of the pod use are set up; absent: always. */
-  volumesSetUp?: (pod: Pod) => boolean;
-  /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
-  changesOnRestart: boolean;
-  /** Health of the devices that a container has; absent: not shown. */
-  resourceHealth?: ((pod: Pod, container: string) => ResourceStatus[]) | undefined;
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   /** The status of the pod in the API server; absent: there is no server. */
   apiStatus?: (uid: PodUid) => PodStatus | undefined;
   publish: (delta: PodDelta) => void;
   events: Pick<PodEventStream, "emit">;
-}
-
-/** A pod runs with its allocated resources; its spec shows the desired resources. */
-interface ShownResize {
-  desired?: Pod | undefined;
-  actuated?: PodResources | undefined;
-  conditions: readonly ConditionVerdict[];
-}
-
-export interface StatusUpdate {
-  pod: Pod;
-  observed: ObservedPod;
-  waiting: ReadonlyMap<string, StartError>;
-  /** Nothing of the pod will start again. */
-  final: boolean;
-  /** The container whose postStart hook is under way. */
-  inPostStart?: string | undefined;
-  /** Names of containers that will be started again, with any exit code. */
-  restarting?: ReadonlySet<string> | undefined;
-  restartingAll?: RestartingAll | undefined;
-  /** A container of the pod runs, or may start: it must not show a final phase. */
-  mayRun: boolean;
-  /** Nothing of the pod runs: this is its last status. */
-  ended: boolean;
-  /** Why the kubelet ends the pod. */
-  failure?: PodFailure | undefined;
 }
 
 /** Changes within this time reach the server thread together. */

@@ -8,7 +8,8 @@ import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodEnd, SyncedPod, WorkerOperation } from "../../model/synced-pod.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { PlanEvents } from "../planner/plan-events.js";
-import type { PodStatuses, StatusUpdate } from "../status/pod-statuses.js";
+import type { PodStatuses } from "../status/pod-statuses.js";
+import type { StatusUpdate } from "../status/status-input.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import type { PodRecords } from "./pod-records.js";
 
