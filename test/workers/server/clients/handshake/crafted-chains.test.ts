@@ -1,7 +1,7 @@
 // Certificate chains of clients over real TLS: OpenSSL verifies only those whose cost is bounded.
 // @promise Hostile tenants and clients: A client's certificate chain is verified only if its cost is bounded: 5
 //   certificates, 16 KiB, sizes of keys. Unauthorised clients use at most half of the server thread, and one connection
-//   250 ms (docs/adr/0074).
+//   250 ms, or 2 s before the first authorised one of all (docs/adr/0074).
 // @with test/workers/server/clients/client-gate.test.ts, test/workers/server/clients/processor-turns.test.ts,
 //   test/hostile/unauthorised-client.test.ts
 
