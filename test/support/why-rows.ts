@@ -121,8 +121,8 @@ export function rowsIn({ dir, port, registry, locked }: Surroundings): Record<st
     },
     "liveness-grpc": {
       pod: shell("app", IDLE, { livenessProbe: probed({ grpc: { port: 8083 } }) }),
-      words: [/liveness probe gRPC port 8083 was refused \(connection refused\), 3 times in a row; killed \d+ times?/],
-      never: WRONG_KILL,
+      words: [/liveness probe gRPC port 8083 found no gRPC server within 1 s, 3 times in a row; killed \d+ times?/],
+      never: [...WRONG_KILL, /raise it/],
     },
     "liveness-exec": {
       // It ignores SIGTERM: exit code 137 with a cause that is no other program.

@@ -24,9 +24,15 @@ function describeAnswer(output: string, probe: Probe): string {
   const serving = /responded with "(\w+)"/i.exec(output)?.[1];
   if (serving !== undefined) return `answered ${serving}`;
   if (/connection refused/i.test(output)) return "was refused (connection refused)";
+  if (isUnconnected(output)) return `found no gRPC server within ${probe.timeoutSeconds ?? 1} s`;
   if (isTimeout(output))
     return `${probe.exec === undefined ? "had no answer" : "did not end"} within ${probe.timeoutSeconds ?? 1} s`;
   return output.trim() === "" ? "failed without output" : `failed with "${output.trim()}"`;
+}
+
+/** A gRPC client tries again until its time is up, also where nothing listens. */
+function isUnconnected(output: string): boolean {
+  return /failed to connect service/i.test(output);
 }
 
 function isTimeout(output: string): boolean {
@@ -38,6 +44,11 @@ export function probeHelp(output: string, probe: Probe, pod: string, container: 
   if (/connection refused/i.test(output)) {
     return [
       "no program listens on this port in the pod: check the port, and that the program listens on all addresses, not on 127.0.0.1",
+    ];
+  }
+  if (isUnconnected(output)) {
+    return [
+      "no program listens on this port in the pod, or it does not speak gRPC: check the port, and that the server listens on all addresses, without TLS",
     ];
   }
   if (isTimeout(output)) {

@@ -127,6 +127,19 @@ const ROWS: Record<string, Row> = {
     facts: kill({ answers: [{ text: 'service unhealthy (responded with "NOT_SERVING")', count: 3 }] }),
     words: [/liveness probe gRPC port 9 \(service db\) answered NOT_SERVING, 3 times in a row/],
   },
+  "a gRPC server that is not there": {
+    status: runs(5, { lastState: ended(0, 12) }),
+    container: { livenessProbe: { grpc: { port: 9 } } },
+    facts: kill({
+      answers: [
+        {
+          text: 'timeout: failed to connect service "10.0.0.9:9" within 1s: context deadline exceeded',
+          count: 3,
+        },
+      ],
+    }),
+    words: [/found no gRPC server within 1 s, 3 times in a row/, /no program listens on this port/],
+  },
   "a slow HTTP server": {
     status: runs(5, { lastState: ended(0, 12) }),
     facts: kill({ answers: [{ text: 'Get "http://x": context deadline exceeded', count: 3 }] }),
