@@ -154,7 +154,7 @@ ${RESERVED}END
     const before = await observe();
     for (const hostile of hostilePods()) await node.putManifest(hostile.metadata.name, hostile);
     for (const name of ["forks", "taker", "liar"]) {
-      await node.vm.until(`ls /var/log/pods/default_${name}-vm_*/app/1.log`, {
+      await node.vm.until(`ls /var/log/pods/default_${name}-vm_*/app/[1-9].log`, {
         what: `pod ${name} to be killed and restarted`,
         timeoutMs: 90_000,
       });

@@ -4,8 +4,9 @@
 
 import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { errorCode } from "../../shared/base/errors/error-code.js";
 import { unlessGone } from "../../shared/base/errors/unless-gone.js";
-import { inUntrustedFolder, namesOf, NotFolderError } from "../../shared/io/fs/untrusted-folder.js";
+import { FolderTooBigError, inUntrustedFolder, namesOf, NotFolderError } from "../../shared/io/fs/untrusted-folder.js";
 import type { ObservedContainer } from "../../shared/kubernetes/cri/observed-pod.js";
 import type { ContainerId, PodUid } from "../../shared/kubernetes/identifiers.js";
 import { currentName } from "../../shared/node/container-logs/file-names.js";
@@ -41,11 +42,22 @@ export async function removeLogsOfRun({ podLogsDir, containerLogsDir }: LogFolde
   await unlessGone(
     inUntrustedFolder(folder, async (path) => {
       const names = await namesOf(path, (name) => name === current || name.startsWith(`${current}.`));
-      for (const name of names) await unlessGone(unlink(join(path, name)));
+      for (const name of names) await unlinkFile(join(path, name));
     }),
   ).catch((error: unknown) => {
-    // A link or a file that a pod put in the folder's place has no logs of ours behind it.
-    if (!(error instanceof NotFolderError)) throw error;
+    // A link or a file that a pod put in the folder's place has no logs of ours behind it, nor is one with a million
+    // names of ours. The container has to go all the same.
+    if (!(error instanceof NotFolderError || error instanceof FolderTooBigError)) throw error;
   });
   await unlessGone(unlink(join(containerLogsDir, logSymlinkName(pod, run.container, run.containerId))));
+}
+
+/** A folder of a log's name is not ours. */
+async function unlinkFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== "ENOENT" && code !== "EISDIR") throw error;
+  }
 }

@@ -35,6 +35,13 @@ test("the file of the run, its rotated files and its link go", async (t) => {
   await run(1); // again: nothing is there, and that is no error
 });
 
+test("a folder of a log's name stays, and the container can go all the same", async (t) => {
+  const { folder, run } = await folders(t, ["1.log.20260101-000000"]);
+  await mkdir(join(folder, "1.log"));
+  await run(1);
+  assert.deepEqual(await readdir(folder), ["1.log"]);
+});
+
 test("a link in place of the container's folder is not followed", async (t) => {
   const { folder, run } = await folders(t, []);
   const other = join(folder, "..", "other");
