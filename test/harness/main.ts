@@ -13,7 +13,7 @@ import { globSync } from "./glob.js";
 import { watchMachine, waitForRoom } from "./overload.js";
 import { recentFirst, recentPaths } from "./recent.js";
 import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
-import { plan, planLanes, retries } from "./schedule.js";
+import { plan, planLanes, retries, type Chain } from "./schedule.js";
 import { select, type Job } from "./selection.js";
 import type { LaneKind } from "./suites.js";
 
@@ -94,8 +94,12 @@ class TestRun {
   private async runTogether(jobs: readonly Job[]): Promise<void> {
     const waiting = new Map<LaneKind, Job[]>();
     for (const job of jobs) waiting.set(job.lane, [...(waiting.get(job.lane) ?? []), job]);
-    const inTurn = async (chain: readonly LaneKind[], index: number): Promise<void> => {
-      for (const kind of chain) await this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? []);
+    const inTurn = async (chain: Chain, index: number): Promise<void> => {
+      for (const stage of chain) {
+        const work = (kind: LaneKind, place: number): Promise<void> =>
+          this.work(kind, `${kind}-${index}${place === 0 ? "" : `-${place}`}`, waiting.get(kind) ?? []);
+        await Promise.all(stage.map(work));
+      }
     };
     await Promise.all(planLanes(jobs, this.machine.processors).map(inTurn));
   }

@@ -46,26 +46,30 @@ export function retries(jobs: readonly Job[], failed: readonly Job[]): readonly 
 /** Kinds with containers. Most files have one of them; the lanes of the others run one after the other. */
 const RUNTIMES: readonly LaneKind[] = ["containerd", "containerd2", "docker", "node22", "installed-node"];
 
+/** Stages, one after the other; the lanes of a stage run side by side. */
+export type Chain = readonly (readonly LaneKind[])[];
+
 /**
- * The lanes of all jobs that run side by side, as chains of kinds that begin at once. In a chain each lane opens when
- * the one before it has ended. A lane of the runtime that most files have follows the machines and the variants, for
- * the files that still wait: otherwise a third of the processors' time is idle then.
+ * The lanes of all jobs that run side by side, as chains that begin at once. Lanes of the runtime that most files have
+ * follow the machines and the variants, for the files that still wait: otherwise up to a half of the processors' time
+ * is idle then. Emulated machines take as much as two lanes.
  */
-export function planLanes(jobs: readonly Job[], processors: number): LaneKind[][] {
+export function planLanes(jobs: readonly Job[], processors: number): Chain[] {
   const files = new Map<LaneKind, number>();
   for (const { lane } of jobs.filter((job) => !runsAlone(job))) files.set(lane, (files.get(lane) ?? 0) + 1);
   const count = (kind: LaneKind): number => files.get(kind) ?? 0;
   const [most, ...variants] = RUNTIMES.filter((kind) => files.has(kind)).toSorted((a, b) => count(b) - count(a));
   const lanes = (kind: LaneKind, atMost: number): LaneKind[] =>
     Array.from({ length: Math.min(count(kind), atMost) }, () => kind);
-  const withMost = (chain: LaneKind[]): LaneKind[] => (most === undefined ? chain : [...chain, most]);
+  const further = (lanes: number): LaneKind[][] =>
+    most === undefined ? [] : [Array.from({ length: lanes }, () => most)];
   return [
     // Unit tests leave a part of a processor idle: they start processes, and wait for timers.
-    ...lanes("plain", processors + 1).map((kind) => [kind]),
+    ...lanes("plain", processors + 1).map((kind) => [[kind]]),
     // Tests with containers mostly wait.
-    ...(most === undefined ? [] : lanes(most, Math.max(2, processors)).map((kind) => [kind])),
-    ...lanes("machine", 1).map((kind) => withMost([kind])),
+    ...(most === undefined ? [] : lanes(most, Math.max(2, processors)).map((kind) => [[kind]])),
+    ...lanes("machine", 1).map((kind) => [[kind], ...further(2)]),
     // All at once would get too little of two processors.
-    ...(variants.length === 0 ? [] : [withMost(variants)]),
+    ...(variants.length === 0 ? [] : [[...variants.map((kind) => [kind]), ...further(1)]]),
   ];
 }

@@ -72,7 +72,7 @@ describe("the order of the files", () => {
       ["cluster/dynamic-config", "faults/threads", "integration/b", "integration/a"],
     );
   });
-  test("lanes of other runtimes and other Nodes run one after the other, and then one of containerd, as after machines", () => {
+  test("lanes of other runtimes and other Nodes run one after the other, and then one of containerd; after machines two", () => {
     const of = (lane: Job["lane"], count: number): Job[] =>
       Array.from({ length: count }, (_, n) => ({ ...job(`${lane}/f${n}`), lane }));
     const all = [
@@ -83,23 +83,23 @@ describe("the order of the files", () => {
       ...of("containerd2", 3),
     ];
     assert.deepEqual(planLanes(all, 2), [
-      ["containerd"],
-      ["containerd"],
-      ["machine", "containerd"],
-      ["containerd2", "docker", "node22", "containerd"],
+      [["containerd"]],
+      [["containerd"]],
+      [["machine"], ["containerd", "containerd"]],
+      [["containerd2"], ["docker"], ["node22"], ["containerd"]],
     ]);
     const onContainerd2 = [...of("containerd2", 9), ...of("machine", 2), ...of("containerd", 2), ...of("node22", 3)];
     assert.deepEqual(planLanes(onContainerd2, 2), [
-      ["containerd2"],
-      ["containerd2"],
-      ["machine", "containerd2"],
-      ["node22", "containerd", "containerd2"],
+      [["containerd2"]],
+      [["containerd2"]],
+      [["machine"], ["containerd2", "containerd2"]],
+      [["node22"], ["containerd"], ["containerd2"]],
     ]);
     assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], 2), [
-      ["plain"],
-      ["plain"],
-      ["plain"],
-      ["machine"],
+      [["plain"]],
+      [["plain"]],
+      [["plain"]],
+      [["machine"]],
     ]);
   });
   test("failed files run once more, unless one file was chosen or too many failed", () => {
