@@ -47,6 +47,9 @@ before(async () => {
     "watched",
     manifest("watched", [app], { spec: { volumes: [{ name: "data", emptyDir: {} }] } }),
   );
+  // Nothing listens there: the metrics of failed calls have their first series.
+  const unpulled = { ...shell("app", IDLE), image: "127.0.0.1:1/none:1" };
+  await node.writeManifest("unpulled", manifest("unpulled", [unpulled]));
   await waitForPod(
     node,
     "watched",
