@@ -22,6 +22,7 @@ import {
 
 const BYSTANDERS = Array.from({ length: 19 }, (_, index) => `calm-${index}`);
 const EXIT_CODE = 9;
+const UNKNOWN_CODE = 255;
 const GONE = /^the container runtime does not respond/;
 const BACK = /^runtime containerd .* is reachable$/;
 
@@ -70,7 +71,9 @@ describe("containerd killed under 20 pods", () => {
     t.diagnostic(`runtime answers → new pod Running: ${lateMs} ms (goal 1500 ms)`);
 
     const ended = firstStatus(pods, "ends")?.lastState.terminated;
-    assert.equal(ended?.exitCode, EXIT_CODE);
+    // containerd 2 does not know the exit code of a container that ended without it.
+    const isKnown = parseInt(containerd.version.replace("v", "")) < 2;
+    assert.equal(ended?.exitCode, isKnown ? EXIT_CODE : UNKNOWN_CODE);
     assert.equal(ended.containerID, endedId);
     assert.deepEqual(identities(pods, BYSTANDERS), calm);
 
