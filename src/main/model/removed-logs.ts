@@ -54,10 +54,7 @@ export async function removeLogsOfRun({ podLogsDir, containerLogsDir }: LogFolde
 
 /** A folder of a log's name is not ours. */
 async function unlinkFile(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    const code = errorCode(error);
-    if (code !== "ENOENT" && code !== "EISDIR") throw error;
-  }
+  await unlessGone(unlink(path)).catch((error: unknown) => {
+    if (errorCode(error) !== "EISDIR") throw error;
+  });
 }

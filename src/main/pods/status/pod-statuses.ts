@@ -219,12 +219,7 @@ export class PodStatuses {
   /** An update outside a pass of the pod. Its error concerns no other pod, and the next pass updates again. */
   private updateIsolated(input: StatusUpdate): void {
     if (isLarge(input.pod)) void this.updateInTurns(input);
-    else
-      forEachIsolated(
-        [input],
-        (one) => this.update(one),
-        (error) => this.logFailure(input, error),
-      );
+    else this.updateNow(input);
   }
 
   /** Updates that arrive meanwhile are in this one. Never rejects. */
@@ -236,12 +231,16 @@ export class PodStatuses {
     this.preparing.delete(uid);
     const newest = this.newest.get(uid);
     if (newest === undefined) return;
-    forEachIsolated(
-      [newest],
-      (one) => this.update(one),
-      (error) => this.logFailure(newest, error),
-    );
+    this.updateNow(newest);
     this.dropIfRead(uid);
+  }
+
+  private updateNow(input: StatusUpdate): void {
+    forEachIsolated(
+      [input],
+      (one) => this.update(one),
+      (error) => this.logFailure(input, error),
+    );
   }
 
   private logFailure({ pod }: StatusUpdate, error: unknown): void {

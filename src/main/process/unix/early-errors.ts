@@ -42,7 +42,7 @@ function endWith(error: unknown): never {
   try {
     if (!isClosedPipe) writeSync(STDERR, earlyErrorText(error));
   } catch {
-    // Nobody reads standard error.
+    // Standard error is closed, too.
   }
   process.exit(isClosedPipe ? process.exitCode : 1);
 }
