@@ -114,13 +114,13 @@ export class PodStatuses {
    * Computes the statuses of the containers of a large pod in turns of the loop; the next update finds them. Never
    * throws: the update does.
    */
-  async prepare(input: StatusUpdate): Promise<void> {
-    if (!isLarge(input.pod)) return;
+  async prepare(pod: Pod, updateOf: () => StatusUpdate): Promise<void> {
+    if (!isLarge(pod)) return;
     try {
-      const computed = this.inputOf(input);
+      const computed = this.inputOf(updateOf());
       if (computed !== undefined) await finishInTurns(computeAhead(computed), this.deps.loop);
     } catch (error) {
-      this.logFailure(input, error);
+      this.logFailure({ pod }, error);
     }
   }
 
@@ -227,7 +227,7 @@ export class PodStatuses {
     const { uid } = input.pod.metadata;
     if (this.preparing.has(uid)) return;
     this.preparing.add(uid);
-    await this.prepare(input);
+    await this.prepare(input.pod, () => input);
     this.preparing.delete(uid);
     const newest = this.newest.get(uid);
     if (newest === undefined) return;
@@ -243,7 +243,7 @@ export class PodStatuses {
     );
   }
 
-  private logFailure({ pod }: StatusUpdate, error: unknown): void {
+  private logFailure({ pod }: Pick<StatusUpdate, "pod">, error: unknown): void {
     this.deps.log.error(
       { pod: pod.metadata.uid, err: error },
       `cannot compute the status of ${podDescription(pod)}: ${messageOf(error)}`,

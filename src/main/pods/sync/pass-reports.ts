@@ -31,7 +31,7 @@ export class PassReports {
 
   /** Before {@link onSynced}: the status of a pod with many containers takes turns of the loop. */
   prepare(synced: SyncedPod): Promise<void> {
-    return this.deps.statuses.prepare(statusOfPass(synced));
+    return this.deps.statuses.prepare(synced.pod, () => statusOfPass(synced));
   }
 
   /** The pod's state or waits changed: its status is computed again. */
