@@ -1,5 +1,12 @@
 // The events of the pods of this node, as one typed stream. To see what happens when a pod is admitted or removed,
 // search for the event's name. The subscribers are the only listeners.
+//
+//   accepted ──▶ admitted ──▶ stopping ──▶ terminated ──▶ cleanedUp ···▶ workerDone ──▶ removed
+//                    └──▶ synced, statusComputed …               └──▶ statusFinal
+//
+// The end has four stages. `terminated`: no container runs. `cleanedUp`: volumes and cgroup are released, and a source
+// still wants the object. `workerDone`: no source wants it, and its files are removed. `removed`: the kubelet has
+// forgotten it. A pod that is deleted while it runs goes from `terminated` to `workerDone`.
 // Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones
 // receive the event.
 

@@ -7,6 +7,7 @@ import { EVICTION_MEASURE, EVICTION_RECLAIM } from "../../shared/contracts/threa
 import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import { value } from "../../shared/kubernetes/api/quantity.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
+import type { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Disks } from "./disks.js";
 import { measuredOf, reclaimsOf, type DiskLayout, type Reclaim } from "./layout.js";
@@ -17,7 +18,6 @@ import type { PodFigures } from "./pod-figures.js";
 import { partsOf } from "./pod-storage.js";
 import type { PodStore } from "./pod-store.js";
 import { rankByUsage, type Usage } from "./rank.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { metOf } from "./thresholds.js";
 
@@ -42,7 +42,7 @@ export interface DiskReliefDeps {
   board: { setOp(code: number): void };
   clock: Pick<Clock, "monotonic">;
   log: Pick<Logger, "info">;
-  errorLog: RepeatedErrorLog;
+  errorLog: LastingErrors;
 }
 
 export class DiskRelief {

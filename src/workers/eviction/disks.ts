@@ -6,9 +6,9 @@ import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ImageFileSystems } from "../../shared/contracts/eviction.js";
 import { type FsFigures } from "../../shared/node/stats/fs-figures.js";
 import { fsFigures } from "../../shared/node/stats/read-fs-figures.js";
+import type { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import { layoutOf, type DiskLayout } from "./layout.js";
 import type { Sample } from "./observe.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 export interface DiskLook {
   figures: FsFigures;
@@ -35,7 +35,7 @@ export interface DisksDeps {
   imageFileSystems: () => Promise<ImageFileSystems>;
   look?: LookAtDisk | undefined;
   clock: Pick<Clock, "monotonic" | "after">;
-  errorLog: RepeatedErrorLog;
+  errorLog: LastingErrors;
 }
 
 export class Disks {

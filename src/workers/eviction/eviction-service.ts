@@ -8,6 +8,7 @@ import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
 import type { ReadText } from "../../shared/node/stats/kernel-file.js";
 import { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
+import { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { DiskRelief } from "./disk-relief.js";
 import { Disks, type LookAtDisk } from "./disks.js";
@@ -22,7 +23,6 @@ import { Outbox } from "./outbox.js";
 import { PodFigures } from "./pod-figures.js";
 import { PodRelief } from "./pod-relief.js";
 import { PodStore } from "./pod-store.js";
-import { RepeatedErrorLog } from "./repeated-error-log.js";
 import { WritableLayers, type LayersRuntime } from "./writable-layers.js";
 
 /** Main calls the runtime for it. */
@@ -54,7 +54,7 @@ export interface EvictionService {
 
 export function buildEvictionService(parts: EvictionInputs): EvictionService {
   const { init, reader, read, publish, main, connect, watchUsage, lookAtDisk, board, clock, log } = parts;
-  const errorLog = new RepeatedErrorLog(log);
+  const errorLog = new LastingErrors({ clock, log, level: "warn", remindMs: Infinity });
   const cgroups = new PodCgroups(init, reader);
   const podStore = new PodStore();
   const layers = new WritableLayers({ connect, clock, errorLog });

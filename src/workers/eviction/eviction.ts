@@ -8,6 +8,7 @@ import type { Pressure } from "../../shared/contracts/node-status.js";
 import { EVICTION_LOOK } from "../../shared/contracts/thread-ops.js";
 import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
+import type { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { DiskRelief } from "./disk-relief.js";
 import type { Disks } from "./disks.js";
@@ -20,7 +21,6 @@ import { disksNearlyShort, nextLookMs } from "./pace.js";
 import type { PodFigures } from "./pod-figures.js";
 import type { PodRelief } from "./pod-relief.js";
 import type { PodStore } from "./pod-store.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { effectiveThresholds, keyOf } from "./thresholds.js";
 
@@ -59,7 +59,7 @@ export interface EvictionLoopDeps {
   board: { setOp(code: number): void; worked(): void };
   clock: Pick<Clock, "monotonic" | "after">;
   log: Pick<Logger, "error">;
-  errorLog: RepeatedErrorLog;
+  errorLog: LastingErrors;
 }
 
 export class Eviction {

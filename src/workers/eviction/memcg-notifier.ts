@@ -6,8 +6,8 @@ import type { Clock } from "../../shared/base/clock/clock.js";
 import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
 import type { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
+import type { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Observations } from "./observe.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import { isMemory } from "./signals.js";
 import { unitsOf } from "./thresholds.js";
 
@@ -22,7 +22,7 @@ export interface MemcgNotifierDeps {
   watch: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
   wake: () => void;
   clock: Pick<Clock, "monotonic">;
-  errorLog: RepeatedErrorLog;
+  errorLog: LastingErrors;
 }
 
 export class MemcgNotifier implements Disposable {

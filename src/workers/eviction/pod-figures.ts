@@ -7,8 +7,8 @@ import type { EvictionPod, EvictionUpcalls, PodDiskUsage } from "../../shared/co
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { CgroupReader } from "../../shared/node/stats/cgroup-figures.js";
 import type { PodCgroups } from "../../shared/node/stats/pod-cgroups.js";
+import type { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Layers } from "./pod-storage.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 import type { WritableLayers } from "./writable-layers.js";
 
 /** Limit for data in an order's message: without a reply from main the order is sent without it. */
@@ -22,7 +22,7 @@ export interface PodFiguresDeps {
   layers: Pick<WritableLayers, "now" | "known">;
   /** Main, with a deadline in ms. */
   main: (deadlineMs: number) => Pick<EvictionUpcalls, "podDisks" | "runningContainers">;
-  errorLog: RepeatedErrorLog;
+  errorLog: LastingErrors;
 }
 
 export class PodFigures {

@@ -4,8 +4,8 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ContainerStats } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
+import type { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Layers, Taken } from "./pod-storage.js";
-import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 /** The longest wait for the runtime; after it, the previous answer stays valid. */
 const RUNTIME_WAIT_MS = 2000;
@@ -24,7 +24,7 @@ export interface LayersRuntime {
 export interface WritableLayersDeps {
   connect: () => Promise<LayersRuntime>;
   clock: Pick<Clock, "monotonic">;
-  errorLog: RepeatedErrorLog;
+  errorLog: LastingErrors;
 }
 
 export class WritableLayers {

@@ -12,8 +12,8 @@ import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Lease } from "../../shared/kubernetes/api/gen/coordination.js";
 import { apiMicroTime } from "../../shared/kubernetes/api/time.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
+import { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
-import { LastingErrorLog } from "./lasting-error-log.js";
 import type { LeaseMetrics } from "./metrics.js";
 
 const LEASE_NAMESPACE = "kube-node-lease";
@@ -47,11 +47,11 @@ export class LeaseKeeper {
   private readonly loop: Loop;
   private latest: Lease | undefined;
   private withheld = false;
-  private readonly errors: LastingErrorLog;
+  private readonly errors: LastingErrors;
 
   constructor(private readonly options: LeaseKeeperOptions) {
     const { clock, log, random, durationSeconds } = options;
-    this.errors = new LastingErrorLog(clock, log);
+    this.errors = new LastingErrors({ clock, log, level: "error" });
     this.loop = new Loop({
       round: async (signal) => {
         await this.round(signal);
@@ -91,7 +91,7 @@ export class LeaseKeeper {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        this.errors.report(`cannot renew the node's lease; reading it again: ${errorText(error)}`);
+        this.errors.report("lease", `cannot renew the node's lease; reading it again: ${errorText(error)}`);
         this.latest = undefined;
       }
     }
@@ -101,7 +101,7 @@ export class LeaseKeeper {
 
   private renewedNow(): void {
     this.options.metrics.renewed(true);
-    this.errors.resolved("renewing the node's lease succeeded again");
+    this.errors.resolved("lease", "renewing the node's lease succeeded again");
     this.options.onRenewed();
   }
 
@@ -157,6 +157,7 @@ export class LeaseKeeper {
         signal.throwIfAborted();
         const waitMs = backoff.next();
         this.errors.report(
+          "lease",
           `the lease ${LEASE_NAMESPACE}/${nodeName} cannot be read or created; trying again: ${errorText(error)}`,
         );
         // Calls on a broken connection would hang again.

@@ -8,9 +8,9 @@ import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
+import { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Computed } from "./compute.js";
-import { LastingErrorLog } from "./lasting-error-log.js";
 import { nodePatch } from "./patch.js";
 import { newNode, reconciled } from "./registration.js";
 
@@ -37,14 +37,14 @@ const RETRY = { initialMs: 100, maxMs: 7000 };
 export async function register(deps: RegisterDeps, signal: AbortSignal): Promise<Registered> {
   const { clock, log, init } = deps;
   const backoff = new Backoff(RETRY);
-  const errors = new LastingErrorLog(clock, log);
+  const errors = new LastingErrors({ clock, log, level: "error" });
   for (;;) {
     try {
       return await attempt(deps, signal);
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = backoff.next();
-      errors.report(`cannot register node ${init.nodeName}; trying again: ${errorText(error)}`);
+      errors.report("registration", `cannot register node ${init.nodeName}; trying again: ${errorText(error)}`);
       await clock.sleep(waitMs, signal);
     }
   }

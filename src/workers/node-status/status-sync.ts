@@ -10,11 +10,11 @@ import { NODES } from "../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../shared/kubernetes/api/client/port.js";
 import type { Node } from "../../shared/kubernetes/api/node.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
+import { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { HostNetwork } from "./addresses.js";
 import { computeNode, type Computed } from "./compute.js";
 import type { KubeletHealth } from "./health-monitor.js";
-import { LastingErrorLog } from "./lasting-error-log.js";
 import type { Machine } from "./machine.js";
 import type { StatusMetrics } from "./metrics.js";
 import type { NodeView } from "./node-view.js";
@@ -59,7 +59,7 @@ export class StatusSync {
   private registered: boolean;
   private missing = false;
   private failing = false;
-  private readonly errors: LastingErrorLog;
+  private readonly errors: LastingErrors;
   private reportedAt: number | undefined;
   private reportDelayMs = 0;
   private addressProblem = "";
@@ -69,7 +69,7 @@ export class StatusSync {
   constructor(private readonly deps: StatusSyncDeps) {
     const { init, clock, log, random } = deps;
     this.registered = !init.registerNode;
-    this.errors = new LastingErrorLog(clock, log);
+    this.errors = new LastingErrors({ clock, log, level: "error" });
     this.loop = new Loop({
       round: async (signal) => {
         await this.round(signal);
@@ -136,7 +136,7 @@ export class StatusSync {
         await this.attempt(tries, signal);
         this.missing = false;
         this.failing = false;
-        this.errors.resolved("updating the node status succeeded again");
+        this.errors.resolved("status", "updating the node status succeeded again");
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -153,7 +153,7 @@ export class StatusSync {
       }
     }
     this.failing = last instanceof ApiConnectionError;
-    this.errors.report(`cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
+    this.errors.report("status", `cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
   }
 
   /** Waits a short time for the CSINode. After a restart of the kubelet, a Ready node must not be without it. */
