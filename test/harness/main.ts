@@ -7,6 +7,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openRun } from "../../tools/standalone/runs.js";
+import { chosenLane } from "./chosen-lane.js";
 import { Environment, type OpenLane } from "./environment.js";
 import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
@@ -26,14 +27,9 @@ const FEW_FILES = 3;
 
 /** The jobs for the words after `npm test --`, those of recent changes first. @throws SetupProblem */
 export function selectJobs(words: readonly string[]): Job[] {
-  const lane = laneOf(process.env);
+  const lane = chosenLane(process.env);
   const jobs = select(globSync(join(ROOT, "test"), ".test.ts"), { words, ...(lane === undefined ? {} : { lane }) });
   return recentFirst(jobs, recentPaths(ROOT));
-}
-
-function laneOf(env: NodeJS.ProcessEnv): LaneKind | undefined {
-  if (env["NODELET_TEST_RUNTIME"] === "docker") return "docker";
-  return env["NODELET_CONTAINERD"] === "newest" ? "containerd2" : undefined;
 }
 
 /**

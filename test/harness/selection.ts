@@ -66,12 +66,20 @@ function matches({ name }: Job, filter: string): boolean {
   return `test/${name}.test.ts`.includes(filter);
 }
 
+/** The name whose beginning is nearest to the word. */
+function nearestStart(word: string, known: readonly string[]): string | undefined {
+  const byStart = new Map(known.map((name) => [name.slice(0, word.length + 1), name]));
+  return byStart.get(nearestName(word, byStart.keys()) ?? "");
+}
+
 function unknownWord(word: string, sources: readonly string[], named: readonly Suite[]): SetupProblem {
   const names = sources.map((source) => source.replace(/\.test\.ts$/, ""));
   const lasts = names.map((name) => name.split("/").at(-1) ?? name);
-  const near = [SUITES.map(({ name }) => name), lasts, names]
-    .map((known) => nearestName(word, known))
-    .filter((name) => name !== undefined);
+  const groups = [SUITES.map(({ name }) => name), lasts, names];
+  const nearIn = (nearest: typeof nearestStart): string[] =>
+    groups.map((known) => nearest(word, known)).filter((name) => name !== undefined);
+  const whole = nearIn(nearestName);
+  const near = whole.length > 0 ? whole : nearIn(nearestStart);
   const within = named.length === 0 ? "" : ` in ${named.map(({ name }) => name).join(", ")}`;
   const elsewhere = sources.filter((source) => `test/${source}`.includes(word));
   const places = [...new Set(elsewhere.map(suiteOf))].join(" or ");

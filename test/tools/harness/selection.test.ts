@@ -63,6 +63,7 @@ describe("words after npm test --", () => {
 
   const wrong: [words: string[], message: RegExp][] = [
     [["integraton"], /no suite and no test file matches "integraton"; did you mean integration\?/],
+    [["on-instaled"], /matches "on-instaled"; did you mean on-installed-/],
     [["probess"], /matches "probess"; did you mean probes\?/],
     [["unit", "cluster/pods"], /no suite and no test file in unit matches "cluster\/pods"; it is in cluster \(/],
     [["vm/node"], /no test file matches "vm\/node"; it is in vm: name that suite, too \(/],
