@@ -119,7 +119,8 @@ export class Dispatcher {
     }
     this.#authorize(info, query, user);
     if (!info.isResource) {
-      const found = document(info.path, request.headers.accept ?? "", ALL);
+      const asked = { accept: request.headers.accept ?? "", isVerbose: query.has("verbose") };
+      const found = document(info.path, asked, ALL);
       entry.code = found === undefined ? 404 : 200;
       const { body, type } = found ?? { body: "404 page not found\n", type: "text/plain; charset=utf-8" };
       if (typeof body === "string" && type === "application/json") await sendObject(request, response, 200, body);

@@ -27,9 +27,17 @@ export interface Document {
 }
 
 /** The document at a path that is about no resource; undefined when there is none. */
-export function document(path: string, accept: string, all: readonly Resource[]): Document | undefined {
+export function document(
+  path: string,
+  { accept, isVerbose }: { accept: string; isVerbose: boolean },
+  all: readonly Resource[],
+): Document | undefined {
   const trimmed = path.replace(/\/$/, "");
-  if (/^\/(healthz|livez|readyz)(\/[\w-]+)?$/.test(trimmed)) return { body: "ok", type: "text/plain; charset=utf-8" };
+  const [, check, single] = /^\/(healthz|livez|readyz)(\/[\w-]+)?$/.exec(trimmed) ?? [];
+  if (check !== undefined) {
+    const body = isVerbose && single === undefined ? `[+]ping ok\n${check} check passed\n` : "ok";
+    return { body, type: "text/plain; charset=utf-8" };
+  }
   if (trimmed === "/openapi/v2" && accept.includes("proto-openapi")) {
     return { body: OPEN_API_V2_BYTES, type: OPEN_API_V2_TYPE };
   }

@@ -7,6 +7,7 @@ import type { User } from "../../server/auth/user.js";
 import { badRequest } from "../objects/errors.js";
 import { fieldsAt, isFields, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
+import { METRICS, RESOURCES, REVIEWS } from "../objects/resources.js";
 import type { World } from "../world.js";
 
 export interface Attributes {
@@ -24,7 +25,7 @@ const ALL_RIGHTS = ["system:masters", "system:nodes"];
 const READING = ["get", "list", "watch"];
 /** A GET of the others acts on the node, or reads what a secret holds. */
 const READ_SUBRESOURCES = ["", "status", "log"];
-const ASKS_ABOUT_ITSELF = ["selfsubjectaccessreviews", "selfsubjectreviews"];
+const ASKS_ABOUT_ITSELF = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
 
 export type IsReader = (name: string) => boolean;
 
@@ -53,6 +54,27 @@ export function refusalText(
   return `User ${quote(user.name)} cannot ${verb} resource ${quote(what)} in API group ${quote(group)} ${where}`;
 }
 
+/** What {@link isAllowed} allows, as rules. */
+function rulesOf(user: User): Fields {
+  const rule = (verbs: readonly string[], apiGroups: readonly string[], resources: readonly string[]): Fields => ({
+    verbs,
+    apiGroups,
+    resources,
+  });
+  if (hasAllRights(user)) {
+    return { resourceRules: [rule(["*"], ["*"], ["*"])], nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }] };
+  }
+  const readable = [...RESOURCES, ...METRICS].filter((one) => one.resource !== "secrets");
+  const shown = readable.map((one) => {
+    const below = one.status ? ["status"] : [];
+    const log = one.key === "pods" ? ["log"] : [];
+    return rule(READING, [one.group], [one.resource, ...[...below, ...log].map((name) => `${one.resource}/${name}`)]);
+  });
+  const asking = REVIEWS.filter((one) => ASKS_ABOUT_ITSELF.includes(one.resource));
+  const asks = asking.map((one) => rule(["create"], [one.group], [one.resource]));
+  return { resourceRules: [...shown, ...asks], nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["*"] }] };
+}
+
 /** Reviews of access, and of who the client is. */
 export function review(
   { clock }: World,
@@ -68,6 +90,9 @@ export function review(
     return { ...head, metadata: { creationTimestamp: nowText(clock) }, status: { userInfo } };
   }
   const spec = fieldsAt(body, "spec");
+  if (resource.resource === "selfsubjectrulesreviews") {
+    return { ...head, metadata: {}, spec, status: { ...rulesOf(caller), incomplete: false } };
+  }
   const { groups: named } = spec;
   const groups = Array.isArray(named) ? named.filter((group) => typeof group === "string") : [];
   const isSelf = resource.resource === "selfsubjectaccessreviews";

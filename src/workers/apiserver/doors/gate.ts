@@ -36,7 +36,7 @@ import { keyOf } from "../store/tables.js";
 import type { World } from "../world.js";
 import { hasAllRights, isAllowed, refusalText, review, type IsReader } from "./access.js";
 import { MAX_BODY_BYTES, mediaType, objectBody, parseBody } from "./body.js";
-import { answerOf, perform } from "./operations.js";
+import { answerOf, checkSubresource, perform } from "./operations.js";
 import { READER_SHARE, READER_STREAMS, ReaderShare, type Place } from "./reader-share.js";
 import { send, sendError, sendJson, warningHeaders } from "./reply.js";
 import type { Watches } from "./watches.js";
@@ -186,7 +186,8 @@ export class ApiGate implements Gate {
     await share?.turn();
     if (signal.aborted) return;
     if (!info.isResource) {
-      const found = info.verb === "get" ? document(info.path, request.headers.accept ?? "", DISCOVERED) : undefined;
+      const asked = { accept: request.headers.accept ?? "", isVerbose: served.query.has("verbose") };
+      const found = info.verb === "get" ? document(info.path, asked, DISCOVERED) : undefined;
       request.resume();
       const { body, type } = found ?? NO_PAGE;
       share?.sending(body.length, signal);
@@ -241,6 +242,8 @@ export class ApiGate implements Gate {
   ): Promise<void> {
     const { world, adminSocket, isReader } = this.options;
     const form = formOf(request.headers.accept);
+    // Before the body is decoded: that of a subresource which is not served has no table.
+    if (!REVIEWS.includes(resource) && !METRICS.includes(resource)) checkSubresource(resource, info);
     const type = mediaType(request);
     const body = parseBody(bytes, type);
     if (REVIEWS.includes(resource)) {

@@ -9,6 +9,7 @@ import {
   methodNotAllowed,
   noSuchResource,
   notFound,
+  notServed,
   unsupportedPatch,
 } from "../objects/errors.js";
 import { jsonText } from "../objects/json.js";
@@ -56,7 +57,6 @@ const OPTIONS: Readonly<Record<string, string>> = { create: "Create", update: "U
 export async function perform(call: Call): Promise<Answer> {
   const { info, resource, world, query } = call;
   if (!resource.namespaced && info.namespace !== "" && resource.key !== "namespaces") throw noSuchResource();
-  checkSubresource(resource, info);
   const { namespace, name } = targetOf(call);
   switch (info.verb) {
     case "get": {
@@ -89,12 +89,13 @@ function listed(resource: Resource, page: Page): Answer {
   return { code: 200, shown: { ...page }, text: () => listText(resource, page) };
 }
 
-function checkSubresource(resource: Resource, { subresource, verb, name }: RequestInfo): void {
+/** The resource has this subresource, and the subresource this verb. @throws ApiError */
+export function checkSubresource(resource: Resource, { subresource, verb, name }: RequestInfo): void {
   const needsName = ["get", "update", "patch", "delete"].includes(verb) || subresource !== "";
   if (needsName !== (name !== "") && verb !== "list" && verb !== "deletecollection") throw methodNotAllowed();
   if (subresource === "") return;
   const isKnown = resource.subresources.includes(subresource) || (subresource === "status" && resource.status);
-  if (!isKnown) throw noSuchResource();
+  if (!isKnown) throw notServed(noSuchResource());
   const allowed = subresource === "eviction" ? ["create"] : ["get", "update", "patch"];
   if (!allowed.includes(verb)) throw methodNotAllowed();
 }

@@ -9,6 +9,7 @@ import { resourceNamed } from "../objects/resources.js";
 import { keyOf } from "../store/tables.js";
 import { claimStrategy } from "./claims.js";
 import { podStrategy } from "./pods.js";
+import { secretErrors } from "./secrets.js";
 import type { Strategy } from "./strategy.js";
 
 const namespaceStrategy: Strategy = {
@@ -33,8 +34,6 @@ const namespaceStrategy: Strategy = {
     });
   },
 };
-
-const BASE64 = /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/;
 
 /** What is immutable stays as it is; a secret's type does in any case. */
 function dataErrors(next: ApiObject, old: ApiObject): FieldError[] {
@@ -73,12 +72,7 @@ const secretStrategy: Strategy = {
     plainText(secret);
   },
   prepareUpdate: plainText,
-  validate: (secret) => [
-    ...keyErrors(secret),
-    ...Object.entries(fieldsAt(secret, "data"))
-      .filter(([, value]) => typeof value !== "string" || !BASE64.test(value))
-      .map(([key]) => FieldError.invalid(`data[${key}]`, "<secret>", "must be base64")),
-  ],
+  validate: (secret) => [...keyErrors(secret), ...secretErrors(secret)],
   validateUpdate: (next, old) => [
     ...dataErrors(next, old),
     ...(next["type"] === old["type"] ? [] : [FieldError.invalid("type", next["type"], "field is immutable")]),
@@ -103,12 +97,30 @@ const eventStrategy: Strategy = {
   },
 };
 
+/** A lease with other numbers would never expire, or always have. */
+const leaseStrategy: Strategy = {
+  validate(lease) {
+    const spec = fieldsAt(lease, "spec");
+    const { leaseDurationSeconds: duration, leaseTransitions: transitions } = spec;
+    return [
+      ...(spec["holderIdentity"] === "" ? [FieldError.required("spec.holderIdentity")] : []),
+      ...(Number(duration ?? 1) > 0
+        ? []
+        : [FieldError.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0")]),
+      ...(Number(transitions ?? 0) >= 0
+        ? []
+        : [FieldError.invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0")]),
+    ];
+  },
+};
+
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   pods: podStrategy,
   namespaces: namespaceStrategy,
   secrets: secretStrategy,
   configmaps: configMapStrategy,
   events: eventStrategy,
+  "leases.coordination.k8s.io": leaseStrategy,
   persistentvolumeclaims: claimStrategy,
 };
 const NONE: Strategy = {};

@@ -37,6 +37,7 @@ const CREATED = { verbs: ["create"] };
 export const REVIEWS: readonly FindableResource[] = [
   row("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", false, CREATED),
   row("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", false, CREATED),
+  row("authorization.k8s.io", "v1", "SelfSubjectRulesReview", "selfsubjectrulesreviews", false, CREATED),
   row("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false, CREATED),
 ];
 

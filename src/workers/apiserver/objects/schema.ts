@@ -17,6 +17,8 @@ const OWN_MESSAGES: Readonly<Record<string, string>> = {
   Eviction: "1 metadata ObjectMeta, 2 deleteOptions DeleteOptions",
   SelfSubjectReview: "1 metadata ObjectMeta",
   SelfSubjectAccessReview: "1 metadata ObjectMeta, 2 spec SubjectOfAccess, 3 status SubjectAccessReviewStatus",
+  SelfSubjectRulesReview: "1 metadata ObjectMeta, 2 spec NamespaceOfRules",
+  NamespaceOfRules: "1 namespace s?",
   SubjectOfAccess: "1 resourceAttributes ResourceAttributes, 2 nonResourceAttributes NonResourceAttributes",
 };
 const SCHEMA = new Schema({ ...MESSAGES, ...CLUSTER_MESSAGES, ...OWN_MESSAGES });

@@ -13,7 +13,7 @@ import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { resourceNamed } from "../objects/resources.js";
 import { keyOf } from "../store/tables.js";
 import type { Target, WriteContext } from "../world.js";
-import { checkFields } from "./unknown-fields.js";
+import { dropUnknownFields } from "./unknown-fields.js";
 
 /** @param managed its managedFields are this server's; those of a client do not count */
 export function createObject(target: Target, body: ApiObject, context: WriteContext, managed = false): ApiObject {
@@ -21,7 +21,7 @@ export function createObject(target: Target, body: ApiObject, context: WriteCont
   const { world, tx, dryRun } = context;
   const object = withoutNulls(copyOf(checkedBody(resource, body)));
   checkTypes(object);
-  checkFields(object, context);
+  dropUnknownFields(object, context);
   const { metadata } = object;
   if (!managed) removeField(metadata, "managedFields");
   if (target.name !== "" && metadata.name === "") metadata.name = target.name;

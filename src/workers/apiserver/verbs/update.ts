@@ -12,7 +12,7 @@ import { keyOf } from "../store/tables.js";
 import type { Target, WriteContext } from "../world.js";
 import { checkedBody, createObject, setNamespace } from "./create.js";
 import { removeObject } from "./delete.js";
-import { checkFields } from "./unknown-fields.js";
+import { dropUnknownFields } from "./unknown-fields.js";
 
 const SERVER_FIELDS = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
 
@@ -30,7 +30,7 @@ export function updateObject(
   if (old === undefined) throw notFound(resource, name);
   const wanted = checkedBody(resource, withoutNulls(change(copyOf(old))));
   checkTypes(wanted);
-  checkFields(wanted, context);
+  dropUnknownFields(wanted, context);
   setNamespace(target, wanted);
   checkIdentity(resource, wanted, old, name);
   const next = merged(resource, wanted, old, subresource);

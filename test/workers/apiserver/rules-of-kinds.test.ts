@@ -1,0 +1,106 @@
+// What upstream's API server does with objects of a kind, compared with kube-apiserver 1.36.2: rules of values, unknown
+// fields, and what a client may ask of itself.
+
+import { deepEqual, equal, match } from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { ApiPort } from "./api-port-kit.js";
+
+const CORE = "/api/v1/namespaces/default";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+const MERGE = { "content-type": "application/merge-patch+json" };
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+describe("the API of a node without a cluster", () => {
+  let api: ApiPort;
+  let admin: { cert: string; key: string };
+  let reader: { cert: string; key: string };
+  const create = (path: string, body: object) => api.ask(admin, "POST", path, body);
+
+  before(async () => {
+    api = await ApiPort.open();
+    [admin, reader] = [await api.client("admin"), await api.client("reader")];
+  });
+  after(() => api[Symbol.asyncDispose]());
+
+  const secrets: [type: string, data: Record<string, string>, refusal: RegExp | undefined][] = [
+    ["tls", { "tls.crt": "aGk=" }, /^Secret "bad" is invalid: data\[tls\.key\]: Required value$/],
+    ["tls", { "tls.crt": "", "tls.key": "" }, undefined],
+    ["basic-auth", { user: "eA==" }, /\[data\[username\]: Required value, data\[password\]: Required value\]$/],
+    ["basic-auth", { password: "eA==" }, undefined],
+    ["ssh-auth", { "ssh-privatekey": "" }, /data\[ssh-privatekey\]: Required value$/],
+    ["dockerconfigjson", {}, /data\[\.dockerconfigjson\]: Required value$/],
+    ["dockerconfigjson", { ".dockerconfigjson": base64('{"auths":') }, /Invalid value: "<secret contents redacted>"/],
+    ["dockerconfigjson", { ".dockerconfigjson": base64('{"auths":{}}') }, undefined],
+    ["dockercfg", { ".dockercfg": base64("[1]") }, /data\[\.dockercfg\]: Invalid value/],
+    ["service-account-token", {}, /metadata\.annotations\[kubernetes\.io\/service-account\.name\]: Required value$/],
+  ];
+  for (const [index, [type, data, refusal]] of secrets.entries()) {
+    test(`a secret of type ${type} with ${JSON.stringify(data)} is ${refusal === undefined ? "taken" : "refused"}`, async () => {
+      const name = refusal === undefined ? `good-${index}` : "bad";
+      const body = { apiVersion: "v1", kind: "Secret", metadata: { name }, type: `kubernetes.io/${type}`, data };
+      const { status, text } = await create(`${CORE}/secrets`, body);
+      equal(status, refusal === undefined ? 201 : 422, text);
+      if (refusal !== undefined) match((JSON.parse(text) as { message: string }).message, refusal);
+    });
+  }
+
+  test("a lease whose numbers have no meaning is refused with each fault", async () => {
+    const spec = { holderIdentity: "", leaseDurationSeconds: -1, leaseTransitions: -5 };
+    const { status, text } = await create(LEASES, { metadata: { name: "bad" }, spec });
+    equal(status, 422);
+    for (const fault of [/holderIdentity: Required/, /-1: must be greater than 0/, /-5: must be greater than or/]) {
+      match(text, fault);
+    }
+    equal((await create(LEASES, { metadata: { name: "good" }, spec: {} })).status, 201);
+  });
+
+  test("fields that the kind does not have are not stored, in no mode and at no depth", async () => {
+    const metadata = { name: "odd", lables: { a: "b" } };
+    const body = { metadata, data: { kept: "1" }, dta: { gone: "1" }, kind: "ConfigMap", apiVersion: "v1" };
+    equal((await create(`${CORE}/configmaps?fieldValidation=Ignore`, body)).status, 201);
+    const patch = { metadata: { annotations: { kept: "1" }, gone: 1 }, more: [1] };
+    equal((await api.ask(admin, "PATCH", `${CORE}/configmaps/odd`, patch, MERGE)).status, 200);
+    const { text } = await api.ask(admin, "GET", `${CORE}/configmaps/odd`);
+    const found = JSON.parse(text) as { metadata: object; data: object };
+    deepEqual(Object.keys(found).sort(), ["apiVersion", "data", "kind", "metadata"]);
+    equal("lables" in found.metadata || "gone" in found.metadata, false);
+    deepEqual(found.data, { kept: "1" });
+    const container = { name: "app", image: "busybox", imagePullPolice: "Never", env: [{ name: "A", vlue: "1" }] };
+    const pod = { metadata: { name: "odd" }, spec: { containers: [container], restart: "Never" } };
+    equal((await create(`${CORE}/pods`, pod)).status, 201);
+    const stored = (await api.ask(admin, "GET", `${CORE}/pods/odd`)).text;
+    equal(/imagePullPolice|vlue|"restart"/.test(stored), false);
+    equal((await create(`${CORE}/pods?fieldValidation=Strict`, pod)).status, 400);
+  });
+
+  test("the rules that a client asks for are those that it is held to", async () => {
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+    const rules = async (who: { cert: string; key: string }) => {
+      const { status, text } = await api.ask(who, "POST", path, { spec: { namespace: "default" } });
+      equal(status, 201, text);
+      return (JSON.parse(text) as { status: { resourceRules: { verbs: string[]; resources: string[] }[] } }).status;
+    };
+    deepEqual((await rules(admin)).resourceRules, [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]);
+    const shown = (await rules(reader)).resourceRules;
+    equal(
+      shown.some(({ resources }) => resources.includes("secrets")),
+      false,
+    );
+    for (const { resources } of shown.filter(({ verbs }) => verbs.includes("list"))) {
+      const plural = resources[0] ?? "";
+      const below = ["nodes", "pods"].includes(plural) ? "/api/v1" : undefined;
+      if (below !== undefined) equal((await api.ask(reader, "GET", `${below}/${plural}`)).status, 200, plural);
+    }
+  });
+
+  test("a subresource that is not served is 404 before its body is read", async () => {
+    const { status, text } = await create(`${CORE}/serviceaccounts/default/token`, { spec: { audiences: ["a"] } });
+    equal(status, 404);
+    match(text, /the server could not find the requested resource/);
+  });
+
+  test("a verbose health check names its checks", async () => {
+    equal((await api.ask(admin, "GET", "/livez?verbose")).text, "[+]ping ok\nlivez check passed\n");
+    equal((await api.ask(admin, "GET", "/readyz")).text, "ok");
+  });
+});
