@@ -156,7 +156,7 @@ describe("an odd client", () => {
       ask("PATCH", `${MAPS}/applied?${query}`, map("applied", value), {
         "content-type": "application/apply-patch+yaml",
       });
-    equal((await apply("", "1")).status, 400);
+    equal((await apply("", "1")).status, 422);
     equal((await apply("fieldManager=one", "1")).status, 201);
     const { status, text } = await apply("fieldManager=two", "2");
     equal(status, 409);

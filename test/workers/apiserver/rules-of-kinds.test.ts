@@ -19,6 +19,7 @@ describe("the API of a node without a cluster", () => {
   before(async () => {
     api = await ApiPort.open();
     [admin, reader] = [await api.client("admin"), await api.client("reader")];
+    equal((await create(`${CORE}/configmaps`, { metadata: { name: "kept" } })).status, 201);
   });
   after(() => api[Symbol.asyncDispose]());
 
@@ -43,6 +44,228 @@ describe("the API of a node without a cluster", () => {
       if (refusal !== undefined) match((JSON.parse(text) as { message: string }).message, refusal);
     });
   }
+
+  const CONFIG_MAPS = `${CORE}/configmaps`;
+  const PODS = `${CORE}/pods`;
+  const metadata = (more: object): object => ({ metadata: { name: "bad", ...more } });
+  const owner = { apiVersion: "v1", kind: "Pod", name: "x", uid: "u" };
+  const APPLY = { "content-type": "application/apply-patch+yaml" };
+  const JSON_PATCH = { "content-type": "application/json-patch+json" };
+  const claim = (spec: object): object => ({ metadata: { name: "bad" }, spec });
+  const review = (spec: object): object => ({ spec });
+  const REVIEWS = "/apis/authorization.k8s.io/v1";
+  const refused: [
+    what: string,
+    method: string,
+    path: string,
+    body: object,
+    status: number,
+    why: RegExp,
+    type?: object,
+  ][] = [
+    [
+      "a finalizer without a prefix",
+      "POST",
+      CONFIG_MAPS,
+      metadata({ finalizers: ["x"] }),
+      422,
+      /finalizers\[0\].*nor is it fully/,
+    ],
+    [
+      "an owner without a UID",
+      "POST",
+      CONFIG_MAPS,
+      metadata({ ownerReferences: [{ ...owner, uid: "" }] }),
+      422,
+      /ownerReferences\.uid/,
+    ],
+    [
+      "two controllers",
+      "POST",
+      CONFIG_MAPS,
+      metadata({ ownerReferences: [1, 2].map(() => ({ ...owner, controller: true })) }),
+      422,
+      /Only one reference/,
+    ],
+    [
+      "a label key with two slashes",
+      "POST",
+      CONFIG_MAPS,
+      metadata({ labels: { "a/b/c": "1" } }),
+      422,
+      /a valid label key/,
+    ],
+    [
+      "a label prefix with capitals",
+      "POST",
+      CONFIG_MAPS,
+      metadata({ labels: { "A/b": "1" } }),
+      422,
+      /metadata\.labels/,
+    ],
+    [
+      "a key of both maps",
+      "POST",
+      CONFIG_MAPS,
+      { ...metadata({}), data: { a: "" }, binaryData: { a: "" } },
+      422,
+      /duplicate of key/,
+    ],
+    [
+      "binary data without base64",
+      "POST",
+      CONFIG_MAPS,
+      { ...metadata({}), binaryData: { a: "no base64!" } },
+      400,
+      /is no \[\]uint8/,
+    ],
+    [
+      "a secret without base64",
+      "POST",
+      `${CORE}/secrets`,
+      { ...metadata({}), data: { a: "eA=" } },
+      400,
+      /is no \[\]uint8/,
+    ],
+    [
+      "a time of no form",
+      "POST",
+      LEASES,
+      { ...metadata({}), spec: { renewTime: "yesterday" } },
+      400,
+      /\"yesterday\".* is no MicroTime/,
+    ],
+    [
+      "a time of day 32",
+      "POST",
+      PODS,
+      { ...metadata({ creationTimestamp: "2026-01-32T00:00:00Z" }), spec: {} },
+      400,
+      /is no Time/,
+    ],
+    [
+      "a quantity of no form",
+      "POST",
+      PODS,
+      { ...metadata({}), spec: { containers: [{ name: "a", image: "a", resources: { limits: { cpu: "abc" } } }] } },
+      400,
+      /is no Quantity/,
+    ],
+    [
+      "a manager's name of 129 characters",
+      "POST",
+      `${CONFIG_MAPS}?fieldManager=${"x".repeat(129)}`,
+      metadata({}),
+      422,
+      /fieldManager: Too long/,
+    ],
+    ["force without apply", "PATCH", `${CONFIG_MAPS}/kept?force=true`, {}, 422, /force: Forbidden/, MERGE],
+    ["apply without a manager", "PATCH", `${CONFIG_MAPS}/kept`, {}, 422, /fieldManager: Required/, APPLY],
+    [
+      "apply without a kind",
+      "PATCH",
+      `${CONFIG_MAPS}/kept?fieldManager=m`,
+      { apiVersion: "v1" },
+      400,
+      /invalid object type: v1, Kind=/,
+      APPLY,
+    ],
+    [
+      "apply of a new object without its name",
+      "PATCH",
+      `${CONFIG_MAPS}/new?fieldManager=m`,
+      { apiVersion: "v1", kind: "ConfigMap" },
+      400,
+      /name must be provided/,
+      APPLY,
+    ],
+    [
+      "an unknown operation",
+      "PATCH",
+      `${CONFIG_MAPS}/kept`,
+      [{ op: "frob", path: "/data" }],
+      422,
+      /rejected our request/,
+      JSON_PATCH,
+    ],
+    [
+      "an eviction under another name",
+      "POST",
+      `${PODS}/kept/eviction`,
+      metadata({ name: "other" }),
+      400,
+      /does not match name in Eviction/,
+    ],
+    [
+      "two policies of propagation",
+      "DELETE",
+      `${CONFIG_MAPS}/kept`,
+      { orphanDependents: true, propagationPolicy: "Orphan" },
+      422,
+      /cannot be both set/,
+    ],
+    [
+      "an access mode that is none",
+      "POST",
+      `${CORE}/persistentvolumeclaims`,
+      claim({ accessModes: ["RWO"] }),
+      422,
+      /Unsupported value: \"RWO\"/,
+    ],
+    [
+      "a claim of less than nothing",
+      "POST",
+      `${CORE}/persistentvolumeclaims`,
+      claim({ resources: { requests: { storage: "-1" } } }),
+      422,
+      /greater than zero/,
+    ],
+    ["a review of nothing", "POST", `${REVIEWS}/selfsubjectaccessreviews`, review({}), 422, /exactly one of/],
+    [
+      "a review of both",
+      "POST",
+      `${REVIEWS}/selfsubjectaccessreviews`,
+      review({ resourceAttributes: {}, nonResourceAttributes: { path: "/" } }),
+      422,
+      /in combination/,
+    ],
+    [
+      "a review of no user",
+      "POST",
+      `${REVIEWS}/subjectaccessreviews`,
+      review({ resourceAttributes: {} }),
+      422,
+      /user or group/,
+    ],
+    ["an empty term of a selector", "GET", `${CONFIG_MAPS}?labelSelector=a,,b`, {}, 400, /unable to parse/],
+  ];
+  for (const [what, method, path, body, status, why, type] of refused) {
+    test(`${what} is refused as upstream refuses it`, async () => {
+      const sent = method === "GET" ? undefined : body;
+      const reply = await api.ask(admin, method, path, sent, (type ?? {}) as Record<string, string>);
+      equal(reply.status, status, reply.text);
+      match((JSON.parse(reply.text) as { message: string }).message, why);
+    });
+  }
+
+  test("a label selector compares integers", async () => {
+    for (const [name, weight] of [
+      ["w5", "5"],
+      ["w12", "12"],
+      ["wx", "x"],
+    ] as const) {
+      equal((await create(CONFIG_MAPS, { metadata: { name, labels: { weight } } })).status, 201);
+    }
+    const names = async (selector: string): Promise<string[]> => {
+      const { text } = await api.ask(admin, "GET", `${CONFIG_MAPS}?labelSelector=${encodeURIComponent(selector)}`);
+      return (JSON.parse(text) as { items: { metadata: { name: string } }[] }).items.map(
+        ({ metadata: { name } }) => name,
+      );
+    };
+    deepEqual(await names("weight>5"), ["w12"]);
+    deepEqual(await names("weight<12"), ["w5"]);
+    deepEqual(await names("weight > 4, weight < 13"), ["w12", "w5"]);
+  });
 
   test("a lease whose numbers have no meaning is refused with each fault", async () => {
     const spec = { holderIdentity: "", leaseDurationSeconds: -1, leaseTransitions: -5 };

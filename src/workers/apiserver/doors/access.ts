@@ -4,7 +4,7 @@
 import { quote } from "../../../shared/base/text/quote.js";
 import { READERS_GROUP } from "../../../shared/contracts/apiserver.js";
 import type { User } from "../../server/auth/user.js";
-import { badRequest } from "../objects/errors.js";
+import { FieldError, invalid } from "../objects/errors.js";
 import { fieldsAt, isFields, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { METRICS, RESOURCES, REVIEWS } from "../objects/resources.js";
@@ -54,6 +54,31 @@ export function refusalText(
   return `User ${quote(user.name)} cannot ${verb} resource ${quote(what)} in API group ${quote(group)} ${where}`;
 }
 
+function reviewFaults({
+  asked,
+  other,
+  isSelf,
+  name,
+  groups,
+}: {
+  asked: unknown;
+  other: Fields;
+  isSelf: boolean;
+  name: string;
+  groups: readonly string[];
+}): FieldError[] {
+  const isOther = Object.keys(other).length > 0;
+  const both = "cannot be specified in combination with resourceAttributes";
+  const one = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+  return [
+    ...(isFields(asked) && isOther ? [FieldError.invalid("spec.nonResourceAttributes", other, both)] : []),
+    ...(!isFields(asked) && !isOther ? [FieldError.invalid("spec.resourceAttributes", null, one)] : []),
+    ...(!isSelf && name === "" && groups.length === 0
+      ? [FieldError.invalid("spec.user", "", "at least one of user or group must be specified")]
+      : []),
+  ];
+}
+
 /** What {@link isAllowed} allows, as rules. */
 function rulesOf(user: User): Fields {
   const rule = (verbs: readonly string[], apiGroups: readonly string[], resources: readonly string[]): Fields => ({
@@ -99,9 +124,8 @@ export function review(
   const user = isSelf ? caller : { name: textAt(spec, "user") ?? "", groups };
   const asked = spec["resourceAttributes"];
   const other = fieldsAt(spec, "nonResourceAttributes");
-  if (!isFields(asked) && Object.keys(other).length === 0) {
-    throw badRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified");
-  }
+  const faults = reviewFaults({ asked, other, isSelf, ...user });
+  if (faults.length > 0) throw invalid({ group: resource.group, kind: resource.kind }, "", faults);
   const read = (field: string): string => (isFields(asked) ? (textAt(asked, field) ?? "") : "");
   const allowed = isAllowed(isReader, user, {
     verb: isFields(asked) ? read("verb") : (textAt(other, "verb") ?? ""),

@@ -13,9 +13,9 @@ import {
   unsupportedPatch,
 } from "../objects/errors.js";
 import { jsonText } from "../objects/json.js";
-import { fieldsAt, isFields, nowText, type Fields } from "../objects/object.js";
+import { fieldsAt, isFields, nowText, type ApiObject, type Fields } from "../objects/object.js";
 import type { RequestInfo } from "../objects/request-info.js";
-import type { Resource } from "../objects/resource.js";
+import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { applied } from "../patch/ownership.js";
 import { patchFor } from "../patch/patch-for.js";
 import { keyOf } from "../store/tables.js";
@@ -113,10 +113,26 @@ function optionOf({ query, info }: Call, option: string, values: readonly string
   throw invalid({ group: "meta.k8s.io", kind }, "", [FieldError.unsupported(option, wrong, values)]);
 }
 
+const MOST_MANAGER = 128;
+
+/** Who writes, and whether by force. @throws ApiError */
+function checkManager({ query, info, mediaType }: Call): void {
+  const isApply = info.verb === "patch" && mediaType === APPLY;
+  const manager = query.get("fieldManager") ?? "";
+  const errors: FieldError[] = [];
+  if (isApply && manager === "") errors.push(FieldError.required("fieldManager", "is required for apply patch"));
+  if (!isApply && query.has("force") && info.verb === "patch")
+    errors.push(FieldError.forbidden("force", "may not be specified for non-apply patch"));
+  if (manager.length > MOST_MANAGER) errors.push(FieldError.tooLong("fieldManager", MOST_MANAGER));
+  if (errors.length > 0)
+    throw invalid({ group: "meta.k8s.io", kind: `${OPTIONS[info.verb] ?? "Delete"}Options` }, "", errors);
+}
+
 function write<T>(call: Call, decide: (context: WriteContext) => T): Promise<T> {
   const { world, user, warnings } = call;
   const dryRun = optionOf(call, "dryRun", ["All"]);
   const wanted = optionOf(call, "fieldValidation", ["", "Ignore", "Strict", "Warn"]);
+  checkManager(call);
   const unknownFields = wanted === "Strict" || wanted === "Ignore" ? wanted : "Warn";
   return world.store.change((tx: Transaction) =>
     decide({ world, tx, user, dryRun: dryRun !== undefined, unknownFields, warnings }),
@@ -150,12 +166,12 @@ async function apply(call: Call, target: Target, subresource: string): Promise<A
   const { resource, namespace, name } = target;
   const { query, world } = call;
   if (!isFields(call.body)) throw unsupportedPatch();
+  checkManager(call);
   const manager = query.get("fieldManager") ?? "";
-  if (manager === "" || manager.length > 128)
-    throw badRequest(
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    );
   const body = objectBody(call.body);
+  const { apiVersion = "", kind = "" } = body as Partial<ApiObject>;
+  if (apiVersion !== apiVersionOf(resource) || kind !== resource.kind)
+    throw badRequest(`invalid object type: ${apiVersion === "" ? "/" : apiVersion}, Kind=${kind}`);
   const config = { ...body, metadata: { ...body.metadata, name } };
   if (body.metadata.name !== "" && body.metadata.name !== name)
     throw badRequest(`the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`);
@@ -168,6 +184,8 @@ async function apply(call: Call, target: Target, subresource: string): Promise<A
       };
     }
     if (subresource !== "") throw notFound(resource, name);
+    if (body.metadata.name === "")
+      throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
     const bare = { apiVersion: config.apiVersion, kind: config.kind, metadata: { name } };
     return { code: 201, object: createObject(target, applied(bare, config, options), context, true) };
   });
@@ -200,7 +218,10 @@ async function removeAll(call: Call): Promise<Answer> {
 
 /** Without disruption budgets an eviction is a delete. */
 async function evict(call: Call): Promise<Answer> {
-  const options = readDeleteOptions(fieldsAt(objectBody(call.body), "deleteOptions"), call.query);
+  const body = objectBody(call.body);
+  if (body.metadata.name !== "" && body.metadata.name !== call.info.name)
+    throw badRequest("name in URL does not match name in Eviction object");
+  const options = readDeleteOptions(fieldsAt(body, "deleteOptions"), call.query);
   await write(call, (context) => deleteObject(targetOf(call), options, context));
   return answerOf({ ...success(), code: 201 }, 201);
 }

@@ -4,6 +4,8 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
+import { FieldError } from "../objects/errors.js";
 import { copyOf, fieldsAt, isFields, listAt, nowText, textAt, type ApiObject, type Fields } from "../objects/object.js";
 import { resourceNamed } from "../objects/resources.js";
 import { keyOf, type Reader } from "../store/tables.js";
@@ -11,6 +13,7 @@ import type { WriteContext } from "../world.js";
 import type { Strategy } from "./strategy.js";
 
 const CLASS = "local";
+const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const PROTECTION = "kubernetes.io/pvc-protection";
 const FINISHED = ["Succeeded", "Failed"];
 
@@ -23,6 +26,16 @@ export const claimStrategy: Strategy = {
     if (claim.spec["storageClassName"] !== CLASS || textAt(claim.spec, "volumeName") !== undefined) return;
     claim.spec["volumeName"] = `pvc-${claim.metadata.uid ?? ""}`;
     claim.status = { phase: "Bound", accessModes: claim.spec["accessModes"], capacity: requested(claim) };
+  },
+  validate(claim) {
+    const modes = Array.isArray(claim.spec?.["accessModes"]) ? (claim.spec["accessModes"] as unknown[]) : [];
+    const wrong = modes.filter((mode) => !MODES.some((known) => known === mode));
+    const { storage } = requested(claim);
+    const isNegative = storage !== undefined && parseQuantity(storage as string).nanos <= 0n;
+    return [
+      ...wrong.map((mode) => FieldError.unsupported("spec.accessModes", mode, MODES)),
+      ...(isNegative ? [FieldError.invalid("spec.resources[storage]", storage, "must be greater than zero")] : []),
+    ];
   },
   created(claim, { tx, world }) {
     const { name, namespace = "", uid } = claim.metadata;

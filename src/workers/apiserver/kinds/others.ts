@@ -57,6 +57,11 @@ function keyErrors(object: ApiObject): FieldError[] {
       .filter(([key]) => configKey(key) !== undefined)
       .map(([key]) => FieldError.invalid(`${field}[${key}]`, key, KEY_RULE)),
   );
+  const binary = fieldsAt(object, "binaryData");
+  const doubled = Object.keys(fieldsAt(object, "data")).filter((key) => Object.hasOwn(binary, key));
+  errors.push(
+    ...doubled.map((key) => FieldError.invalid(`data[${key}]`, key, "duplicate of key present in binaryData")),
+  );
   const texts = maps.flatMap(([, entries]) => entries).filter(([, value]) => typeof value === "string");
   const bytes = texts.reduce((sum, [, value]) => sum + Buffer.byteLength(value as string), 0);
   // A secret's are larger by a third as base64.

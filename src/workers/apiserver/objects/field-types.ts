@@ -3,20 +3,49 @@
 
 import { quote } from "../../../shared/base/text/quote.js";
 import type { Field } from "../../../shared/kubernetes/api/protobuf/schema.js";
+import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { badRequest } from "./errors.js";
 import { isFields, type ApiObject, type Fields } from "./object.js";
 import { fieldsOf } from "./schema.js";
 
+/** Characters of a value in a refusal. */
+const MOST_SHOWN = 64;
+
 const isText = (value: unknown): boolean => typeof value === "string";
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+/** Upstream's decoder takes microseconds with six digits, and no others. */
+const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{6}(?:Z|[+-]\d\d:\d\d)$/;
+
+function isTime(value: unknown, form: RegExp): boolean {
+  return typeof value === "string" && form.test(value) && !Number.isNaN(Date.parse(value.replace(",", ".")));
+}
+
+/** As Go's decoder has it: padded, and line breaks anywhere. */
+function isBase64(value: string): boolean {
+  const text = value.replace(/[\r\n]/g, "");
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}
+
+function isQuantity(value: unknown): boolean {
+  if (typeof value === "number" || typeof value === "bigint") return true;
+  if (typeof value !== "string") return false;
+  try {
+    parseQuantity(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const TYPES: Readonly<Record<string, readonly [goType: string, holds: (value: unknown) => boolean]>> = {
   s: ["string", isText],
-  y: ["[]uint8", isText],
+  y: ["[]uint8", (value) => typeof value === "string" && isBase64(value)],
   b: ["bool", (value) => typeof value === "boolean"],
   i: ["int64", (value) => typeof value === "bigint" || Number.isSafeInteger(value)],
-  Time: ["Time", isText],
-  MicroTime: ["MicroTime", isText],
-  Quantity: ["Quantity", (value) => isText(value) || ["number", "bigint"].includes(typeof value)],
+  Time: ["Time", (value) => isTime(value, TIME)],
+  MicroTime: ["MicroTime", (value) => isTime(value, MICRO_TIME)],
+  Quantity: ["Quantity", isQuantity],
   IntOrString: ["IntOrString", (value) => isText(value) || Number.isInteger(value)],
 };
 
@@ -72,6 +101,9 @@ function goType(type: string): string {
 }
 
 function mismatch(value: unknown, message: string, path: string, expected: string): string {
+  const goTypes = ["[]uint8", "Time", "MicroTime", "Quantity"];
+  if (typeof value === "string" && goTypes.includes(expected))
+    return `${quote(value.slice(0, MOST_SHOWN))} in field ${message}.${path} is no ${expected}`;
   const found =
     value === null
       ? "null"

@@ -105,10 +105,8 @@ function termsOf(selector: string): string[] {
 }
 
 function labelTests(selector: string): Filter[] {
-  return termsOf(selector)
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .map((part) => labelTest(part, selector));
+  if (selector.trim() === "") return [];
+  return termsOf(selector).map((part) => labelTest(part.trim(), selector));
 }
 
 function labelTest(term: string, selector: string): Filter {
@@ -124,10 +122,21 @@ function labelTest(term: string, selector: string): Filter {
     const [, key = "", operator, value = ""] = equality;
     return (object) => (labelOf(object, key) === value) === (operator !== "!=");
   }
+  const order = /^([\w./-]+)\s*([<>])\s*(-?\d{1,18})$/.exec(term);
+  if (order !== null) {
+    const [, key = "", operator, bound = ""] = order;
+    return (object) => isBeyond(labelOf(object, key), operator === ">" ? 1 : -1, BigInt(bound));
+  }
   const presence = /^(!?)\s*([\w./-]+)$/.exec(term);
   if (presence === null) {
     throw badRequest(`unable to parse requirement: found '${term}' in label selector ${quote(selector)}`);
   }
   const [, not, key = ""] = presence;
   return (object) => (labelOf(object, key) !== undefined) === (not === "");
+}
+
+/** The label is an integer above (1) or below (-1) the bound. */
+function isBeyond(label: unknown, side: 1 | -1, bound: bigint): boolean {
+  if (typeof label !== "string" || !/^[+-]?\d{1,18}$/.test(label)) return false;
+  return BigInt(side) * (BigInt(label) - bound) > 0n;
 }

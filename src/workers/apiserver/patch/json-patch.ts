@@ -78,7 +78,7 @@ function apply(holder: Fields, { op, path, from, value }: Operation): void {
       if (!isSame(read(holder, path) ?? null, value ?? null)) throw cannot();
       return;
     default:
-      throw badRequest(`Unexpected kind: ${op}`);
+      throw cannot();
   }
 }
 

@@ -28,6 +28,11 @@ export function readDeleteOptions(body: unknown, query: URLSearchParams): Delete
     const error = FieldError.unsupported("propagationPolicy", policy, [...POLICIES, "nil"]);
     throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [error]);
   }
+  if (fields["orphanDependents"] !== undefined && fields["propagationPolicy"] !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    const error = FieldError.invalid("propagationPolicy", policy, why);
+    throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [error]);
+  }
   const isDry = Array.isArray(fields["dryRun"]) && fields["dryRun"].includes("All");
   return omitUndefined<DeleteOptions>({
     gracePeriodSeconds: seconds,
