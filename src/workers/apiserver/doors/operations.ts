@@ -113,7 +113,7 @@ function optionOf({ query, info }: Call, option: string, values: readonly string
   throw invalid({ group: "meta.k8s.io", kind }, "", [FieldError.unsupported(option, wrong, values)]);
 }
 
-const MOST_MANAGER = 128;
+const MANAGER_LENGTH = 128;
 
 /** Who writes, and whether by force. @throws ApiError */
 function checkManager({ query, info, mediaType }: Call): void {
@@ -123,7 +123,7 @@ function checkManager({ query, info, mediaType }: Call): void {
   if (isApply && manager === "") errors.push(FieldError.required("fieldManager", "is required for apply patch"));
   if (!isApply && query.has("force") && info.verb === "patch")
     errors.push(FieldError.forbidden("force", "may not be specified for non-apply patch"));
-  if (manager.length > MOST_MANAGER) errors.push(FieldError.tooLong("fieldManager", MOST_MANAGER));
+  if (manager.length > MANAGER_LENGTH) errors.push(FieldError.tooLong("fieldManager", MANAGER_LENGTH));
   if (errors.length > 0)
     throw invalid({ group: "meta.k8s.io", kind: `${OPTIONS[info.verb] ?? "Delete"}Options` }, "", errors);
 }

@@ -23,23 +23,18 @@ export function podPath(pod: ApiObject, subresource: string, query: URLSearchPar
   return `/${path}${made === "" ? "" : `?${made}`}`;
 }
 
-/** Without a name it is the only container, or the one that an annotation names. */
+/** Without a name it is the only app container. Init and debug containers do not count, as in upstream's server. */
 function containerOf(pod: ApiObject, wanted: string): string {
   const { name } = pod.metadata;
   const names = (list: string): string[] => listAt(pod.spec, list).map((one) => String(one["name"]));
-  const [containers, inits, ephemeral] = [names("containers"), names("initContainers"), names("ephemeralContainers")];
-  if (wanted !== "") {
-    if ([...containers, ...inits, ...ephemeral].includes(wanted)) return wanted;
-    throw badRequest(`container ${wanted} is not valid for pod ${name}`);
+  const [only = "", ...others] = names("containers");
+  if (wanted === "" && others.length === 0) return only;
+  const all = [...names("initContainers"), only, ...others, ...names("ephemeralContainers")];
+  if (wanted === "") {
+    throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${all.join(" ")}]`);
   }
-  const [only, another] = containers;
-  if (only !== undefined && another === undefined && inits.length === 0 && ephemeral.length === 0) return only;
-  const choices = [
-    `choose one of: [${containers.join(" ")}]`,
-    ...(inits.length === 0 ? [] : [`or one of the init containers: [${inits.join(" ")}]`]),
-    ...(ephemeral.length === 0 ? [] : [`or one of the ephemeral containers: [${ephemeral.join(" ")}]`]),
-  ];
-  throw badRequest(`a container name must be specified for pod ${name}, ${choices.join(" ")}`);
+  if (!all.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${name}`);
+  return wanted;
 }
 
 const LOG_OPTIONS =

@@ -9,7 +9,7 @@ import { isFields, type ApiObject, type Fields } from "./object.js";
 import { fieldsOf } from "./schema.js";
 
 /** Characters of a value in a refusal. */
-const MOST_SHOWN = 64;
+const SHOWN_CHARACTERS = 64;
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
@@ -103,7 +103,7 @@ function goType(type: string): string {
 function mismatch(value: unknown, message: string, path: string, expected: string): string {
   const goTypes = ["[]uint8", "Time", "MicroTime", "Quantity"];
   if (typeof value === "string" && goTypes.includes(expected))
-    return `${quote(value.slice(0, MOST_SHOWN))} in field ${message}.${path} is no ${expected}`;
+    return `${quote(value.slice(0, SHOWN_CHARACTERS))} in field ${message}.${path} is no ${expected}`;
   const found =
     value === null
       ? "null"
