@@ -186,7 +186,13 @@ export class StatusManager {
     const isDeleting = target?.metadata.deletionTimestamp !== undefined;
     // A status that another client overwrote is no change of this kubelet.
     const sent = entry.sent < entry.version ? entry.last?.sent : undefined;
-    return holdOf({ api: target?.status, sent, next: entry.status, isDeleting });
+    return holdOf({
+      api: target?.status,
+      sent,
+      next: entry.status,
+      isDeleting,
+      othersWaiting: this.queue.othersWaiting(uid),
+    });
   }
 
   private pump(): void {

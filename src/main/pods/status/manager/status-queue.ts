@@ -38,6 +38,11 @@ export class StatusQueue {
     return this.urgent.has(uid) || this.later.has(uid);
   }
 
+  /** Number of other pods whose statuses wait for further changes. */
+  othersWaiting(uid: PodUid): number {
+    return this.stages.size - (this.stages.has(uid) ? 1 : 0);
+  }
+
   /** It failed: nothing of it is sent before this time, even a newer status. */
   delay(uid: PodUid, until: number): void {
     if (!this.has(uid)) return;

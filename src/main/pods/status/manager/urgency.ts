@@ -17,6 +17,9 @@ const LONG_MS = 1000;
  * longer.
  */
 const SANDBOX_MS = 2000;
+/** In a burst each waiting pod makes the others slower: a status that rides waits so much longer for each of them. */
+const CROWD_MS = 100;
+const MOST_CROWD_MS = 4000;
 
 export interface StatusChange {
   /** The status in the API server. */
@@ -26,6 +29,8 @@ export interface StatusChange {
   next: PodStatus;
   /** The server is deleting the object. */
   isDeleting: boolean;
+  /** Other pods whose statuses wait for further changes. */
+  othersWaiting: number;
 }
 
 /** `wait` in milliseconds; 0: it is sent at once. `stage`: the wait for another stage starts again. */
@@ -36,7 +41,14 @@ export interface Hold {
 
 const NOW: Hold = { wait: 0, stage: "now" };
 
-export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
+export function holdOf(change: StatusChange): Hold {
+  const hold = holdAlone(change);
+  const isPatient = hold.stage === "rides" || hold.stage === "ends";
+  return isPatient ? { ...hold, wait: hold.wait + Math.min(change.othersWaiting * CROWD_MS, MOST_CROWD_MS) } : hold;
+}
+
+/** The hold when no other status waits. */
+function holdAlone({ api, sent, next, isDeleting }: StatusChange): Hold {
   if (isFinalPhase(next.phase)) {
     if (isDeleting && !isFinalPhase(api?.phase) && hasSandbox(next)) return { wait: LONG_MS, stage: "ends" };
     return sent !== undefined && isMinorChange(sent, next) ? { wait: LONG_MS, stage: "rides" } : NOW;

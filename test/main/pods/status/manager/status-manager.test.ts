@@ -473,6 +473,24 @@ const conditions = (sandbox: "True" | "False", ready: "True" | "False"): PodCond
 const phases = (patches: readonly unknown[]): unknown[] =>
   patches.map((patch) => (patch as { status: Partial<PodStatus> }).status.phase ?? "same");
 
+/** The status of a pod whose container waits for this reason. */
+const creating = (reason: string): PodStatus => ({
+  phase: "Pending",
+  startTime: "2026-01-01T00:00:00Z",
+  conditions: conditions("False", "False"),
+  containerStatuses: [
+    {
+      name: "app",
+      state: { waiting: { reason } },
+      lastState: {},
+      ready: false,
+      restartCount: 0,
+      image: "app",
+      imageID: "",
+    },
+  ],
+});
+
 test("a new sandbox is reported with its containers, or after two seconds", async (context) => {
   const { api, manager, pass } = build(context);
   const [web, slow] = [apiPod("web"), apiPod("slow")];
@@ -491,44 +509,43 @@ test("a new sandbox is reported with its containers, or after two seconds", asyn
   await turn();
   assert.equal(api.count("patch"), 3);
   assert.deepEqual([api.pod("web")?.status?.podIP, api.pod("slow")?.status?.podIP], ["10.0.0.1", undefined]);
-  await pass(100);
+  await pass(200);
   assert.equal(api.count("patch"), 4);
   assert.equal(api.pod("slow")?.status?.podIP, "10.0.0.1");
+});
+
+test("each status that waits gives the statuses after it 100 ms more, at most 4 s", async (context) => {
+  const { api, manager, pass } = build(context);
+  const pods = Array.from({ length: 60 }, (_, index) => apiPod(`web-${index}`));
+  for (const one of pods) {
+    api.put(bare(one));
+    manager.set(one, creating("ContainerCreating"));
+  }
+  await pass(1000);
+  assert.equal(api.count("patch"), 1);
+  await pass(2900);
+  assert.equal(api.count("patch"), 30);
+  await pass(1100);
+  assert.equal(api.count("patch"), 60);
 });
 
 test("a pod's first status is reported with its start, after a second, or with what keeps a container from starting", async (context) => {
   const { api, manager, pass } = build(context);
   const [quick, slow, stuck] = [apiPod("quick"), apiPod("slow"), apiPod("stuck")];
-  const waits = (reason: string): PodStatus => ({
-    phase: "Pending",
-    startTime: "2026-01-01T00:00:00Z",
-    conditions: conditions("False", "False"),
-    containerStatuses: [
-      {
-        name: "app",
-        state: { waiting: { reason } },
-        lastState: {},
-        ready: false,
-        restartCount: 0,
-        image: "app",
-        imageID: "",
-      },
-    ],
-  });
   for (const one of [quick, slow, stuck]) {
     api.put(bare(one));
-    manager.set(one, waits("ContainerCreating"));
+    manager.set(one, creating("ContainerCreating"));
   }
   await pass(500);
   assert.equal(api.count("patch"), 0);
-  manager.set(quick, { ...waits("ContainerCreating"), phase: "Running", conditions: conditions("True", "True") });
-  manager.set(stuck, waits("ErrImagePull"));
+  manager.set(quick, { ...creating("ContainerCreating"), phase: "Running", conditions: conditions("True", "True") });
+  manager.set(stuck, creating("ErrImagePull"));
   await turn();
   assert.deepEqual(phases(api.patches), ["Running"]);
   await pass(100);
   assert.equal(api.pod("stuck")?.status?.containerStatuses?.[0]?.state.waiting?.reason, "ErrImagePull");
   assert.equal(api.pod("slow")?.status?.startTime, undefined);
-  await pass(400);
+  await pass(500);
   assert.equal(api.pod("slow")?.status?.startTime, "2026-01-01T00:00:00Z");
   assert.equal(api.count("patch"), 3, "one for each pod");
 });
