@@ -8,7 +8,11 @@ type Undefinable<T> = {
  * Kubernetes' objects, messages between threads, records on disk. Other types have `T | undefined`.
  */
 export function omitUndefined<T extends object>(members: Undefinable<NoInfer<T>>): T {
+  const from = members as Record<string, unknown>;
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
+  // forEach of the names allocates nothing per member, an iterator of entries three objects; statuses call this often.
+  Object.keys(from).forEach((name) => {
+    if (from[name] !== undefined) kept[name] = from[name];
+  });
   return kept as T;
 }

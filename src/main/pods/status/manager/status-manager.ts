@@ -77,7 +77,6 @@ export class StatusManager {
   private readonly suspects = new Set<PodUid>();
   private readonly failures = new Map<PodUid, Failures>();
   private readonly queue = new StatusQueue();
-  private readonly busy = new Set<PodUid>();
   private readonly work = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
   private readonly outage: Outage;
@@ -199,18 +198,17 @@ export class StatusManager {
     if (this.stopping.signal.aborted) return;
     const now = this.now();
     for (;;) {
-      if (this.busy.size >= this.outage.limit(MAX_IN_FLIGHT)) return;
-      const uid = this.queue.next(now, this.busy);
+      if (this.queue.busyCount >= this.outage.limit(MAX_IN_FLIGHT)) return;
+      const uid = this.queue.take(now);
       if (uid === undefined) break;
-      this.busy.add(uid);
       const work = this.syncStatus(uid).finally(() => {
         this.work.delete(work);
-        this.busy.delete(uid);
+        this.queue.release(uid);
         this.pump();
       });
       this.work.add(work);
     }
-    const at = this.queue.wakeAt(now, this.busy);
+    const at = this.queue.wakeAt(now);
     this.wake?.cancel();
     this.wake = at === undefined ? undefined : this.deps.clock.after(Math.max(at - now, 1), () => this.pump());
   }
@@ -364,7 +362,7 @@ export class StatusManager {
 
   private reconcileOne(uid: PodUid): void {
     // A pod whose turn it is now is compared again.
-    if (this.busy.has(uid) || this.queue.has(uid)) return;
+    if (this.queue.isBusy(uid) || this.queue.has(uid)) return;
     this.suspects.delete(uid);
     const entry = this.entries.get(uid);
     const target = entry === undefined ? undefined : this.target(entry);

@@ -11,6 +11,10 @@ export class StatusQueue {
   private readonly notBefore = new Map<PodUid, number>();
   /** The stage of each status that waits for further changes; those that wait after a failure are not in it. */
   private readonly stages = new Map<PodUid, Hold["stage"]>();
+  /** Pods whose status is being sent. */
+  private readonly busy = new Set<PodUid>();
+  /** No delayed status that is not being sent may be sent before this time: until then the queue is not searched. */
+  private earliest = Infinity;
 
   /** Puts it first. */
   pushUrgent(uid: PodUid): void {
@@ -29,7 +33,7 @@ export class StatusQueue {
     if (this.later.has(uid) && before === undefined) return;
     const begins = stage === "ends" && before !== "ends";
     const until = begins ? notBefore : Math.min(this.notBefore.get(uid) ?? Infinity, notBefore);
-    this.notBefore.set(uid, until);
+    this.wait(uid, until);
     this.stages.set(uid, stage);
     this.later.add(uid);
   }
@@ -46,7 +50,7 @@ export class StatusQueue {
   /** It failed: nothing of it is sent before this time, even a newer status. */
   delay(uid: PodUid, until: number): void {
     if (!this.has(uid)) return;
-    this.notBefore.set(uid, until);
+    this.wait(uid, until);
     this.stages.delete(uid);
   }
 
@@ -57,23 +61,50 @@ export class StatusQueue {
     this.stages.delete(uid);
   }
 
-  next(now: number, busy: ReadonlySet<PodUid>): PodUid | undefined {
-    for (const set of [this.urgent, this.later]) {
-      for (const uid of set) if (!busy.has(uid) && (this.notBefore.get(uid) ?? 0) <= now) return uid;
-    }
-    return undefined;
+  /** The next status to send, which is busy until its release; undefined: none may be sent now. */
+  take(now: number): PodUid | undefined {
+    const uid = this.next(now);
+    if (uid !== undefined) this.busy.add(uid);
+    return uid;
   }
 
-  /** The earliest time at which a delayed status may be sent; undefined: none is delayed. */
-  wakeAt(now: number, busy: ReadonlySet<PodUid>): number | undefined {
-    let at: number | undefined;
-    for (const [uid, time] of this.notBefore) {
-      if (time > now && !busy.has(uid) && (at === undefined || time < at)) at = time;
+  /** The call for this pod has ended, with success or not. */
+  release(uid: PodUid): void {
+    this.busy.delete(uid);
+    this.earliest = Math.min(this.earliest, this.notBefore.get(uid) ?? Infinity);
+  }
+
+  isBusy(uid: PodUid): boolean {
+    return this.busy.has(uid);
+  }
+
+  get busyCount(): number {
+    return this.busy.size;
+  }
+
+  /** The earliest time at which a delayed status may be sent, or one shortly before it; undefined: none is delayed. */
+  wakeAt(now: number): number | undefined {
+    if (this.earliest <= now) {
+      this.earliest = Infinity;
+      for (const [uid, time] of this.notBefore) if (!this.busy.has(uid)) this.earliest = Math.min(this.earliest, time);
     }
-    return at;
+    return this.earliest === Infinity ? undefined : this.earliest;
   }
 
   get size(): number {
     return this.urgent.size + this.later.size;
+  }
+
+  private next(now: number): PodUid | undefined {
+    const isDue = (uid: PodUid): boolean => !this.busy.has(uid) && (this.notBefore.get(uid) ?? 0) <= now;
+    for (const uid of this.urgent) if (isDue(uid)) return uid;
+    if (now < this.earliest) return undefined;
+    for (const uid of this.later) if (isDue(uid)) return uid;
+    return undefined;
+  }
+
+  private wait(uid: PodUid, until: number): void {
+    this.notBefore.set(uid, until);
+    this.earliest = Math.min(this.earliest, until);
   }
 }
