@@ -6,14 +6,23 @@ import { HeapRest } from "../../../src/shared/thread/heap-rest.js";
 
 const MIB = 1024 ** 2;
 
-/** A thread that is stamped every 0.5 s. `busy` is its share of a processor. */
+/** A thread that is stamped every 0.5 s. `busy` is its share of a processor, `waits` its share of waiting. */
 function thread(): {
   looks: (count: number) => void;
-  state: { heap: number; left: number; how: string; busy: number; collections: number; refuses: boolean };
+  state: {
+    heap: number;
+    left: number;
+    how: string;
+    busy: number;
+    waits: number;
+    collections: number;
+    refuses: boolean;
+  };
 } {
-  const state = { heap: 40 * MIB, left: 20 * MIB, how: "", busy: 0.02, collections: 0, refuses: false };
+  const state = { heap: 40 * MIB, left: 20 * MIB, how: "", busy: 0.02, waits: 0.001, collections: 0, refuses: false };
   let now = 1000;
   let cpuMs = 300;
+  let waitMs = 20;
   const rest = new HeapRest({
     collect: (how) => {
       if (state.refuses) return false;
@@ -24,6 +33,7 @@ function thread(): {
     },
     heapBytes: () => state.heap,
     cpuMs: () => cpuMs,
+    waitMs: () => waitMs,
     now: () => now,
   });
   return {
@@ -32,6 +42,7 @@ function thread(): {
       for (let i = 0; i < count; i++) {
         now += 500;
         cpuMs += 500 * state.busy;
+        waitMs += 500 * state.waits;
         rest.check();
       }
     },
@@ -92,4 +103,19 @@ test("a thread with work to do is left alone; a moment of work in six seconds is
   state.busy = 0.01;
   looks(10);
   assert.equal(state.collections, 1);
+});
+
+test("a thread that waits for processors collects once a minute, and gives pages back when the wait is over", () => {
+  const { looks, state } = thread();
+  state.waits = 0.1;
+  looks(119);
+  assert.equal(state.collections, 0);
+  looks(1);
+  assert.deepEqual([state.how, state.collections], ["once", 1]);
+  state.heap = 40 * MIB;
+  looks(108);
+  assert.equal(state.collections, 1);
+  state.waits = 0.01;
+  looks(12);
+  assert.deepEqual([state.how, state.collections], ["all", 2]);
 });
