@@ -1,11 +1,13 @@
 // Strategy Watch, the default: one watch for each object that pods refer to. A node may not list other objects.
 // Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, or a
 // minute after its last reference was removed. It also stops when no volume uses the object and no read came for
-// `idleMs`. Reads return the watch's last state, also while the API server is away.
+// `idleMs`. Reads return the watch's last state, also while the API server is away. Watches and reads are bounded: a
+// pod may refer to tens of thousands of objects.
 
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Timer } from "../../../shared/base/clock/clock.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { FairTurns } from "../../../shared/base/turns/fair-turns.js";
 import { ApiError, isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
@@ -29,11 +31,25 @@ const PATIENCE_MS = 250;
 const READ_MS = 10_000;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1000;
+/**
+ * Watches that begin with one pod: most pods refer to a few objects. The others are read when they are needed, and
+ * again with each refresh of their volume.
+ */
+const WATCHES_OF_POD = 64;
+/** All watches; each takes a stream of the API server. Objects beyond it are read, too. */
+const MOST_WATCHES = 4096;
+/** Reads at once, of all namespaces and of one. */
+const READS = { limit: 16, share: 8 };
+/** Watches that end in one turn, and the time until the next turn. */
+const ENDS_AT_ONCE = 64;
+const ENDS_REST_MS = 50;
 
 interface Item<T> {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
+  /** Among the first objects of a pod. */
+  mayWatch: boolean;
   object: T | undefined;
   /** Ends the watch; undefined while there is none. */
   end: (() => void) | undefined;
@@ -50,7 +66,11 @@ interface Item<T> {
 export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
   private readonly references = new ReferenceIndex();
   private readonly items = new Map<string, Item<T>>();
+  private readonly reads = new FairTurns(READS);
+  private watches = 0;
   private sweeper: Timer | undefined;
+  /** The rest of a sweep. */
+  private rest: Timer | undefined;
   private stopped = false;
 
   constructor(private readonly deps: WatchedObjectsDeps<T>) {}
@@ -64,6 +84,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     item.usedAt = clock.monotonic();
     if (isFrozen(item)) return item.object;
     this.follow(item);
+    if (item.end === undefined && !isFrozen(item)) return this.read(item, signal);
     if (!item.synced) await this.firstAnswer(item, PATIENCE_MS, signal);
     if (!item.synced) return this.read(item, signal);
     if (item.object !== undefined) return item.object;
@@ -74,9 +95,11 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     if (this.stopped) return;
     const { added, unused } = this.references.set(uid, namespace, names);
     const now = this.deps.clock.monotonic();
+    let room = WATCHES_OF_POD - (names.size - added.length);
     for (const key of added) {
       const item = this.items.get(key) ?? this.newItem(namespace, key.slice(namespace.length + 1));
       this.items.set(key, item);
+      item.mayWatch ||= room-- > 0;
       item.unusedSince = undefined;
       item.usedAt = now;
       // At once: its content is there by the time that a container needs it.
@@ -99,7 +122,8 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
   stop(): void {
     this.stopped = true;
     this.sweeper?.cancel();
-    for (const item of this.items.values()) unfollow(item);
+    this.rest?.cancel();
+    for (const item of this.items.values()) this.unfollow(item);
     this.items.clear();
   }
 
@@ -109,6 +133,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
       key: keyOf(namespace, name),
       namespace,
       name,
+      mayWatch: false,
       object: undefined,
       end: undefined,
       synced: false,
@@ -120,9 +145,10 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
   }
 
   private follow(item: Item<T>): void {
-    if (item.end !== undefined || this.stopped) return;
+    if (item.end !== undefined || this.stopped || !item.mayWatch || this.watches >= MOST_WATCHES) return;
     const { follow, kind } = this.deps;
     item.synced = false;
+    this.watches++;
     item.end = follow<T>({
       kind,
       namespace: item.namespace,
@@ -131,7 +157,14 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
       onEvent: ({ type, object }) => this.onObject(item, type === "DELETED" ? undefined : object),
     });
     // An immutable object may have come before its watch could be noted.
-    if (isFrozen(item)) unfollow(item);
+    if (isFrozen(item)) this.unfollow(item);
+  }
+
+  private unfollow(item: Item<T>): void {
+    if (item.end === undefined) return;
+    item.end();
+    item.end = undefined;
+    this.watches--;
   }
 
   private onObject(item: Item<T>, object: T | undefined): void {
@@ -139,7 +172,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     const first = !item.synced;
     item.object = object;
     item.synced = true;
-    if (object?.immutable === true) unfollow(item);
+    if (object?.immutable === true) this.unfollow(item);
     for (const done of [...item.waiting]) done();
     // A pod whose earlier read failed because the object was missing gets the change, too.
     if (changed && (!first || item.missed)) this.deps.onChange(this.references.usersOf(item.key));
@@ -162,16 +195,17 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     }
   }
 
-  /** The watch does not get through, or takes its time: the object alone, until the watch has it. */
+  /**
+   * There is no watch, it does not get through, or it takes its time: the object alone, until a watch has it.
+   */
   private async read(item: Item<T>, signal: AbortSignal): Promise<T> {
-    const { client, kind, clock } = this.deps;
-    const { namespace, name } = item;
+    const { clock } = this.deps;
     const end = clock.monotonic() + READ_MS;
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
       try {
-        const object = await client.get(kind, { namespace, name }, { signal, timeoutMs: READ_MS });
+        const object = await this.readInTurn(item, signal);
         // The first object of the watch may be newer than the one used so far.
-        if (!item.synced) {
+        if (!item.synced && item.end !== undefined) {
           item.object = object;
           item.missed = true;
         }
@@ -188,6 +222,16 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     }
   }
 
+  private async readInTurn({ namespace, name }: Item<T>, signal: AbortSignal): Promise<T> {
+    const { client, kind } = this.deps;
+    const turn = await this.reads.acquire({ owner: namespace, signal });
+    try {
+      return await client.get(kind, { namespace, name }, { signal, timeoutMs: READ_MS });
+    } finally {
+      turn.release();
+    }
+  }
+
   private sweepWhileNeeded(): void {
     if (this.items.size > 0) this.sweeper ??= this.deps.clock.every(SWEEP_MS, () => this.sweep()).unref();
     else {
@@ -198,12 +242,20 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
 
   private sweep(): void {
     const now = this.deps.clock.monotonic();
+    const least = this.watches - ENDS_AT_ONCE;
     for (const item of this.items.values()) {
+      if (this.watches <= least) {
+        this.rest ??= this.deps.clock.after(ENDS_REST_MS, () => {
+          this.rest = undefined;
+          this.sweep();
+        });
+        return;
+      }
       if (item.unusedSince !== undefined) {
         if (now - item.unusedSince < LINGER_MS) continue;
-        unfollow(item);
+        this.unfollow(item);
         this.items.delete(item.key);
-      } else if (now - item.usedAt >= this.deps.idleMs && !this.references.inVolume(item.key)) unfollow(item);
+      } else if (now - item.usedAt >= this.deps.idleMs && !this.references.inVolume(item.key)) this.unfollow(item);
     }
     this.sweepWhileNeeded();
   }
@@ -212,9 +264,4 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
 /** Never changes any more: there is nothing to follow. */
 function isFrozen<T extends KeptObject>(item: Item<T>): item is Item<T> & { object: T } {
   return item.object?.immutable === true;
-}
-
-function unfollow<T>(item: Item<T>): void {
-  item.end?.();
-  item.end = undefined;
 }

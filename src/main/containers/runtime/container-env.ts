@@ -1,6 +1,7 @@
-// The environment of one container. Reads each ConfigMap, Secret and file that it refers to once, in parallel.
+// The environment of one container. Reads each ConfigMap, Secret and file that it refers to once, some in parallel.
 
 import { textOfBytes } from "../../../shared/base/text/escaped-bytes.js";
+import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import { isStaticPod, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { type ClusterObjects, type ClusterAccess } from "../../model/cluster-access.js";
@@ -79,17 +80,28 @@ function envSources(runtime: NodeRuntime, { pod, container, volumes, signal }: C
   };
   const configMap = onceEach((name) => read("configMap", name));
   const secret = onceEach((name) => read("secret", name));
-  for (const { configMapRef, secretRef } of container.envFrom ?? []) {
-    if (configMapRef !== undefined) void configMap(configMapRef.name ?? "");
-    if (secretRef !== undefined) void secret(secretRef.name ?? "");
-  }
-  for (const { valueFrom } of container.env ?? []) {
-    if (valueFrom?.configMapKeyRef !== undefined) void configMap(valueFrom.configMapKeyRef.name ?? "");
-    if (valueFrom?.secretKeyRef !== undefined) void secret(valueFrom.secretKeyRef.name ?? "");
-  }
+  const envFrom = container.envFrom ?? [];
+  const env = container.env ?? [];
+  readAhead(configMap, [
+    ...envFrom.map(({ configMapRef }) => configMapRef),
+    ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef),
+  ]);
+  readAhead(secret, [
+    ...envFrom.map(({ secretRef }) => secretRef),
+    ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef),
+  ]);
   if (!runtime.settings.envFiles) return { configMap, secret };
   const files = new EnvFiles(volumes);
   return { configMap, secret, fileValue: (ref) => files.value(ref) };
+}
+
+/** Objects of one kind that are read at a time: a container may name tens of thousands. */
+const READS_AHEAD = 16;
+
+/** Who needs an object before its turn reads it at once. */
+function readAhead(read: (name: string) => Keys, refs: readonly ({ name?: string } | undefined)[]): void {
+  const names = new Set(refs.flatMap((ref) => (ref === undefined ? [] : [ref.name ?? ""])));
+  void mapAtMost(READS_AHEAD, names, (name) => read(name).catch(() => undefined));
 }
 
 /**

@@ -178,3 +178,51 @@ test("stopping ends every watch", () => {
   objects.setReferences(podUid("u2"), "ns", refs("c"));
   assert.deepEqual([live(), clock.pending], [[], 0]);
 });
+
+test("a pod that refers to thousands of objects has 64 watches; the other objects are read, eight at a time", async () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `m${index}`);
+  const waiting: (() => void)[] = [];
+  const kit = followKit();
+  const objects = new WatchedObjects<ConfigMap>({
+    client: {
+      get: async (_kind, { name }) => {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return map(1, { data: { name } }) as never;
+      },
+    },
+    kind: CONFIG_MAPS,
+    clock: new SteppedClock(),
+    follow: kit.follow,
+    idleMs: 60_000,
+    onChange: () => undefined,
+  });
+  objects.setReferences(podUid("u1"), "ns", refs(...names));
+  assert.equal(kit.live().length, 64);
+  const reads = names.slice(64, 164).map((name) => objects.get("ns", name, never));
+  for (let ended = 0; ended < reads.length; ended++) {
+    await until("a read", () => waiting.length > 0);
+    assert.ok(waiting.length <= 8, `${waiting.length} reads at once`);
+    waiting.shift()?.();
+  }
+  assert.deepEqual(
+    (await Promise.all(reads)).map(({ data }) => data?.["name"]),
+    names.slice(64, 164),
+  );
+  assert.equal(kit.live().length, 64, "a read begins no watch");
+  objects.setReferences(podUid("u2"), "ns", refs("m999"));
+  assert.equal(kit.live().length, 65, "another pod has its own");
+  objects.stop();
+});
+
+test("the watches of many pods that are gone end in several turns", () => {
+  const { objects, live, clock } = world();
+  const pods = Array.from({ length: 200 }, (_, index) => podUid(`u${index}`));
+  for (const uid of pods) objects.setReferences(uid, "ns", refs(`of-${uid}`));
+  for (const uid of pods) objects.podRemoved(uid);
+  clock.step(60_000);
+  assert.equal(live().length, 200 - 64);
+  clock.step(50);
+  assert.equal(live().length, 200 - 128);
+  clock.step(1000);
+  assert.deepEqual(live(), []);
+});

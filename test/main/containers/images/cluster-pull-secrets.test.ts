@@ -89,3 +89,18 @@ test("a secret that a pod names thousands of times, for many containers, is read
   }
   assert.deepEqual([gets, parses], [3, 1]);
 });
+
+test("of thousands of secrets sixteen are read at a time", async () => {
+  let [running, most] = [0, 0];
+  const get = async (_namespace: string, name: string): Promise<never> => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running--;
+    throw notFound("secret", name);
+  };
+  const cluster = { secrets: { get } } as unknown as ClusterObjects;
+  const secrets = new ClusterPullSecrets({ cluster: () => cluster, log: keptLog().log, loop });
+  const names = Array.from({ length: 1000 }, (_, index) => `s${index}`);
+  const found = await secrets.forPod(pod({ imagePullSecrets: names.map((name) => ({ name })) }), never);
+  assert.deepEqual([found.missing, most], [names, 16]);
+});

@@ -188,3 +188,22 @@ test("variables name the address of the node's first family first, as the status
     assert.deepEqual([found.get("IP"), found.get("IPS")], [expected.split(",")[0], expected], nodeIPs.join());
   }
 });
+
+test("a container that names thousands of objects has sixteen reads under way", async (t) => {
+  const { env, runtime, objects } = await world(t);
+  let [running, most, reads] = [0, 0, 0];
+  const get = async (): Promise<never> => {
+    reads++;
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running--;
+    return { metadata: {}, data: { k: "v" } } as never;
+  };
+  runtime.cluster = () => ({ ...objects, configMaps: { get } });
+  const envFrom = Array.from({ length: 1000 }, (_, index) => ({
+    prefix: `P${index}_`,
+    configMapRef: { name: `m${index}` },
+  }));
+  assert.equal(Object.keys(await env({ envFrom })).filter((name) => name.startsWith("P")).length, 1000);
+  assert.deepEqual([reads, most], [1000, 16]);
+});

@@ -4,6 +4,7 @@
 
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
+import { mapAtMost } from "../../../../shared/base/turns/map-at-most.js";
 import type { Secret } from "../../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../../../shared/telemetry/log/thread-log.js";
@@ -18,6 +19,9 @@ const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> =
   "kubernetes.io/dockercfg": { key: ".dockercfg", form: "dockercfg" },
 };
 
+/** A pod may name tens of thousands. */
+const READS_AT_ONCE = 16;
+
 export class ClusterPullSecrets implements PullSecrets {
   /** By object: another version of a secret is another object. */
   private readonly parsed = new WeakMap<Secret, PullSecret["auths"]>();
@@ -26,7 +30,8 @@ export class ClusterPullSecrets implements PullSecrets {
 
   async forPod(pod: Pod, signal: AbortSignal): Promise<{ secrets: PullSecret[]; missing: string[] }> {
     const names = secretNames(pod);
-    const found = await Promise.all(names.map((name) => this.read(pod.metadata.namespace, name, signal)));
+    const read = (name: string): Promise<PullSecret | undefined> => this.read(pod.metadata.namespace, name, signal);
+    const found = await mapAtMost(READS_AT_ONCE, names, read);
     return {
       secrets: found.flatMap((secret) => secret ?? []),
       missing: names.filter((_name, index) => found[index] === undefined),
