@@ -3,6 +3,8 @@
 
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { asError } from "../../shared/base/errors/thrown.js";
+import type { LoopShare } from "../../shared/base/turns/loop-share.js";
+import { mapAtMost } from "../../shared/base/turns/map-at-most.js";
 import {
   devicesDirectory,
   pluginDirectoryName,
@@ -21,6 +23,7 @@ import type { OnPluginKnown, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { removeEmpty, removeTree } from "./remove-tree.js";
 import { volumeKey, type ActualState } from "./world/actual-state.js";
 import type { VolumeOperations } from "./world/operations.js";
+import { VOLUMES_AT_ONCE } from "./world/wait-for-volumes.js";
 
 /** Time for which one call waits for a volume; the teardown continues, and the next call finds it pending or done. */
 const PATIENCE_MS = 15_000;
@@ -32,6 +35,8 @@ export interface TearDownDeps {
   plugins: readonly VolumePlugin[];
   operations: VolumeOperations;
   actual: ActualState;
+  /** Each operation begins in its turn. */
+  loop: Pick<LoopShare, "turn">;
   /** One attempt, measured. */
   attempt<T>(doer: VolumeDoer, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T>;
 }
@@ -40,16 +45,15 @@ export interface TearDownDeps {
 export async function tearDownVolumes(deps: TearDownDeps, uid: PodUid): Promise<void> {
   const { rootDir, operations, actual, clock } = deps;
   const onDisk = await volumesOnDisk(deps, uid);
-  const outcomes = await Promise.allSettled(
-    [...onDisk.volumes].map(async ([volume, found]) => {
-      const key = volumeKey(uid, volume);
-      const down = operations.tearDown(key, async () => {
-        await tearDownVolume(deps, uid, volume, found);
-        actual.tornDown(uid, volume);
-      });
-      await within(clock, PATIENCE_MS, down, () => volumeOperationPendingError(key));
-    }),
-  );
+  const outcomes = await mapAtMost(VOLUMES_AT_ONCE, onDisk.volumes, async ([volume, found]) => {
+    await deps.loop.turn();
+    const key = volumeKey(uid, volume);
+    const down = operations.tearDown(key, async () => {
+      await tearDownVolume(deps, uid, volume, found);
+      actual.tornDown(uid, volume);
+    });
+    return (await Promise.allSettled([within(clock, PATIENCE_MS, down, () => volumeOperationPendingError(key))]))[0];
+  });
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   // The rest are volumes without a directory on disk.

@@ -7,6 +7,7 @@
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { lazily } from "../../shared/base/turns/lazily.js";
+import { LoopShare } from "../../shared/base/turns/loop-share.js";
 import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
 import { podDirectory } from "../../shared/kubernetes/api/pod-paths.js";
 import { safePodUid } from "../../shared/kubernetes/api/pod-uid.js";
@@ -76,6 +77,7 @@ export class PluginVolumeManager implements VolumeManager {
   private readonly actual = new ActualState();
   private readonly operations: VolumeOperations;
   private readonly refresher: Refresher;
+  private readonly loop: LoopShare;
   /** The newest definition of pods whose volumes' content may change. */
   private readonly refreshed = new Map<PodUid, Pod>();
   /** Until it once went well, nothing is set up and nothing deleted. */
@@ -89,6 +91,7 @@ export class PluginVolumeManager implements VolumeManager {
     private readonly plugins: readonly VolumePlugin[],
   ) {
     this.operations = new VolumeOperations(options.clock);
+    this.loop = new LoopShare(options.clock);
     this.refresher = new Refresher({
       clock: options.clock,
       intervalMs: options.syncFrequencyMs,
@@ -109,12 +112,12 @@ export class PluginVolumeManager implements VolumeManager {
     signal.throwIfAborted();
     this.desired.want(pod, volumes);
     this.follow(pod);
-    const { actual, operations } = this;
+    const { actual, operations, loop } = this;
     const attempt = <T>(doer: VolumeDoer | undefined, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T> =>
       measured(this.options, "volume_mount", doer, work);
     const mounted = (plugin: string, durationMs: number): void => this.options.metrics.mounted(plugin, durationMs);
     try {
-      const deps = { operations, actual, events, clock, attempt, mounted };
+      const deps = { operations, actual, events, clock, loop, attempt, mounted };
       const places = await waitForVolumes(deps, { pod, volumes }, signal);
       this.listener(pod.metadata.uid);
       return places;
@@ -170,10 +173,10 @@ export class PluginVolumeManager implements VolumeManager {
     await this.refresher.forget(uid);
     await this.reconcileOnce();
     this.desired.forget(uid);
-    const { actual, operations, plugins } = this;
+    const { actual, operations, plugins, loop } = this;
     const attempt = <T>(doer: VolumeDoer, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T> =>
       measured(this.options, "volume_unmount", doer, work);
-    await tearDownVolumes({ rootDir, clock, log, plugins, operations, actual, attempt }, uid);
+    await tearDownVolumes({ rootDir, clock, log, plugins, operations, actual, loop, attempt }, uid);
   }
 
   async removePodDirectory(uid: PodUid): Promise<void> {

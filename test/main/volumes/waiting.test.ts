@@ -191,3 +191,28 @@ test("an unsupported source is reported at once, and nothing is created", async 
   );
   assert.deepEqual(calls, []);
 });
+
+test("a pod with thousands of volumes sets up, and tears down, 64 of them at a time", async (t) => {
+  const root = await temporaryRoot(t);
+  const names = Array.from({ length: 1000 }, (_, index) => `v${index}`);
+  let [running, most] = [0, 0];
+  const act = async (): Promise<void> => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running--;
+  };
+  const plugin: VolumePlugin = {
+    ...{ name: NAME, source: "scripted" },
+    setUp: async ({ volume: { name } }: SetUpRequest) => (await act(), { hostPath: `/${name}` }),
+    tearDown: act,
+  };
+  const volumes = new PluginVolumeManager({ ...options(root), clock: new SteppedClock() }, [plugin]);
+  const pod = podWith(names.map(volume));
+  assert.equal((await volumes.setUpPod(pod, never)).size, names.length);
+  assert.equal(most, 64);
+  most = 0;
+  const { uid } = pod.metadata;
+  for (const name of names) mkdirSync(`${root}/pods/${uid}/volumes/example.com~scripted/${name}`, { recursive: true });
+  await volumes.tearDownPod(uid);
+  assert.equal(most, 64);
+});

@@ -7,6 +7,8 @@ import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import type { LoopShare } from "../../../shared/base/turns/loop-share.js";
+import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, VolumesNotReadyError } from "../errors.js";
@@ -19,12 +21,16 @@ import type { VolumeOperations } from "./operations.js";
 
 /** Time for which one sync of a pod waits for its volumes; upstream's value. */
 const WAIT_MS = 123_000;
+/** Operations of one pod at a time: a pod of a megabyte has tens of thousands of volumes. */
+export const VOLUMES_AT_ONCE = 64;
 
 export interface VolumeWaitDeps {
   operations: VolumeOperations;
   actual: ActualState;
   events: EventRecorder;
   clock: Clock;
+  /** Each operation begins in its turn. */
+  loop: Pick<LoopShare, "turn">;
   /** One attempt, measured. */
   attempt<T>(doer: VolumeDoer | undefined, work: (onPluginKnown: OnPluginKnown) => Promise<T>): Promise<T>;
   /** A volume is there, as files, that was not before. */
@@ -40,18 +46,17 @@ export async function waitForVolumes(
   const ready = new Map<string, VolumePlace>();
   const failures = new Map<string, unknown>();
   const wait = new AbortController();
-  // One listener or two per volume, all removed at the end of the wait.
+  // One listener or two per operation, all removed at the end of the wait.
   setMaxListeners(0, wait.signal);
   const onAbort = (): void => wait.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const timer = deps.clock.after(WAIT_MS, () => wait.abort(new Error("context deadline exceeded")));
   try {
-    await Promise.all(
-      volumes.map(async (wanted) => {
-        const place = await untilSetUp(deps, pod, wanted, { pod: signal, wait: wait.signal }, failures);
-        ready.set(wanted.volume.name, place);
-      }),
-    );
+    await mapAtMost(VOLUMES_AT_ONCE, volumes, async (wanted) => {
+      await deps.loop.turn();
+      const place = await untilSetUp(deps, pod, wanted, { pod: signal, wait: wait.signal }, failures);
+      ready.set(wanted.volume.name, place);
+    });
     return new Map(volumes.flatMap(({ volume: { name } }) => entryOf(ready, name)));
   } catch (error) {
     // Every failure but the end of the wait, and a refusal, is tried again.
