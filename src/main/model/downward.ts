@@ -1,5 +1,6 @@
 // Downward API values for environment variables and volumes: fields of the pod and resources of its containers.
 
+import { oncePer } from "../../shared/base/objects/once-per.js";
 import { quote } from "../../shared/base/text/quote.js";
 import type { Quantity } from "../../shared/kubernetes/api/meta.js";
 import { containerNamed } from "../../shared/kubernetes/api/per-spec.js";
@@ -73,10 +74,14 @@ function metadataValue({ metadata }: Pod, path: string): string | undefined {
   }
 }
 
-/** K="escaped V", a line each, sorted by key. */
-function lines(map: Readonly<Record<string, string>> = {}): string {
+/** K="escaped V", a line each, sorted by key. It is made once: thousands of files of one pod may have its labels. */
+const textOf = oncePer((map: Readonly<Record<string, string>>): string => {
   const sorted = Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted.map(([key, value]) => `${key}=${quote(value)}`).join("\n");
+});
+
+function lines(map: Readonly<Record<string, string>> | undefined): string {
+  return map === undefined ? "" : textOf(map);
 }
 
 const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;

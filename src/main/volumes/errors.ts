@@ -117,6 +117,10 @@ export class ProgramError extends Error {
 }
 
 /** A path that an object of the API names, but that cannot be a file in a volume. */
+export function payloadTooBigError(most: number): VolumeError {
+  return new VolumeError(`the files of the volume have more than ${most / 1024 ** 2} MiB`);
+}
+
 export function payloadPathError(path: string, problem: string): VolumeError {
   return new VolumeError(`the path ${JSON.stringify(path)} cannot be a file of the volume: ${problem}`);
 }

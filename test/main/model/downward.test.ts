@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourceFieldValue, volumeFieldValue } from "../../../src/main/model/downward.js";
+import { assertCpuBelow } from "../../support/thread-cpu.js";
 import { c, makePod } from "../pods/status/fixtures.js";
 
 test("fields in volumes: maps are sorted lines with values as Go quotes them", () => {
@@ -20,6 +21,14 @@ test("fields in volumes: maps are sorted lines with values as Go quotes them", (
   for (const path of ["spec.nodeName", "status.podIP"]) {
     assert.throws(() => volumeFieldValue(pod, path), new RegExp(`unsupported fieldPath: ${path}`));
   }
+});
+
+test("the text of a pod's labels is made once, however many files have it", () => {
+  const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`l${index}`, "v"]));
+  const pod = makePod({}, { labels });
+  assertCpuBelow(50, () => {
+    for (let file = 0; file < 3000; file++) volumeFieldValue(pod, "metadata.labels");
+  });
 });
 
 test("a label or annotation that is a name of JavaScript's objects is absent unless the pod has it", () => {

@@ -321,7 +321,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   },
   "keys of ConfigMaps and Secrets": {
     functions: [],
-    parse: [(text) => checkPayload(new Map([[text, undefined as never]])), (text) => visibleNames([text])],
+    parse: [(text) => checkPayload(new Map([[text, { data: "", mode: 0o644 }]])), (text) => visibleNames([text])],
   },
   "names of log files": {
     functions: [

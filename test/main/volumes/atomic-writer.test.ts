@@ -16,11 +16,12 @@ import {
 import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { writePayload, WRITE_STEPS } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
-import type { Payload } from "../../../src/main/volumes/atomic-writer/payload.js";
+import { checkPayload, MOST_BYTES, type Payload } from "../../../src/main/volumes/atomic-writer/payload.js";
 import { VolumeError } from "../../../src/main/volumes/volume-error.js";
 import { DiskFullError } from "../../../src/shared/io/fs/atomic-write.js";
 import { mount } from "../../../src/shared/io/os/mount.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+import { assertCpuBelow } from "../../support/thread-cpu.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
 
 const clock = new SteppedClock();
@@ -196,4 +197,35 @@ test("a full disk leaves the old files as they were", { skip: isRoot ? false : "
   assert.ok(existsSync(`${volume}/a`));
   await writePayload(volume, payload({ a: "new" }), { clock });
   assert.deepEqual(content(volume), { a: "new" });
+});
+
+test("a file in the place of another one's folder is refused, wherever it comes in the order of names", () => {
+  const check = (...paths: string[]): void =>
+    checkPayload(payload(Object.fromEntries(paths.map((path) => [path, ""]))));
+  for (const paths of [
+    ["a", "a!", "a/b"],
+    ["a/b", "a!b", "a"],
+    ["x/y/z", "x/y"],
+    ["a", "a/b/c/d"],
+  ]) {
+    assert.throws(() => check(...paths), /is a file already/, paths.join());
+  }
+  check("a!", "a/b", "ab", "b", "a/c", "c/d/e", "c/d/f");
+});
+
+test("paths of thousands of folders are checked in linear time", () => {
+  const paths = Array.from({ length: 300 }, (_, index) => [`${"a/".repeat(2000)}${index}`, ""]);
+  const deep = payload(Object.fromEntries(paths) as Record<string, string>);
+  assertCpuBelow(150, () => checkPayload(deep));
+});
+
+test("a text that thousands of files have is refused when their sum is too big", () => {
+  const text = "x".repeat(1024 * 1024);
+  const many = (count: number): Payload =>
+    payload(Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, text])));
+  checkPayload(many(MOST_BYTES / text.length));
+  assert.throws(
+    () => checkPayload(many(MOST_BYTES / text.length + 1)),
+    /the files of the volume have more than 64 MiB/,
+  );
 });

@@ -1,8 +1,9 @@
 // The files that an atomic writer puts into a volume, by their path in it. Paths come from objects of the API and from
 // pods.
-// Invariant: no path leads out of the volume or to the writer's own names, which all begin with "..".
+// Invariant: no path leads out of the volume or to the writer's own names, which all begin with "..". The sum of the
+// files is bounded: a pod may name one large text as thousands of files.
 
-import { payloadPathError } from "../errors.js";
+import { payloadPathError, payloadTooBigError } from "../errors.js";
 
 export interface PayloadFile {
   data: Uint8Array | string;
@@ -18,12 +19,22 @@ export type Payload = ReadonlyMap<string, PayloadFile>;
 const LONGEST_PATH = 4096;
 const LONGEST_NAME = 255;
 
+/**
+ * Bytes of all files of a volume: far above the objects of 1 MiB that a volume is made of. Most volumes are memory of
+ * the node. @internal
+ */
+export const MOST_BYTES = 64 * 1024 ** 2;
+
 /** @throws VolumeError */
 export function checkPayload(payload: Payload): void {
-  for (const path of payload.keys()) {
-    const problem = problemOf(path) ?? overlap(path, payload);
+  let bytes = 0;
+  for (const [path, { data }] of payload) {
+    const problem = problemOf(path);
     if (problem !== undefined) throw payloadPathError(path, problem);
+    bytes += Buffer.byteLength(data);
+    if (bytes > MOST_BYTES) throw payloadTooBigError(MOST_BYTES);
   }
+  checkOverlap(payload.keys());
 }
 
 /** First parts of the paths: the names that are visible in the volume's directory. */
@@ -48,12 +59,16 @@ function problemOf(path: string): string | undefined {
   return undefined;
 }
 
-/** A path that is a file cannot be the directory of another one. */
-function overlap(path: string, payload: Payload): string | undefined {
-  const parts = path.split("/");
-  for (let length = 1; length < parts.length; length++) {
-    const above = parts.slice(0, length).join("/");
-    if (payload.has(above)) return `${above} is a file already`;
+/**
+ * A path that is a file cannot be the directory of another one. With the lowest character between their parts, the
+ * paths below a file follow it directly.
+ */
+function checkOverlap(paths: Iterable<string>): void {
+  let above: string | undefined;
+  for (const path of [...paths].map((one) => one.replaceAll("/", "\0")).sort()) {
+    if (above !== undefined && path.charCodeAt(above.length) === 0 && path.startsWith(above)) {
+      throw payloadPathError(path.replaceAll("\0", "/"), `${above.replaceAll("\0", "/")} is a file already`);
+    }
+    above = path;
   }
-  return undefined;
 }
