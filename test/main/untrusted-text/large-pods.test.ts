@@ -9,7 +9,9 @@ import { containerMounts } from "../../../src/main/containers/runtime/config/mou
 import { newestOf } from "../../../src/main/model/observed-containers.js";
 import { nodePortsHandler } from "../../../src/main/pods/admission/predicates/host-ports.js";
 import { computePodStatus } from "../../../src/main/pods/status/compute-pod-status.js";
+import { podConditions } from "../../../src/main/pods/status/conditions.js";
 import { observedStatus } from "../../../src/main/pods/status/container-state.js";
+import { claimNamed, claimsOf, madeFor } from "../../../src/main/resources/dra/pod-claims.js";
 import { nestedMountPoints } from "../../../src/main/volumes/object-volume/nested-mount-points.js";
 import type { ContainerPort, Pod, VolumeMount } from "../../../src/shared/kubernetes/api/pod.js";
 import { container, pod } from "../../support/pods.js";
@@ -117,4 +119,29 @@ test("statuses of thousands of containers are computed", () => {
   assertQuick(() => computePodStatus(input));
   assert.equal(newestOf(observed, "c9999")?.id, "c9999-id");
   assertQuick(() => names.map((name) => newestOf(observed, name)));
+});
+
+test("readiness gates are compared with conditions that others own", () => {
+  const gates = Array.from({ length: COUNT }, (_, index) => ({ conditionType: `example.com/g${index}` }));
+  const previous = gates.map(({ conditionType: type }) => ({ type, status: "True" as const }));
+  const input = {
+    pod: pod({ containers: [container("app")], readinessGates: gates }),
+    ...{ phase: "Running" as const, initStatuses: [], statuses: [st("app", { ready: true })] },
+    ...{ readyToStart: true, previous, now: 0 },
+  };
+  const ready = podConditions(input).find(({ type }) => type === "Ready");
+  assert.equal(ready?.status, "True");
+  assertQuick(() => podConditions(input));
+});
+
+test("claims of devices are found by the names that a container has for them", () => {
+  const names = Array.from({ length: COUNT }, (_, index) => `r${index}`);
+  const spec = pod({ resourceClaims: names.map((name) => ({ name, resourceClaimTemplateName: "t" })) }).spec;
+  const status = { resourceClaimStatuses: names.map((name) => ({ name, resourceClaimName: `made-${name}` })) };
+  const make = (): Pod => pod({ ...spec });
+  assertQuick(() => {
+    assert.equal(claimsOf(make(), { ...status }).length, COUNT);
+    for (const name of names) assert.equal(claimNamed(spec, name)?.name, name);
+    for (const name of names) assert.equal(madeFor(status, name), `made-${name}`);
+  });
 });

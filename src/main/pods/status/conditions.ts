@@ -116,8 +116,11 @@ function containersReadyVerdict({ pod, phase, initStatuses, statuses }: Conditio
 
 function readyVerdict({ pod, previous }: ConditionsInput, containersReady: ConditionVerdict): ConditionVerdict {
   if (containersReady.status !== "True") return { ...containersReady, type: "Ready" };
-  const parts = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
-    const gate = previous.find(({ type }) => type === conditionType);
+  const gates = pod.spec.readinessGates ?? [];
+  // The first of a type counts.
+  const byType = new Map(gates.length === 0 ? [] : previous.toReversed().map((one) => [one.type, one]));
+  const parts = gates.flatMap(({ conditionType }) => {
+    const gate = byType.get(conditionType);
     if (gate === undefined) {
       return [`corresponding condition of pod readiness gate ${quote(conditionType)} does not exist.`];
     }

@@ -15,6 +15,7 @@ import type { ClaimStore } from "./claim-store.js";
 import { DraError } from "./dra-error.js";
 import type { ClaimRef, DriverClient } from "./driver-port.js";
 import {
+  claimNamed,
   claimsOf,
   driversOf,
   madeFor,
@@ -95,7 +96,7 @@ export class Claims {
    */
   ofContainer(pod: Pod, container: Container): ContainerClaim[] {
     return (container.resources?.claims ?? []).flatMap(({ name, request = "" }) => {
-      const entry = pod.spec.resourceClaims?.find((claim) => claim.name === name);
+      const entry = claimNamed(pod.spec, name);
       const claim = entry?.resourceClaimName ?? madeFor(this.statusOf(pod), name);
       const state = claim === undefined ? undefined : this.options.store.get(pod.metadata.namespace, claim);
       return state === undefined ? [] : [{ podName: name, request, state }];

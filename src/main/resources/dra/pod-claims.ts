@@ -2,13 +2,18 @@
 // controller and scheduler wrote it, and the claim itself.
 // https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
+import { oncePer } from "../../../shared/base/objects/once-per.js";
 import type { OwnerReference } from "../../../shared/kubernetes/api/meta.js";
 import type { ResourceClaim } from "../../../shared/kubernetes/api/objects.js";
+import { perSpec } from "../../../shared/kubernetes/api/per-spec.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
-import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
+import type { Container, Pod, PodSpec } from "../../../shared/kubernetes/api/pod.js";
 import { DraError } from "./dra-error.js";
 
 export type ClaimStatuses = Pick<PodStatus, "resourceClaimStatuses" | "extendedResourceClaimStatus">;
+
+type SpecClaim = NonNullable<PodSpec["resourceClaims"]>[number];
+type ClaimStatus = NonNullable<PodStatus["resourceClaimStatuses"]>[number];
 
 export interface PodClaim {
   /** As containers refer to it; undefined for the claim of extended resources. */
@@ -27,7 +32,7 @@ export function claimsOf(pod: Pod, status: ClaimStatuses): PodClaim[] {
     if (resourceClaimTemplateName === undefined) {
       throw new DraError(`pod claim ${name} names neither a ResourceClaim nor a ResourceClaimTemplate`);
     }
-    const made = status.resourceClaimStatuses?.find((one) => one.name === name);
+    const made = madeStatus(status, name);
     if (made === undefined) {
       throw new DraError(
         `pod claim ${name}: its ResourceClaim has not been created from template ${resourceClaimTemplateName} yet`,
@@ -43,7 +48,24 @@ export function claimsOf(pod: Pod, status: ClaimStatuses): PodClaim[] {
 
 /** The ResourceClaim that was made for the pod from the template of its claim `name`; undefined before. */
 export function madeFor(status: Partial<ClaimStatuses>, name: string): string | undefined {
-  return status.resourceClaimStatuses?.find((one) => one.name === name)?.resourceClaimName;
+  return madeStatus(status, name)?.resourceClaimName;
+}
+
+/** The pod's claim of this name. */
+export function claimNamed(spec: PodSpec, name: string): SpecClaim | undefined {
+  return claimsByName(spec).get(name);
+}
+
+function madeStatus({ resourceClaimStatuses: made }: Partial<ClaimStatuses>, name: string): ClaimStatus | undefined {
+  return made === undefined ? undefined : statusesByName(made).get(name);
+}
+
+// A pod and its containers may name tens of thousands of claims.
+const claimsByName = perSpec(({ resourceClaims = [] }) => firstByName(resourceClaims));
+const statusesByName = oncePer(firstByName<ClaimStatus>);
+
+function firstByName<T extends { name: string }>(all: readonly T[]): Map<string, T> {
+  return new Map(all.toReversed().map((one) => [one.name, one]));
 }
 
 /**
