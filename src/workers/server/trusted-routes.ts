@@ -4,6 +4,7 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Deferred } from "../../shared/base/turns/deferred.js";
+import { LoopShare } from "../../shared/base/turns/loop-share.js";
 import type { ConfigzBodies, HandlerInit, ServerThreadName, ServerUpcalls } from "../../shared/contracts/server.js";
 import { queryOf } from "../../shared/io/http/target.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
@@ -101,6 +102,7 @@ export class TrustedRoutes {
         splitStreams: gates.podLogsQuerySplitStreams,
         followers: this.followers,
         watches: this.watches,
+        loop: new LoopShare(clock),
         clock,
         log,
       }),

@@ -3,6 +3,7 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
+import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { NodeFacts, PodFacts } from "../../../shared/contracts/nodelet.js";
 import type { ConfigzBodies, HandlerInit } from "../../../shared/contracts/server.js";
@@ -189,6 +190,7 @@ export class StatusPage {
       splitStreams: handlers.gates.podLogsQuerySplitStreams,
       followers: new PodShares(FOLLOWERS),
       watches: new PodShares(FOLLOWER_WATCHES),
+      loop: new LoopShare(clock),
       clock,
       log,
     }).answer;

@@ -5,6 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import { NotRegularFileError } from "../../../../shared/io/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../../shared/io/fs/untrusted-folder.js";
 import { queryOf } from "../../../../shared/io/http/target.js";
@@ -31,6 +32,8 @@ export interface ContainerLogsDeps {
   followers: PodShares;
   /** Followers with their own inotify instance; the others poll once a second. */
   watches: PodShares;
+  /** Shared by all readers of logs. */
+  loop: Pick<LoopShare, "turn">;
   clock: Clock;
   log: Logger;
 }
@@ -119,7 +122,7 @@ async function replyFollower(
 }
 
 async function replyLog(
-  { pods, podLogsDir, clock, log }: ContainerLogsDeps,
+  { pods, podLogsDir, loop, clock, log }: ContainerLogsDeps,
   pod: Pod,
   container: string,
   { previous = false, ...options }: PodLogOptions & Pick<ReadLogsOptions, "inotify">,
@@ -137,7 +140,7 @@ async function replyLog(
       return now?.state.running !== undefined && now.restartCount === restartCount;
     };
     const containerIds = idsOf(status);
-    const read = { ...options, podLogDirectory, container, restartCount, containerIds, clock, isRunning };
+    const read = { ...options, podLogDirectory, container, restartCount, containerIds, loop, clock, isRunning };
     const onProblem = (file: string, error: Error): void =>
       log.warn({ err: error, file }, "a rotated log is damaged; serving its readable part");
     // No content type, as upstream. A follower may wait long for the first line: its headers don't. A log that can't be

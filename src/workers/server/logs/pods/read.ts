@@ -1,9 +1,11 @@
 // The log of a container as `kubectl logs` shows it, from the current file and all rotated ones, compressed or not.
 // With follow it continues while the log grows.
 // Invariant: across rotations no line is lost and none comes twice; memory is flat for any size of the log, of
-// a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
+// a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends. All
+// readers of a thread together take a share of its event loop.
 
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import { inUntrustedFolder } from "../../../../shared/io/fs/untrusted-folder.js";
 import type { LogFileName } from "../../../../shared/node/container-logs/file-names.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
@@ -40,6 +42,8 @@ export interface ReadLogsOptions extends PodLogOptions {
    * For `follow`: whether an inotify instance may be used; default true. Without one, new lines come within a second.
    */
   inotify?: boolean;
+  /** Each piece of a log is scanned in its turn. Absent: the thread has nothing else to do. */
+  loop?: Pick<LoopShare, "turn">;
   /** A broken compressed file is read as far as possible; this is called with the reason, once per file. */
   onProblem?: (file: string, error: Error) => void;
   /** The files are open, before the first of them is read. */
@@ -53,6 +57,8 @@ const SETTLE_POLL_MS = 100;
 /** A file without an announced end counts as complete after this time without a write. */
 const ROTATED_UNCHANGED_MS = 2000;
 const EXITED_UNCHANGED_MS = 300;
+/** Bytes of a turn: a millisecond or two. */
+const PIECE_BYTES = 32 * 1024;
 
 /**
  * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is requested.
@@ -167,9 +173,13 @@ class LogReader {
     let at = start;
     try {
       for await (const chunk of chunksOf(file, this.signal, { start, end }, this.memory)) {
-        this.scanner.push(chunk, () => this.writer.full);
-        at += chunk.length;
-        yield* this.writer.takeFull();
+        for (let from = 0; from < chunk.length && !this.writer.full; from += PIECE_BYTES) {
+          await this.options.loop?.turn();
+          const piece = chunk.subarray(from, from + PIECE_BYTES);
+          this.scanner.push(piece, () => this.writer.full);
+          at += piece.length;
+          yield* this.writer.takeFull();
+        }
         if (this.writer.full) break;
       }
     } catch (error) {

@@ -271,3 +271,25 @@ test("an aborted reading rejects with the reason", async (t) => {
   const reason = new Error("client left");
   await assert.rejects(readAll(podLogs, { signal: AbortSignal.abort(reason) }), reason);
 });
+
+test("a log is scanned in turns of 32 KiB, plain or compressed", async (t) => {
+  const line = recordText({ second: 1, stream: "stdout", tag: "F", text: "x".repeat(80) });
+  const text = line.repeat(Math.ceil(2 ** 20 / line.length));
+  for (const compressed of [false, true]) {
+    const files: TestFile[] = [{ text: compressed ? line : text }];
+    const rotated = { stem: "20260101-000000", compressed: true, text };
+    const logs = await writeLog(await temporaryFolder(t), compressed ? [rotated, ...files] : files);
+    let [turns, most, before, seen] = [0, 0, 0, 0];
+    const loop = {
+      turn: () => {
+        turns++;
+        most = Math.max(most, seen - before);
+        before = seen;
+        return Promise.resolve();
+      },
+    };
+    for await (const block of reading(logs, { loop })) seen += block.length;
+    assert.ok(turns >= 2 ** 20 / (32 * 1024), `${turns} turns`);
+    assert.ok(most <= 2 * 64 * 1024, `${most} bytes between two turns`);
+  }
+});
