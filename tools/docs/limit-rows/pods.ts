@@ -1,5 +1,6 @@
 // Limits that a pod can meet: its manifest, its probes and its logs. The values are those of the code.
 
+import { MOST_WATCHES, WATCHES_OF_POD } from "../../../src/main/cluster/objects/watched-objects.js";
 import { LARGEST_COMPRESSED } from "../../../src/main/containers/logs/log-rotation.js";
 import { MOST_REPEATED_PORTS } from "../../../src/main/containers/runtime/config/sandbox-config.js";
 import { LONGEST_HOSTS } from "../../../src/main/containers/runtime/container-files.js";
@@ -7,6 +8,7 @@ import { LONGEST_FILE, LONGEST_VALUE } from "../../../src/main/containers/runtim
 import { MAX_SUBSTITUTED } from "../../../src/main/model/expand.js";
 import { MANIFEST_LIMIT } from "../../../src/main/pods/sources/decode-job.js";
 import { TAIL_BYTES } from "../../../src/main/pods/status/output-tail.js";
+import { MOST_BYTES } from "../../../src/main/volumes/atomic-writer/payload.js";
 import { MANIFESTS_BYTES, MANIFESTS_LIMIT } from "../../../src/shared/contracts/manifests.js";
 import { OUTPUT_LIMIT_BYTES } from "../../../src/shared/contracts/prober.js";
 import { MOST_ENTRIES, MOST_NAMES } from "../../../src/shared/io/fs/untrusted-folder.js";
@@ -109,6 +111,33 @@ export const POD_LIMITS: LimitRows = {
       beyond: "`CreateContainerConfigError`",
       reason: "the kernel's MAX_ARG_STRLEN",
       upstream: "none; the process does not start",
+    },
+    {
+      of: ["src/main/volumes/atomic-writer/payload.ts", "MOST_BYTES"],
+      value: MOST_BYTES,
+      unit: "bytes",
+      what: "the files of a volume of a ConfigMap, a Secret, the downward API or a projection",
+      beyond: "the volume is not set up",
+      reason: "a pod may name one large text as thousands of files, and most are memory of the node",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/cluster/objects/watched-objects.ts", "WATCHES_OF_POD"],
+      value: WATCHES_OF_POD,
+      unit: "watches",
+      what: "watches of ConfigMaps, and of Secrets, that begin with one pod",
+      beyond: "further objects are read when they are needed, and with each refresh of their volume",
+      reason: "a pod may name tens of thousands",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/cluster/objects/watched-objects.ts", "MOST_WATCHES"],
+      value: MOST_WATCHES,
+      unit: "watches",
+      what: "watches of ConfigMaps, and of Secrets, of all pods",
+      beyond: "the same",
+      reason: "each takes memory, and a stream of the API server",
+      upstream: "none",
     },
     {
       of: ["src/main/containers/runtime/container-files.ts", "LONGEST_HOSTS"],

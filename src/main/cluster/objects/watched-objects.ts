@@ -35,9 +35,9 @@ const LONGEST_RETRY_MS = 1000;
  * Watches that begin with one pod: most pods refer to a few objects. The others are read when they are needed, and
  * again with each refresh of their volume.
  */
-const WATCHES_OF_POD = 64;
+export const WATCHES_OF_POD = 64;
 /** All watches; each takes a stream of the API server. Objects beyond it are read, too. */
-const MOST_WATCHES = 4096;
+export const MOST_WATCHES = 4096;
 /** Reads at once, of all namespaces and of one. */
 const READS = { limit: 16, share: 8 };
 /** Watches that end in one turn, and the time until the next turn. */

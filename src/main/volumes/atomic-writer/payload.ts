@@ -21,7 +21,7 @@ const LONGEST_NAME = 255;
 
 /**
  * Bytes of all files of a volume: far above the objects of 1 MiB that a volume is made of. Most volumes are memory of
- * the node. @internal
+ * the node.
  */
 export const MOST_BYTES = 64 * 1024 ** 2;
 
