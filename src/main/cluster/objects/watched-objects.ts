@@ -4,10 +4,11 @@
 // `idleMs`. Reads return the watch's last state, also while the API server is away. Watches and reads are bounded: a
 // pod may refer to tens of thousands of objects.
 
+import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Timer } from "../../../shared/base/clock/clock.js";
 import { quote } from "../../../shared/base/text/quote.js";
-import { FairTurns } from "../../../shared/base/turns/fair-turns.js";
+import { FairTurns, type Turn } from "../../../shared/base/turns/fair-turns.js";
 import { ApiError, isForbidden } from "../../../shared/kubernetes/api/client/errors.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
@@ -39,7 +40,7 @@ export const WATCHES_OF_POD = 64;
 /** All watches; each takes a stream of the API server. Objects beyond it are read, too. */
 export const MOST_WATCHES = 4096;
 /** Reads at once, of all namespaces and of one. */
-const READS = { limit: 16, share: 8 };
+const READS = { limit: 32, share: 16 };
 /** Watches that end in one turn, and the time until the next turn. */
 const ENDS_AT_ONCE = 64;
 const ENDS_REST_MS = 50;
@@ -222,13 +223,33 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     }
   }
 
-  private async readInTurn({ namespace, name }: Item<T>, signal: AbortSignal): Promise<T> {
+  private async readInTurn(item: Item<T>, signal: AbortSignal): Promise<T> {
     const { client, kind } = this.deps;
-    const turn = await this.reads.acquire({ owner: namespace, signal });
+    const { namespace, name } = item;
+    const turn = await this.turnUnlessSynced(item, signal);
+    if (turn === undefined && item.object !== undefined) return item.object;
     try {
       return await client.get(kind, { namespace, name }, { signal, timeoutMs: READ_MS });
     } finally {
-      turn.release();
+      turn?.release();
+    }
+  }
+
+  /** undefined: the watch was faster than the reads before this one, which may hang. */
+  private async turnUnlessSynced(item: Item<T>, signal: AbortSignal): Promise<Turn | undefined> {
+    using wait = new Scope(signal);
+    const onState = (): void => {
+      if (item.object !== undefined) wait.abort(new Error("the watch has the object"));
+    };
+    item.waiting.add(onState);
+    try {
+      return await this.reads.acquire({ owner: item.namespace, signal: wait.signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (item.object === undefined) throw error;
+      return undefined;
+    } finally {
+      item.waiting.delete(onState);
     }
   }
 

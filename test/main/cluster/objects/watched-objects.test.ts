@@ -179,7 +179,7 @@ test("stopping ends every watch", () => {
   assert.deepEqual([live(), clock.pending], [[], 0]);
 });
 
-test("a pod that refers to thousands of objects has 64 watches; the other objects are read, eight at a time", async () => {
+test("a pod that refers to thousands of objects has 64 watches; the other objects are read, sixteen at a time", async () => {
   const names = Array.from({ length: 1000 }, (_, index) => `m${index}`);
   const waiting: (() => void)[] = [];
   const kit = followKit();
@@ -201,7 +201,7 @@ test("a pod that refers to thousands of objects has 64 watches; the other object
   const reads = names.slice(64, 164).map((name) => objects.get("ns", name, never));
   for (let ended = 0; ended < reads.length; ended++) {
     await until("a read", () => waiting.length > 0);
-    assert.ok(waiting.length <= 8, `${waiting.length} reads at once`);
+    assert.ok(waiting.length <= 16, `${waiting.length} reads at once`);
     waiting.shift()?.();
   }
   assert.deepEqual(
@@ -225,4 +225,33 @@ test("the watches of many pods that are gone end in several turns", () => {
   assert.equal(live().length, 200 - 128);
   clock.step(1000);
   assert.deepEqual(live(), []);
+});
+
+test("a read that waits for its turn behind reads that hang ends with the first state of its watch", async () => {
+  let began = 0;
+  const kit = followKit();
+  const clock = new SteppedClock();
+  const objects = new WatchedObjects<ConfigMap>({
+    client: {
+      get: (_kind, _at, options) =>
+        new Promise((_resolve, reject) => {
+          began++;
+          options?.signal?.addEventListener("abort", () => reject(new Error("given up")));
+        }),
+    },
+    ...{ kind: CONFIG_MAPS, clock, follow: kit.follow, idleMs: 60_000, onChange: () => undefined },
+  });
+  const hanging = Array.from({ length: 16 }, (_, index) => `h${index}`);
+  objects.setReferences(podUid("u1"), "ns", refs(...hanging, "a"));
+  const abort = new AbortController();
+  const hung = hanging.map((name) => objects.get("ns", name, abort.signal));
+  const late = objects.get("ns", "a", never);
+  await until("the patience with the watches", () => clock.pending === 18);
+  clock.step(250);
+  await until("the reads", () => began === 16);
+  kit.replace("=a", map(7));
+  assert.equal((await late).data?.["version"], "7");
+  abort.abort(new Error("the test is over"));
+  await Promise.allSettled(hung);
+  objects.stop();
 });
