@@ -51,8 +51,13 @@ export function containerStatus(pod: Pod, name: string): ApiContainerStatus | un
 /** Their file brings all of gRPC, which a server with a runtime has loaded. */
 const enumerations = () => import("../../../shared/kubernetes/cri/gen/runtime.v1.js");
 
-/** Id of the container that runs under that name. @throws OperatorError, CriError */
-export async function runningContainer(runtime: ServedRuntime, pod: Pod, name: string): Promise<string> {
+/** Id of the container that runs under that name. `missing`: the text if none does. @throws OperatorError, CriError */
+export async function runningContainer(
+  runtime: ServedRuntime,
+  pod: Pod,
+  name: string,
+  missing = (_pod: Pod, container: string): string => `container not found (${JSON.stringify(container)})`,
+): Promise<string> {
   const { ContainerState } = await enumerations();
   const { containers } = await runtime.listContainers({
     filter: {
@@ -61,7 +66,7 @@ export async function runningContainer(runtime: ServedRuntime, pod: Pod, name: s
     },
   });
   const [newest] = containers.sort((a, b) => Number(b.createdAt - a.createdAt));
-  if (newest === undefined) throw new OperatorError(`container not found (${JSON.stringify(name)})`);
+  if (newest === undefined) throw new OperatorError(missing(pod, name));
   return newest.id;
 }
 

@@ -20,7 +20,7 @@ import { askRuntime } from "./runtime-answer.js";
 /** A client that has ended, or has received everything, has this time to close. */
 const LINGER_MS = 30_000;
 /** Validity of an address of the streaming server, seconds. */
-const RETRY_AFTER = "60";
+export const RETRY_AFTER = "60";
 
 export interface TunnelsOptions {
   /** Streams at once, all kinds together. */

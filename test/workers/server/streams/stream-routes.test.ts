@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
 import type { Pod } from "../../../../src/shared/kubernetes/api/pod.js";
+import { criError, type CriCode } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
 import type { ServedRuntime } from "../../../../src/workers/server/pods/runtime.js";
 import { showPods } from "../../../support/pod-list.js";
@@ -231,9 +232,47 @@ describe("no stream", () => {
     deepEqual(await refused("/portForward/default/web", websocket), [400, 'query parameter "port" is required']);
     deepEqual(await refused("/portForward/default/web?port=0", websocket), [400, 'port "0" must be > 0']);
     deepEqual(await refused("/portForward/default/web?port=x", websocket), [400, 'unable to parse "x" as a port']);
+    deepEqual(await refused("/attach/default/web/gone?output=1"), [500, "container gone not found in pod web_default"]);
     const { status, body } = await server.ask("/exec/default/web/app?output=1");
     deepEqual([status, body], [500, "Upgrade request required\n"]);
     equal(asked.length, 0);
+  });
+
+  test("without an upgrade is answered for its container or sandbox first", async () => {
+    await open();
+    const ask = async (path: string): Promise<[number, string]> => {
+      const { status, body } = await server.ask(path);
+      return [status, body];
+    };
+    deepEqual(await ask("/exec/default/web/gone?output=1"), [500, 'container not found ("gone")']);
+    deepEqual(await ask("/attach/default/web/gone?output=1"), [500, "container gone not found in pod web_default"]);
+    deepEqual(await ask("/portForward/default/web"), [500, "Upgrade request required\n"]);
+    await server.close();
+    const none = (() => Promise.resolve({ items: [] })) as unknown as ServedRuntime["listPodSandbox"];
+    await open({ runtime: { ...runtime(), listPodSandbox: none } });
+    deepEqual(await ask("/portForward/default/web"), [500, 'pod not found ("web_default")']);
+    equal(asked.length, 0);
+  });
+
+  test("that the runtime cannot serve: the status and the text of its error are upstream's", async () => {
+    const failing = (code: CriCode): Promise<void> => {
+      const error = criError({ code, verb: "Exec", details: "no room", endpoint: "unix:///run/x" });
+      return open({ runtime: { ...runtime(), exec: () => Promise.reject(error) } });
+    };
+    for (const [code, status, name] of [
+      ["NOT_FOUND", 404, "NotFound"],
+      ["RESOURCE_EXHAUSTED", 429, "ResourceExhausted"],
+      ["UNKNOWN", 500, "Unknown"],
+    ] as const) {
+      await failing(code);
+      const { socket, head, seen } = await upgrade("/exec/default/web/app?output=1");
+      await until(() => socket.readableEnded);
+      socket.end();
+      deepEqual([Number(head.slice(9, 12)), seen()], [status, `rpc error: code = ${name} desc = no room`]);
+      equal(/^Retry-After: 60\r$/m.test(head), status === 429);
+      await server.close();
+    }
+    await open();
   });
 
   test("to an address that is not this machine's loopback", async () => {

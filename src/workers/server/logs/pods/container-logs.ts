@@ -22,7 +22,7 @@ import { isForeignLog, LogMissingError, LogOptionsError } from "./errors.js";
 import { logQuery, LogQueryError } from "./log-query.js";
 import { checkLogOptions, type PodLogOptions } from "./options.js";
 import { readContainerLogs, type ReadLogsOptions } from "./read.js";
-import { runOf, NoLogError } from "./run-of-container.js";
+import { NoLogError, runOf, unavailable } from "./run-of-container.js";
 
 export interface ContainerLogsDeps {
   pods: PodList;
@@ -55,6 +55,11 @@ export function containerLogsRoute(deps: ContainerLogsDeps): Route {
       const pod = deps.pods.find(namespace, name);
       if (pod === undefined) {
         replyPlain(response, 404, `pod ${JSON.stringify(name)} does not exist`);
+        return;
+      }
+      if (pod.spec.containers.length === 0) {
+        // A pod that ended before it had containers, such as a rejected one: its definition is not kept.
+        replyPlain(response, 400, unavailable(name, container));
         return;
       }
       if (containerSpec(pod, container) === undefined) {

@@ -7,10 +7,15 @@ export class NoLogError extends Error {
   override readonly name = "NoLogError";
 }
 
+/** Text of the error for a container without a status. */
+export function unavailable(pod: string, container: string): string {
+  return `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod)} is not available`;
+}
+
 /** The run's number, which names its file. @throws NoLogError */
 export function runOf(pod: string, name: string, status: ApiContainerStatus | undefined, previous: boolean): number {
   const container = `container ${JSON.stringify(name)} in pod ${JSON.stringify(pod)}`;
-  if (status === undefined) throw new NoLogError(`${container} is not available`);
+  if (status === undefined) throw new NoLogError(unavailable(pod, name));
   const { state, lastState, restartCount } = status;
   const last = lastState.terminated?.containerID ?? "";
   if (previous) {

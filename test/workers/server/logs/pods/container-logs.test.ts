@@ -171,6 +171,15 @@ describe("GET /containerLogs", () => {
     equal((await server.ask(PATH, { method: "POST" })).status, 405);
   });
 
+  test("of a rejected pod are not available: its definition was dropped, and no container has a status", async () => {
+    await open();
+    const { metadata } = pod({}, "refused", "uid-refused");
+    const failed = { phase: "Failed", reason: "OutOfcpu" } as const;
+    showPods(server.pods, [{ ...pod(), metadata, spec: { containers: [] }, status: failed }]);
+    const text = 'container "app" in pod "refused" is not available';
+    deepEqual(await ask("", "/containerLogs/default/refused/app"), [400, text]);
+  });
+
   test("a planted log gets status 500 with the reason, also for a follower", { timeout: 60_000 }, async () => {
     await open();
     for (const [at, plant] of [
