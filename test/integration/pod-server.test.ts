@@ -168,6 +168,24 @@ test("metrics pages are compressed for a client that accepts gzip, and only for 
   }
 });
 
+test("metrics pages are protobuf for a client that prefers it, such as Prometheus with native histograms", async () => {
+  const accept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+  for (const path of ["/metrics", "/metrics/cadvisor", "/metrics/resource", "/metrics/probes", "/metrics/slis"]) {
+    const response = await fetch(`${node.kubelet.url}${path}`, { headers: { accept } });
+    assert.match(response.headers.get("content-type") ?? "", /^application\/vnd\.google\.protobuf; /, path);
+    const families = readFamilies(Buffer.from(await response.arrayBuffer()));
+    const text = (await raw(path, {})).body.toString();
+    const named = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+    // A metric may get its first sample between two requests.
+    assert.deepEqual(
+      families.map(({ name }) => name).filter((name) => !named.includes(name)),
+      [],
+      path,
+    );
+    assert.ok(families.length > 0, path);
+  }
+});
+
 test("/metrics under upstream's names", async () => {
   // Each thread counts for itself: the numbers agree a moment after the status.
   const page = await waitFor(

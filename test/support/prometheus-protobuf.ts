@@ -6,6 +6,8 @@ interface ReadMetric {
   labels: Record<string, string>;
   /** Value of a counter or gauge. */
   value?: number;
+  /** Milliseconds since the epoch. */
+  timestamp?: number;
   count?: number;
   sum?: number;
   /** Upper bound and cumulative count. */
@@ -57,6 +59,7 @@ function readMetric(bytes: Uint8Array): ReadMetric {
       metric.labels[pair[0] ?? ""] = pair[1] ?? "";
     } else if (number === 4) Object.assign(metric, readSummary(reader.bytes()));
     else if (number === 7) Object.assign(metric, readHistogram(reader.bytes()));
+    else if (number === 6) metric.timestamp = Number(reader.int64());
     else fields(reader.bytes(), (_part, value) => (metric.value = value.double()));
   });
   return metric;

@@ -17,3 +17,18 @@ export function escapeHtml(text: string): string {
 export function escapeLabel(text: string): string {
   return /[\\\n"]/.test(text) ? text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"') : text;
 }
+
+/** The value of a label that escapeLabel wrote. */
+export function unescapeLabel(text: string): string {
+  return text.includes("\\") ? text.replace(/\\(.)/g, (_all, one: string) => (one === "n" ? "\n" : one)) : text;
+}
+
+/** Escapes the help of a family in the text format of Prometheus. */
+export function escapeHelp(text: string): string {
+  return text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n");
+}
+
+/** The help that escapeHelp wrote. */
+export function unescapeHelp(text: string): string {
+  return unescapeLabel(text);
+}

@@ -30,8 +30,13 @@ export async function exposition(
   const { protobufExposition } = await import("./protobuf-exposition.js");
   return {
     body: protobufExposition(mergeSnapshots(snapshots, counted)),
-    contentType: PROTOBUF_CONTENT_TYPE + escapingOf(accept),
+    contentType: protobufContentType(accept),
   };
+}
+
+/** The content type of Prometheus' delimited protobuf, with the escaping scheme of the client. */
+export function protobufContentType(accept: string | undefined): string {
+  return PROTOBUF_CONTENT_TYPE + escapingOf(accept);
 }
 
 /** Upstream's metrics pages have the header, in whole seconds since the epoch. */
@@ -62,7 +67,7 @@ function escapingOf(accept: string | undefined): string {
   return `; escaping=${escaping}`;
 }
 
-/** The first of the formats with the highest quality is protobuf, in delimited messages. @internal */
+/** The first of the formats with the highest quality is protobuf, in delimited messages. */
 export function prefersProtobuf(accept: string | undefined): boolean {
   let best = { quality: 0, protobuf: false };
   for (const { type, given, quality } of entriesOf(accept)) {

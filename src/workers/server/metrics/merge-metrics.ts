@@ -4,7 +4,7 @@
 // left out and counted in nodelet_metrics_conflicts.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
-import { escapeLabel } from "../../../shared/base/text/escape.js";
+import { escapeHelp, escapeLabel } from "../../../shared/base/text/escape.js";
 import type {
   MetricFamily,
   MetricSample,
@@ -69,7 +69,7 @@ export function renderExposition(snapshots: readonly MetricSnapshot[], counted =
   const lines: string[] = [];
   for (const family of mergeSnapshots(snapshots, counted)) {
     if (family.samples.length === 0) continue;
-    lines.push(`# HELP ${family.name} ${family.help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`);
+    lines.push(`# HELP ${family.name} ${escapeHelp(family.help)}`);
     lines.push(`# TYPE ${family.name} ${family.type}`);
     for (const sample of family.samples) {
       lines.push(`${sample.metricName ?? family.name}${labelText(sample.labels)} ${valueText(sample.value)}`);

@@ -5,9 +5,9 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { mergeNative, ZERO_THRESHOLD } from "../../../shared/telemetry/metrics/native.js";
 import type { MetricFamily, MetricSample, NativeSample } from "../../../shared/telemetry/metrics/snapshot.js";
 
-const TYPES = { counter: 0, gauge: 1, summary: 2, histogram: 4 } as const;
-/** The field of a Metric that has the value. */
-const VALUE_FIELDS = { counter: 3, gauge: 2, summary: 4, histogram: 7 } as const;
+export const TYPES = { counter: 0, gauge: 1, summary: 2, histogram: 4 } as const;
+/** Field of a MetricFamily that has a Metric, fields of a Metric that have its value, and that of its time. */
+export const FIELDS = { metric: 4, counter: 3, gauge: 2, summary: 4, histogram: 7, timestamp: 6 } as const;
 
 type Labels = MetricSample["labels"];
 
@@ -28,18 +28,23 @@ function familyMessage(family: MetricFamily): Uint8Array {
   writer.tag(2, WireType.LengthDelimited).string(family.help);
   writer.tag(3, WireType.Varint).int32(TYPES[family.type]);
   for (const { labels, parts } of seriesOf(family)) {
-    writer.tag(4, WireType.LengthDelimited).fork();
+    writer.tag(FIELDS.metric, WireType.LengthDelimited).fork();
     for (const [name, value] of Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))) {
-      writer.tag(1, WireType.LengthDelimited).fork();
-      writer.tag(1, WireType.LengthDelimited).string(name);
-      writer.tag(2, WireType.LengthDelimited).string(String(value));
-      writer.join();
+      writeLabel(writer, name, String(value));
     }
-    writer.tag(VALUE_FIELDS[family.type], WireType.LengthDelimited).fork();
+    writer.tag(FIELDS[family.type], WireType.LengthDelimited).fork();
     writeValue(writer, family, labels, parts);
     writer.join().join();
   }
   return writer.finish();
+}
+
+/** One label of the Metric that is being written. */
+export function writeLabel(writer: BinaryWriter, name: string, value: string): void {
+  writer.tag(1, WireType.LengthDelimited).fork();
+  writer.tag(1, WireType.LengthDelimited).string(name);
+  writer.tag(2, WireType.LengthDelimited).string(value);
+  writer.join();
 }
 
 interface Series {

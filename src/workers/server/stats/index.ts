@@ -9,7 +9,8 @@ import type { Answer, Route } from "../http/answer.js";
 import { writePage } from "../http/compress.js";
 import { wantBody } from "../http/http1/bodies.js";
 import { replyError, replyText } from "../http/reply.js";
-import { showProcessStart, textContentType } from "../metrics/exposition.js";
+import { prefersProtobuf, protobufContentType, showProcessStart, textContentType } from "../metrics/exposition.js";
+import { Breath } from "./breath.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
@@ -80,7 +81,14 @@ export class Stats {
           return failed().chunks();
         });
       await showProcessStart(response);
-      await writePage(request, response, page, textContentType(request.headers.accept));
+      const { accept } = request.headers;
+      if (!prefersProtobuf(accept)) {
+        await writePage(request, response, page, textContentType(accept));
+        return;
+      }
+      const { protobufPage } = await import("./exposition/protobuf-page.js");
+      const messages = protobufPage(page, new Breath(this.deps.clock));
+      await writePage(request, response, messages, protobufContentType(accept));
     };
   }
 }

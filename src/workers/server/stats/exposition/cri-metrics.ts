@@ -1,6 +1,7 @@
 // The runtime's own rows of /metrics/cadvisor (ListPodSandboxMetrics), for the gate PodAndContainerStatsFromCRI. A
 // metric that its list of descriptors does not have is left out, as upstream leaves it out.
 
+import { escapeHelp } from "../../../../shared/base/text/escape.js";
 import type { CriClient } from "../../../../shared/kubernetes/cri/client.js";
 import { MetricType, type Metric, type MetricDescriptor } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { numberText } from "../../metrics/number-text.js";
@@ -39,6 +40,7 @@ function addRow(page: Page, descriptor: MetricDescriptor | undefined, metric: Me
   // 0: made for this call, not kept from earlier.
   const at = metric.timestamp === 0n ? "" : ` ${metric.timestamp / NANOS_PER_MILLI}`;
   const type = metric.metricType === MetricType.COUNTER ? "counter" : "gauge";
-  const words = help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n");
-  page.family(name, type, words).push(`${name}${braces} ${numberText(Number(metric.value?.value ?? 0n))}${at}`);
+  page
+    .family(name, type, escapeHelp(help))
+    .push(`${name}${braces} ${numberText(Number(metric.value?.value ?? 0n))}${at}`);
 }
