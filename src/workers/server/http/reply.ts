@@ -34,6 +34,12 @@ export function replyPlain(
   send(response, status, { ...headers, "Content-Type": TEXT }, body);
 }
 
+/** A text in chunks without a content type: upstream has begun such a response before its error. */
+export function replyBare(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status);
+  response.end(body);
+}
+
 /** A Status object of the API. */
 export function replyJson(response: ServerResponse, status: number, body: string): void {
   send(response, status, { "Content-Type": "application/json" }, body);

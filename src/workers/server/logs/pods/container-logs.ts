@@ -14,7 +14,7 @@ import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { bareContainerId, LogOnHangableMountError } from "../../../../shared/node/container-logs/own-log-link.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import type { Route } from "../../http/answer.js";
-import { replyError, replyPlain, writeChunks } from "../../http/reply.js";
+import { replyBare, replyError, replyPlain, writeChunks } from "../../http/reply.js";
 import type { PodList } from "../../pods/pod-list.js";
 import { containerSpec, containerStatus } from "../../pods/pod-lookup.js";
 import type { PodShares } from "../../pods/pod-shares.js";
@@ -59,7 +59,7 @@ export function containerLogsRoute(deps: ContainerLogsDeps): Route {
       }
       if (pod.spec.containers.length === 0) {
         // A pod that ended before it had containers, such as a rejected one: its definition is not kept.
-        replyPlain(response, 400, unavailable(name, container));
+        replyBare(response, 400, unavailable(name, container));
         return;
       }
       if (containerSpec(pod, container) === undefined) {
@@ -163,9 +163,9 @@ async function replyLog(
       return;
     }
     if (response.headersSent) throw error;
-    const planted = isPlanted(error);
-    if (!planted && !(error instanceof NoLogError) && !(error instanceof LogMissingError)) throw error;
-    replyPlain(response, planted ? 500 : 400, error.message);
+    if (isPlanted(error)) replyPlain(response, 500, error.message);
+    else if (error instanceof NoLogError || error instanceof LogMissingError) replyBare(response, 400, error.message);
+    else throw error;
   }
 }
 

@@ -177,7 +177,11 @@ describe("GET /containerLogs", () => {
     const failed = { phase: "Failed", reason: "OutOfcpu" } as const;
     showPods(server.pods, [{ ...pod(), metadata, spec: { containers: [] }, status: failed }]);
     const text = 'container "app" in pod "refused" is not available';
-    deepEqual(await ask("", "/containerLogs/default/refused/app"), [400, text]);
+    const path = "/containerLogs/default/refused/app";
+    deepEqual(await ask("", path), [400, text]);
+    // As upstream, which decides on the body before it fails.
+    const { headers } = await server.ask(path);
+    deepEqual([headers["content-type"], headers["transfer-encoding"]], [undefined, "chunked"]);
   });
 
   test("a planted log gets status 500 with the reason, also for a follower", { timeout: 60_000 }, async () => {
