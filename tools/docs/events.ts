@@ -16,7 +16,7 @@ export function eventsPage(): string {
   return [
     ...heading("Events", [
       "Every reason of an event that the kubelet emits. `nodelet events` shows the newest 2,000; in a cluster they are also sent to the API server.",
-      "Reasons are upstream's. Equal events are counted, and more than 25 at once about one object are dropped.",
+      "Reasons are upstream's. Equal events are counted, and more than 25 of one type at once about one object are dropped.",
     ]),
     ...table(["reason", "object", "type", "meaning"], rows),
   ].join("\n");

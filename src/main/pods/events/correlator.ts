@@ -3,17 +3,17 @@
 // Numbers are those of client-go's default correlator.
 //
 //   event ─► aggregate (10 different texts in 10 min: "(combined from similar events): …")
-//         ─► spam filter (25 at once per source and object, then one in 5 min)
+//         ─► spam filter (25 at once per source, object and type, then one in 5 min)
 //         ─► count (same text again: count + 1, first time stamp kept)
 
-import type { Event, ObjectReference } from "../../../shared/kubernetes/api/event.js";
+import type { Event, EventType, ObjectReference } from "../../../shared/kubernetes/api/event.js";
 
 export interface CorrelatorOptions {
   /** Different texts of one group before they are combined. */
   maxSimilar: number;
   /** Milliseconds in which they count together. */
   similarWithinMs: number;
-  /** Events of one object that pass at once. */
+  /** Events of one object and type that pass at once. */
   burst: number;
   /** Milliseconds until one more may pass. */
   refillMs: number;
@@ -56,7 +56,8 @@ interface Bucket {
 /** State of one object. */
 interface About {
   uid: string | undefined;
-  bucket: Bucket;
+  /** By the type of events: warnings that repeat leave room for what happens in between. */
+  buckets: Map<EventType, Bucket>;
   groups: Map<string, Group>;
   seen: Map<string, Seen>;
 }
@@ -72,9 +73,9 @@ export class EventCorrelator {
   }
 
   correlate(event: Event, now: number): Correlated {
-    const about = this.about(event.involvedObject, now);
+    const about = this.about(event.involvedObject);
     const { message, key } = this.aggregate(about, event, now);
-    if (!this.passes(about, now)) return { kind: "suppressed" };
+    if (!this.passes(about, event.type, now)) return { kind: "suppressed" };
     const known = about.seen.get(key);
     const next: Event =
       known === undefined
@@ -113,12 +114,12 @@ export class EventCorrelator {
     return { message: COMBINED_PREFIX + event.message, key: similar };
   }
 
-  private passes(about: About, now: number): boolean {
+  private passes({ buckets }: About, type: EventType, now: number): boolean {
     const { burst, refillMs } = this.options;
-    const { bucket } = about;
+    const bucket = buckets.get(type) ?? { tokens: burst, at: now };
     const tokens = Math.min(burst, bucket.tokens + Math.max(now - bucket.at, 0) / refillMs);
     const passes = tokens >= 1;
-    about.bucket = { tokens: passes ? tokens - 1 : tokens, at: now };
+    buckets.set(type, { tokens: passes ? tokens - 1 : tokens, at: now });
     return passes;
   }
 
@@ -127,11 +128,11 @@ export class EventCorrelator {
     for (const [name, about] of this.objects) if (about.uid === uid) this.objects.delete(name);
   }
 
-  private about(object: ObjectReference, now: number): About {
+  private about(object: ObjectReference): About {
     const name = objectKey(object);
     const about = this.objects.get(name) ?? {
       uid: object.uid,
-      bucket: { tokens: this.options.burst, at: now },
+      buckets: new Map<EventType, Bucket>(),
       groups: new Map<string, Group>(),
       seen: new Map<string, Seen>(),
     };

@@ -1,5 +1,5 @@
 // The rules of client-go's correlator, as rows: counting, combining, cutting off.
-// @promise Cluster: An object's events never exceed 25 at once and one more in five minutes.
+// @promise Cluster: An object's events of one type never exceed 25 at once and one more in five minutes.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -109,6 +109,13 @@ describe("the spam filter", () => {
     assert.equal(correlator.correlate(event(), 300_000).kind, "suppressed");
   });
 
+  test("of warnings does not silence normal events, nor the reverse", () => {
+    const correlator = new EventCorrelator();
+    for (let i = 0; i < 40; i++) correlator.correlate(event({ type: "Warning" }), 0);
+    const kinds = Array.from({ length: 30 }, () => correlator.correlate(event({ type: "Normal" }), 0).kind);
+    assert.equal(kinds.filter((kind) => kind !== "suppressed").length, 25);
+  });
+
   test("of one object does not silence another", () => {
     const correlator = new EventCorrelator();
     for (let i = 0; i < 40; i++) correlator.correlate(event(), 0);
@@ -116,19 +123,24 @@ describe("the spam filter", () => {
   });
 });
 
-test("for any events an object passes at most its burst and one more per refill", () => {
-  const steps = fc.array(fc.record({ wait: fc.nat(400_000), text: fc.nat(30), uid: fc.constantFrom("a", "b") }), {
-    maxLength: 200,
+test("for any events an object passes at most its burst and one more per refill, of each type", () => {
+  const step = fc.record({
+    wait: fc.nat(400_000),
+    text: fc.nat(30),
+    uid: fc.constantFrom("a", "b"),
+    type: fc.constantFrom("Normal" as const, "Warning" as const),
   });
+  const steps = fc.array(step, { maxLength: 200 });
   fc.assert(
     fc.property(steps, (given) => {
       const correlator = new EventCorrelator();
       const passed = new Map<string, number>();
       let now = 0;
-      for (const { wait, text, uid } of given) {
+      for (const { wait, text, uid, type } of given) {
         now += wait;
-        const outcome = correlator.correlate(event({ message: `m${text}` }, uid), now);
-        if (outcome.kind !== "suppressed") passed.set(uid, (passed.get(uid) ?? 0) + 1);
+        const outcome = correlator.correlate(event({ message: `m${text}`, type }, uid), now);
+        const key = `${uid} ${type}`;
+        if (outcome.kind !== "suppressed") passed.set(key, (passed.get(key) ?? 0) + 1);
       }
       for (const count of passed.values()) assert.ok(count <= 25 + now / 300_000 + 1e-6);
     }),
