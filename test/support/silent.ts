@@ -29,4 +29,5 @@ export const noDeviceMetrics: DeviceMetrics = { registered: () => undefined, all
 export const noCredentials: ImageCredentials = {
   forImage: () => Promise.resolve([]),
   ofPod: () => Promise.resolve([]),
+  warnOfMissing: () => Promise.resolve(),
 };

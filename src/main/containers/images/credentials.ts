@@ -22,4 +22,6 @@ export interface ImageCredentials {
   forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
   /** The pod's own credentials of that kind that match the image. Runs no credential provider. */
   ofPod(pod: Pod, image: string, kind: OwnKind, signal: AbortSignal): Promise<PullCredentials[]>;
+  /** Emits an event if secrets of the pod are missing, for an image that needs no pull. */
+  warnOfMissing(pod: Pod, signal: AbortSignal): Promise<void>;
 }

@@ -127,8 +127,11 @@ export class ImagePuller {
     const present = await this.status(need, image, signal);
     const usable = present !== undefined && !(await this.mustProve(need, image, present, signal));
     metrics.ensured(need.policy, present === undefined ? "false" : "true", usable ? "false" : "true");
-    if (usable) this.emitPresent(need);
-    return usable ? present : undefined;
+    if (!usable) return undefined;
+    // As upstream: the event is there before a later pull fails.
+    await this.deps.credentials.warnOfMissing(need.pod, signal);
+    this.emitPresent(need);
+    return present;
   }
 
   private emitPresent(need: ImageNeed): void {

@@ -6,10 +6,11 @@ import { withDefaultTag } from "../../../../src/main/containers/images/image-nam
 import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import { quote } from "../../../../src/shared/base/text/quote.js";
 import { defaultPullPolicy } from "../../../../src/shared/kubernetes/api/image-name.js";
-import type { PullPolicy } from "../../../../src/shared/kubernetes/api/pod.js";
+import type { Pod, PullPolicy } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import type { ImageSpec } from "../../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { pod as makePod } from "../../../support/pods.js";
+import { noCredentials } from "../../../support/silent.js";
 import { until } from "../../../support/sources-kit.js";
 import { build, BUSYBOX, never, REMOTE, sandbox, SECOND } from "./puller-kit.js";
 
@@ -56,6 +57,15 @@ test("each pull policy with a present and with a missing image", async (t) => {
     assert.equal(pulls(), expected, `${policy} ${image}`);
     assert.equal(ready.imageRef, fake.state.image(image)?.id);
   }
+});
+
+test("an image that is there needs no credentials, but missing secrets are still named", async (t) => {
+  const warned: string[] = [];
+  const warnOfMissing = (pod: Pod): Promise<void> => Promise.resolve(void warned.push(pod.metadata.name));
+  const { pulls, ensure } = await build(t, { credentials: { ...noCredentials, warnOfMissing } });
+  await ensure(BUSYBOX, "IfNotPresent");
+  await ensure(BUSYBOX, "Never");
+  assert.deepEqual([warned.length, pulls()], [2, 0]);
 });
 
 test("Never with an image that is not there is no pull, and is looked at again after 10 s", async (t) => {

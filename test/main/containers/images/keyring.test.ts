@@ -240,6 +240,10 @@ test("secrets that a stand-alone node can't have are reported with their names",
   assert.deepEqual(events, [
     "Warning FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.",
   ]);
+  await keyring.warnOfMissing(makePod(), never);
+  assert.equal(events.length, 1);
+  await keyring.warnOfMissing(makePod({ imagePullSecrets: [{ name: "one" }, { name: "two" }] }), never);
+  assert.equal(events[1], events[0]);
 });
 
 // The smaller size comes first: quadratic work shows there within seconds.

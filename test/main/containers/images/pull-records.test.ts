@@ -32,6 +32,7 @@ import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-
 import type { FakeCri } from "../../../fake-cri/fake-cri.js";
 import { pair } from "../../../shared/kubernetes/cri/support.js";
 import { pod as makePod } from "../../../support/pods.js";
+import { noCredentials } from "../../../support/silent.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { build, BUSYBOX, never, REMOTE } from "./puller-kit.js";
@@ -323,7 +324,7 @@ test("the puller: a pod without the credentials can't use a present image, Never
   const good = { auth: AuthConfig.fromPartial({ username: "good" }), source: { kind: "node" } as const };
   const bad = { auth: AuthConfig.fromPartial({ username: "bad" }), source: { kind: "node" } as const };
   let offered: (typeof good)[] = [];
-  const credentials: ImageCredentials = { forImage: () => Promise.resolve(offered), ofPod: () => Promise.resolve([]) };
+  const credentials: ImageCredentials = { ...noCredentials, forImage: () => Promise.resolve(offered) };
   const { fake, events, ensure, pulls, clock } = await build(t, { access, credentials });
   await assert.rejects(ensure(BUSYBOX, "Never"), { reason: "ErrImageNeverPull" });
   fake.failpoint("PullImage", "1*error(UNKNOWN: pull access denied)->1*error(UNKNOWN: 401 bad)->off");

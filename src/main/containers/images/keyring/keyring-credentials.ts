@@ -10,7 +10,7 @@ import type { EventRecorder } from "../../../model/event-recorder.js";
 import type { ImageCredentials, OwnKind, PullCredentials } from "../credentials.js";
 import { fullRepository } from "../image-name.js";
 import { lookUp } from "./look-up.js";
-import type { PullSecret, PullSecrets } from "./pull-secrets.js";
+import { secretNames, type PullSecret, type PullSecrets } from "./pull-secrets.js";
 
 /** A source of credentials of the node: every pod on the node may use them. */
 interface NodeCredentials {
@@ -42,11 +42,7 @@ export class KeyringCredentials implements ImageCredentials {
   constructor(private readonly deps: KeyringDeps) {}
 
   async forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]> {
-    const { secrets, missing } = await this.deps.secrets.forPod(pod, signal);
-    if (missing.length > 0) {
-      const message = `Unable to retrieve some image pull secrets (${missing.join(", ")}); attempting to pull the image may not succeed.`;
-      this.deps.events.pod(pod, { type: "Warning", reason: "FailedToRetrieveImagePullSecret", message });
-    }
+    const secrets = await this.secretsOf(pod, signal);
     const repository = fullRepository(image);
     const found = await this.ofSecrets(secrets, repository);
     const { files, providers } = this.deps;
@@ -64,6 +60,20 @@ export class KeyringCredentials implements ImageCredentials {
       case "serviceAccount":
         return (await providers?.ofServiceAccount(pod, repository, signal)) ?? [];
     }
+  }
+
+  async warnOfMissing(pod: Pod, signal: AbortSignal): Promise<void> {
+    if (secretNames(pod).length > 0) await this.secretsOf(pod, signal);
+  }
+
+  /** Those that are there; an event names the others. */
+  private async secretsOf(pod: Pod, signal: AbortSignal): Promise<PullSecret[]> {
+    const { secrets, missing } = await this.deps.secrets.forPod(pod, signal);
+    if (missing.length > 0) {
+      const message = `Unable to retrieve some image pull secrets (${missing.join(", ")}); attempting to pull the image may not succeed.`;
+      this.deps.events.pod(pod, { type: "Warning", reason: "FailedToRetrieveImagePullSecret", message });
+    }
+    return secrets;
   }
 
   private async ofSecrets(secrets: readonly PullSecret[], image: string): Promise<PullCredentials[]> {
