@@ -11,7 +11,6 @@ import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { CriError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { containerIdOf, type ContainerId } from "../../../shared/kubernetes/identifiers.js";
-import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { containerLogPath, logSymlinkName, nextRestartCount } from "../../model/paths.js";
 import { traced } from "../../model/pod-trace.js";
@@ -70,12 +69,10 @@ const SHOWN_WITH_MESSAGE: ReadonlySet<string> = new Set([
   "CreateContainerError",
   "RunContainerError",
 ]);
-const PRE_START = "PreStartHookError";
 
 function emitFailure(runtime: NodeRuntime, pod: Pod, container: string, error: StartContainerError): void {
   const text = SHOWN_WITH_MESSAGE.has(error.reason) ? error.message : error.reason;
-  const message = error.reason === PRE_START ? error.message : `Error: ${text}`;
-  runtime.events.pod(pod, { type: "Warning", reason: "Failed", message, container });
+  runtime.events.pod(pod, { type: "Warning", reason: "Failed", message: `Error: ${text}`, container });
 }
 
 async function start(
@@ -109,7 +106,6 @@ async function start(
   const emit = (reason: EventReason, message: string): void =>
     runtime.events.pod(pod, { type: "Normal", reason, message, container: step.container.name });
   emit("Created", "Container created");
-  await preStart(runtime, pod, step, signal);
   try {
     await traced(runtime.trace, subject("start"), () => cri.startContainer({ containerId }, { signal }));
     emit("Started", "Container started");
@@ -139,22 +135,6 @@ async function create(
   } catch (error) {
     metrics.imageVolumes("failed", images);
     throw startError(error, "CreateContainerError", signal, (details) => explainRefusal(config, details));
-  }
-}
-
-/** Calls PreStartContainer of the device plugins, before the container runs. */
-async function preStart(
-  runtime: NodeRuntime,
-  pod: Pod,
-  { container }: StartContainerStep,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await runtime.managers.preStart(pod, container, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    const message = `Internal PreStartContainer hook failed: ${errorText(error)}`;
-    throw new StartContainerError(PRE_START, message, undefined, { cause: error });
   }
 }
 
@@ -193,6 +173,8 @@ async function configure(
   const { container } = step;
   try {
     await runtime.managers.ensure(pod, container, signal);
+    // As upstream: a device that is not ready keeps its container from being created.
+    await runtime.managers.preStart(pod, container, signal);
     const grant = runtime.managers.grant(pod, container);
     const own = await environmentOf(runtime, { pod, container, podIPs: step.podIPs, volumes, signal });
     const env = grantedEnv(grant, own);

@@ -255,7 +255,7 @@ test("the resource managers' grants reach the runtime; the pod's own variables w
       cdiDevices: ["example.com/gpu=0"],
     }),
     preStart: (_, { name }) =>
-      Promise.resolve(void asked.push(`before ${name} ${world.calls("StartContainer").length}`)),
+      Promise.resolve(void asked.push(`before ${name} ${world.calls("CreateContainer").length}`)),
     started: (_pod, { name }, id) => void asked.push(`after ${name} ${id}`),
   };
   const container = app({ env: [{ name: "MINE", value: "own" }], resources: { limits: { cpu: "2" } } });
@@ -275,7 +275,7 @@ test("the resource managers' grants reach the runtime; the pod's own variables w
   assert.deepEqual(asked, ["ensure app 0", "before app 0", `after app ${containerId}`]);
 });
 
-test("a device that is not ready keeps its container from starting", async (t) => {
+test("a device that is not ready keeps its container from being created", async (t) => {
   const world = await build(t);
   world.runtime.managers = {
     ensure: () => Promise.resolve(),
@@ -283,10 +283,9 @@ test("a device that is not ready keeps its container from starting", async (t) =
     preStart: () => Promise.reject(new Error("reset failed")),
     started: () => assert.fail("it never ran"),
   };
-  const message = /^Internal PreStartContainer hook failed: reset failed$/;
-  await assert.rejects(world.start(podOf(app()), app()), waitingReason("PreStartHookError", message));
-  assert.ok(world.events.includes("web app Warning Failed: Internal PreStartContainer hook failed: reset failed"));
-  assert.equal(world.calls("StartContainer").length, 0);
+  await assert.rejects(world.start(podOf(app()), app()), waitingReason("CreateContainerConfigError", /^reset failed$/));
+  assert.ok(world.events.includes("web app Warning Failed: Error: reset failed"));
+  assert.equal(world.calls("CreateContainer").length, 0);
 });
 
 test("a container whose allocation is missing is not created, and the event gives the reason", async (t) => {
