@@ -4,6 +4,7 @@
 // has unprepared it; one pod at a time changes a claim, and no pod waits for the claims of another.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
 import type { ResourceClaim } from "../../../shared/kubernetes/api/objects.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
@@ -137,7 +138,7 @@ export class Claims {
     // Everything that can refuse the pod comes before the first change: a refused pod leaves nothing to unprepare.
     const usable: ResourceClaim[] = [];
     for (const podClaim of claims) {
-      const claim = await options.readClaim(namespace, podClaim.claim, signal);
+      const claim = await this.fetch(namespace, podClaim.claim, signal);
       requireUsable(pod, podClaim, claim, options.podGroups);
       for (const name of driversOf(claim)) options.driver(name);
       usable.push(claim);
@@ -149,6 +150,15 @@ export class Claims {
     for (const [name, batch] of byDriver(open)) await this.prepareAt(name, batch, signal);
     for (const state of open) state.prepared = true;
     await store.save();
+  }
+
+  private async fetch(namespace: string, name: string, signal: AbortSignal): Promise<ResourceClaim> {
+    try {
+      return await this.options.readClaim(namespace, name, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new DraError(`fetch ResourceClaim ${name}: ${messageOf(cause)}`, { cause });
+    }
   }
 
   /** @throws DraError when an older claim of that name is still in use */
@@ -174,7 +184,7 @@ export class Claims {
     for (const claim of claims) {
       const { error = "", devices = [] } = replies.get(claim.uid) ?? {};
       if (error !== "") {
-        throw new DraError(`NodePrepareResources of driver ${driver} failed for ResourceClaim ${claim.name}: ${error}`);
+        throw new DraError(`NodePrepareResources failed for ResourceClaim ${claim.name}: ${error} (driver ${driver})`);
       }
       claim.drivers.set(driver, devices);
     }
@@ -191,7 +201,7 @@ export class Claims {
         const error = replies.get(claim.uid) ?? "";
         if (error !== "") {
           throw new DraError(
-            `NodeUnprepareResources of driver ${name} failed for ResourceClaim ${claim.name}: ${error}`,
+            `NodeUnprepareResources failed for ResourceClaim ${claim.name}: ${error} (driver ${name})`,
           );
         }
       }

@@ -3,6 +3,7 @@
 // https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
 import { oncePer } from "../../../shared/base/objects/once-per.js";
+import { quote } from "../../../shared/base/text/quote.js";
 import type { OwnerReference } from "../../../shared/kubernetes/api/meta.js";
 import type { ResourceClaim } from "../../../shared/kubernetes/api/objects.js";
 import { perSpec } from "../../../shared/kubernetes/api/per-spec.js";
@@ -35,7 +36,7 @@ export function claimsOf(pod: Pod, status: ClaimStatuses): PodClaim[] {
     const made = madeStatus(status, name);
     if (made === undefined) {
       throw new DraError(
-        `pod claim ${name}: its ResourceClaim has not been created from template ${resourceClaimTemplateName} yet`,
+        `pod ${quote(`${pod.metadata.namespace}/${pod.metadata.name}`)}: ResourceClaim not created yet (pod claim ${name}, template ${resourceClaimTemplateName})`,
       );
     }
     const { resourceClaimName: claim } = made;
@@ -78,14 +79,13 @@ export function requireUsable(
   claim: ResourceClaim,
   podGroups: boolean,
 ): void {
-  const { uid, name: podName } = pod.metadata;
+  const { uid, namespace, name: podName } = pod.metadata;
   // A pod does not know the UID of its group.
   const group = podGroups ? pod.spec.schedulingGroup?.podGroupName : undefined;
   const controller = claim.metadata.ownerReferences?.find((owner) => owner.controller === true);
   if (owned && controller?.uid !== uid && !isPodGroup(controller, group)) {
-    const whose =
-      group === undefined ? "the pod is not its owner" : `neither the pod nor PodGroup ${group} is its owner`;
-    throw new DraError(`ResourceClaim ${name} was not created for pod ${podName}: ${whose}`);
+    const whose = group === undefined ? "Pod is not owner" : `neither Pod nor PodGroup ${group} is the owner`;
+    throw new DraError(`ResourceClaim ${namespace}/${name} was not created for Pod ${namespace}/${podName} (${whose})`);
   }
   const reserved = claim.status?.reservedFor?.some(
     (user) =>

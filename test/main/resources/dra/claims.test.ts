@@ -148,7 +148,10 @@ describe("claims of pods", () => {
     string,
     { message: RegExp; pod?: Pod; status?: Partial<PodStatus>; arrange?: (world: World) => void }
   > = {
-    "a claim that is not there": { message: /not found/, arrange: ({ objects }) => objects.clear() },
+    "a claim that is not there": {
+      message: /: fetch ResourceClaim gpu: .*not found/,
+      arrange: ({ objects }) => objects.clear(),
+    },
     "a claim that is reserved for others": { message: /not allowed to use/, arrange: (one) => one.claim("gpu", ["b"]) },
     "a claim that is not allocated": {
       message: /not allocated/,
@@ -163,11 +166,11 @@ describe("claims of pods", () => {
       arrange: (one) => (one.registered = false),
     },
     "a template whose claim is not made": {
-      message: /has not been created from template/,
+      message: /: pod "default\/a": ResourceClaim not created yet \(pod claim c, template t\)$/,
       pod: podWith("a", [{ name: "c", resourceClaimTemplateName: "t" }]),
     },
     "a template's claim of another pod": {
-      message: /the pod is not its owner/,
+      message: /: ResourceClaim default\/gpu was not created for Pod default\/a \(Pod is not owner\)$/,
       pod: podWith("a", [{ name: "c", resourceClaimTemplateName: "t" }]),
       status: { resourceClaimStatuses: [{ name: "c", resourceClaimName: "gpu" }] },
     },
@@ -322,7 +325,7 @@ describe("the claim of a PodGroup", () => {
     controller: true,
   };
   const reserved = "it is not in status.reservedFor";
-  const neither = "neither the pod nor PodGroup workers is its owner";
+  const neither = "neither Pod nor PodGroup workers is the owner";
   interface Row {
     gate?: boolean;
     group?: string;
@@ -332,11 +335,11 @@ describe("the claim of a PodGroup", () => {
   }
   const rows: Record<string, Row> = {
     "is used by a pod of the group": {},
-    "is refused without the gate": { gate: false, problem: "the pod is not its owner" },
-    "is refused to a pod of no group": { group: "", problem: "the pod is not its owner" },
+    "is refused without the gate": { gate: false, problem: "Pod is not owner" },
+    "is refused to a pod of no group": { group: "", problem: "Pod is not owner" },
     "is refused to a pod of another group": {
       group: "others",
-      problem: "neither the pod nor PodGroup others is its owner",
+      problem: "neither Pod nor PodGroup others is the owner",
     },
     "is refused when another object of that name owns it": { owner: { kind: "Workload" }, problem: neither },
     "is refused when another API's PodGroup owns it": { owner: { apiVersion: "x.io/v1" }, problem: neither },
