@@ -81,6 +81,7 @@ export class LogRotation {
   private timer: Timer | undefined;
   private timerAt = Infinity;
   private tickedAt = -Infinity;
+  private discoverAt = 0;
   private readonly loop: LoopShare;
 
   constructor(private readonly deps: LogRotationDeps) {
@@ -124,16 +125,12 @@ export class LogRotation {
   }
 
   private tick(): void {
-    try {
-      this.discover();
-    } catch (error) {
-      // The logs that are known are kept within their limits all the same.
-      this.deps.log.error({ err: error }, `cannot list the logs of running containers: ${messageOf(error)}`);
-    }
     const now = this.deps.clock.monotonic();
+    // A thousand idle logs make twenty ticks a second, and a scan takes all pods.
+    if (now >= this.discoverAt) this.scan();
     this.timerAt = Infinity;
     this.tickedAt = now;
-    let next = now + SCAN_MS;
+    let next = this.discoverAt;
     for (const entry of this.entries.values()) {
       if (entry.busy) continue;
       if (entry.dueAt > now) {
@@ -149,6 +146,16 @@ export class LogRotation {
       this.looks.add(inspect);
     }
     this.schedule(next);
+  }
+
+  private scan(): void {
+    this.discoverAt = this.deps.clock.monotonic() + SCAN_MS;
+    try {
+      this.discover();
+    } catch (error) {
+      // The logs that are known are kept within their limits all the same.
+      this.deps.log.error({ err: error }, `cannot list the logs of running containers: ${messageOf(error)}`);
+    }
   }
 
   private discover(): void {
@@ -188,6 +195,9 @@ export class LogRotation {
       if (growth === undefined || growth.size >= maxSize) {
         const missing = growth === undefined;
         endWatch(entry);
+        // Its container may have ended since the last scan.
+        this.scan();
+        if (!this.entries.has(entry.log.containerId)) return;
         await this.withWorker((signal) => (missing ? this.reopen(entry, signal) : this.rotate(entry, signal)));
         growth = afterRotation(growth);
       }

@@ -34,6 +34,8 @@ interface Kit {
   until: (what: string, condition: () => Promise<boolean> | boolean) => Promise<void>;
   names: () => Promise<string[]>;
   running: RunningLog[];
+  /** Times at which the running containers were listed. */
+  scans: () => number;
 }
 
 async function kit(
@@ -55,6 +57,7 @@ async function kit(
   const running = [
     { containerId: containerIdOf("c"), path, uid: podUid("u"), namespace: "ns", pod: "p", container: "app" },
   ];
+  let scans = 0;
   const rotation = new LogRotation({
     settings: {
       containerLogMaxSize: changes.maxSize ?? 500,
@@ -62,7 +65,10 @@ async function kit(
       containerLogMaxWorkers: 1,
       containerLogMonitorIntervalMs: 10_000,
     },
-    running: () => running,
+    running: () => {
+      scans++;
+      return running;
+    },
     reopen: async (id) => {
       reopened.push(id);
       await (changes.reopen ?? ((target) => writeFile(target, "")))(path);
@@ -85,6 +91,7 @@ async function kit(
     counted,
     warnings,
     running,
+    scans: () => scans,
     until: async (what, condition) => {
       await waitFor(
         async () => {
@@ -130,6 +137,22 @@ test("a small log stays; a container that ended keeps its last log", async (t) =
   assert.deepEqual(await names(), ["0.log"]);
   assert.deepEqual(reopened, []);
   assert.equal(clock.pending, 0, "no timer is left");
+});
+
+test("looks at new logs come within a second, and the running containers are listed once a second all the same", async (t) => {
+  const { folder, until, rotation, clock, scans, running } = await kit(t, { maxSize: Infinity });
+  const began = clock.monotonic();
+  for (let number = 1; number <= 5; number++) {
+    await until(`${number} logs to be looked at`, async () => {
+      await appendFile(join(folder, "0.log"), "x");
+      return [...rotation.usage()].length === number;
+    });
+    const [first] = running;
+    assert.ok(first);
+    running.push({ ...first, containerId: containerIdOf(`c${number}`) });
+  }
+  const seconds = (clock.monotonic() - began) / 1000;
+  assert.ok(scans() <= seconds + 1, `${scans()} scans in ${seconds} s`);
 });
 
 test("without a size no log is rotated, and its usage is measured", async (t) => {
