@@ -7,16 +7,16 @@ import { kernel } from "../kernel/kernel.js";
 import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
-import { MEMORY, type PodShape } from "../plan/pod-shapes.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
 import { DevicePlugin } from "./device-plugin.js";
 import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
-import { bootAnew, makeMachineFiles, MANIFESTS, ROOT } from "./machine-files.js";
+import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
 import type { NodeShape } from "./node-shape.js";
 import { rewriteRecords } from "./other-release.js";
-import { AllFacts, podNameOf } from "./pod-facts.js";
+import { PodChanges } from "./pod-changes.js";
+import { AllFacts } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
 import { SimulatedRuntime } from "./runtime.js";
 
@@ -58,6 +58,7 @@ export class World {
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
+  private readonly changes: PodChanges;
   /** Faults that wait for their call. */
   private aims: Extract<Action, { do: "aim" }>[] = [];
   private starts = 0;
@@ -81,6 +82,7 @@ export class World {
     }
     if (node.devices > 0) this.plugin = new DevicePlugin(node.devices, node.layout?.sockets ?? 1);
     this.runtime.watchers.add((verb) => this.onCall(verb));
+    this.changes = new PodChanges(this.api, this.runtime, this.facts);
     this.losses = new Losses(this.runtime, this.facts, trace);
     this.log = pino({ level: "info", base: null }, { write: (text: string) => this.logged(text) });
     this.startKubelet();
@@ -115,19 +117,19 @@ export class World {
     if (!NO_FAULTS.has(action.do) && !ENDS_OF_KUBELET.has(action.do)) facts.faultEnded(kernel.monotonic);
     switch (action.do) {
       case "create":
-        this.create(action.shape);
+        this.changes.create(action.shape);
         return;
       case "edit":
-        this.edit(action.name, action.image);
+        this.changes.edit(action.name, action.image);
         return;
       case "resize":
-        this.resize(action.name, action.cpuMillis);
+        this.changes.resize(action.name, action.cpuMillis);
         return;
       case "delete":
-        this.remove(action.name, action.graceSeconds);
+        this.changes.remove(action.name, action.graceSeconds);
         return;
       case "delete-by-force":
-        this.removeByForce(action.name);
+        this.changes.removeByForce(action.name);
         return;
       case "delete-mirror":
         api.deletePod(`${action.name}-${NODE_NAME}`, action.graceSeconds);
@@ -221,86 +223,6 @@ export class World {
         return;
       case "check":
     }
-  }
-
-  private create(shape: PodShape): void {
-    const { graceSeconds } = shape;
-    // What stops a pod that had the name before is not told from what stops this one.
-    const disturbed = this.facts.pods.has(shape.name) ? { disturbedAt: kernel.monotonic } : {};
-    const createdAt = kernel.monotonic;
-    this.facts.pods.set(shape.name, { shape, createdAt, graceSeconds, downBeforeDeletion: 0, ...disturbed });
-    const metadata = { name: shape.name, namespace: "default" };
-    if (shape.isStatic) disk.file(`${MANIFESTS}/${shape.name}.json`, manifest(shape));
-    else {
-      const { metadata: made } = this.api.store.put("pods", { metadata, spec: { ...shape.spec, nodeName: NODE_NAME } });
-      const facts = this.facts.pods.get(shape.name);
-      if (facts !== undefined && made.uid !== undefined) facts.uid = made.uid;
-    }
-  }
-
-  private edit(name: string, image: string): void {
-    const facts = this.facts.pods.get(name);
-    if (facts === undefined || facts.deletedAt !== undefined) return;
-    const { shape } = facts;
-    const [first, ...others] = shape.spec["containers"] as Record<string, unknown>[];
-    if (first === undefined || first["image"] === image) return;
-    const containers = [{ ...first, image }, ...others];
-    facts.editedAt = kernel.monotonic;
-    if (shape.isStatic) {
-      shape.spec = { ...shape.spec, containers };
-      disk.file(`${MANIFESTS}/${name}.json`, manifest(shape));
-      return;
-    }
-    const stored = this.api.store.get("pods", "default", name);
-    if (stored === undefined) return;
-    const old = (stored.spec?.["containers"] ?? []) as Record<string, unknown>[];
-    const changed = old.map((one, index) => (index === 0 ? { ...one, image } : one));
-    this.api.store.put("pods", {
-      metadata: { name, namespace: "default" },
-      spec: { ...stored.spec, containers: changed },
-    });
-  }
-
-  /** The kubelet resizes pods of the API server only. */
-  private resize(name: string, cpuMillis: number): void {
-    const facts = this.facts.pods.get(name);
-    if (facts === undefined || facts.deletedAt !== undefined || facts.shape.isStatic) return;
-    if (this.api.store.get("pods", "default", name) === undefined) return;
-    const requests = { cpu: `${cpuMillis}m`, memory: MEMORY };
-    if (facts.shape.cpus === undefined) {
-      facts.cpuMillis = cpuMillis;
-      this.api.resizePod(name, { requests });
-    } else if (this.hasRun(name)) {
-      // Where pods have CPUs of their own, a Guaranteed pod keeps those with which it was admitted.
-      this.api.resizePod(name, { requests, limits: requests });
-    }
-  }
-
-  private hasRun(name: string): boolean {
-    return [...this.runtime.state.containers.values()].some(({ config }) => podNameOf(config.labels) === name);
-  }
-
-  private remove(name: string, graceSeconds: number | undefined): void {
-    const facts = this.facts.pods.get(name);
-    if (facts === undefined || facts.deletedAt !== undefined) return;
-    facts.deletedAt = kernel.monotonic;
-    facts.downBeforeDeletion = this.facts.downAt(kernel.monotonic);
-    if (facts.shape.isStatic) {
-      disk.tree.unlink(`${MANIFESTS}/${name}.json`);
-      disk.tree.lookUp(MANIFESTS, "fsync").sync();
-      return;
-    }
-    const grace = graceSeconds ?? facts.shape.graceSeconds;
-    facts.graceSeconds = grace;
-    if (this.api.store.get("pods", "default", name) !== undefined) this.api.deletePod(name, grace);
-  }
-
-  private removeByForce(name: string): void {
-    const facts = this.facts.pods.get(name);
-    if (facts === undefined || this.api.store.get("pods", "default", name) === undefined) return;
-    facts.deletedAt ??= kernel.monotonic;
-    facts.graceSeconds = 0;
-    this.api.deletePod(name, 0);
   }
 
   private startKubelet(): void {
@@ -417,7 +339,3 @@ const ALL_VERBS: readonly CriVerb[] = [
   "Status",
   "UpdateContainerResources",
 ];
-
-function manifest({ name, uid, spec }: PodShape): string {
-  return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default", uid }, spec });
-}
