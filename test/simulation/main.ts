@@ -1,6 +1,7 @@
 // One run of one seed, as a process of its own: kernel, world, plan, invariants. Its last line is its result as JSON.
-// The first import replaces the clock, the timers and the random numbers.
+// The first imports count what code runs, and replace the clock, the timers and the random numbers.
 
+import { linesReached } from "./coverage/measure.js";
 import "./kernel/globals.js";
 import type { RunOrder, RunResult, Violation } from "./driver/order.js";
 import { INVARIANTS } from "./invariants/all.js";
@@ -85,6 +86,7 @@ const result: RunResult = {
   cpuMs: Math.round((process.resourceUsage().userCPUTime + process.resourceUsage().systemCPUTime) / 1000),
   violation,
   reached: reached.values(),
+  code: linesReached(),
   timeline:
     violation === undefined ? [] : trace.lines.filter((line) => pod === undefined || isAbout(line, pod)).slice(-120),
   events,

@@ -1,8 +1,9 @@
 // The simulation itself: a seed has one trace, kept seeds break no promise, and a fault in the agent is found.
 
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
+import { CodeTable } from "./coverage/code-table.js";
 import { bundleSimulation } from "./driver/bundle.js";
 import type { RunOrder } from "./driver/order.js";
 import { runSeed } from "./driver/run-seed.js";
@@ -29,6 +30,16 @@ test("two processes give the same trace of a seed, byte for byte", async () => {
   assert.deepEqual(lines[1], lines[0]);
   assert.ok(lines[0].length > 100);
   assert.equal(other?.hash, one?.hash);
+});
+
+test("a run that counts its code has the same trace, and reaches a third of the agent's lines in a minute", async () => {
+  const order = { seed: 1, hours: 0.02, pods: 3, faults: [] };
+  const [plain, counted] = await Promise.all([false, true].map((code) => runSeed(bundle, { ...order, code })));
+  assert.equal(counted?.hash, plain?.hash);
+  const table = new CodeTable(await readFile(bundle, "utf8"));
+  table.add(counted?.code ?? []);
+  const [, share] = /^code: (\d+) %/.exec(table.lines()[0] ?? "") ?? [];
+  assert.ok(Number(share) >= 20 && Number(share) < 100, `${share} %`);
 });
 
 test("two seeds give two traces", async () => {

@@ -34,6 +34,7 @@ Runs the whole agent on a simulated node, with faults, and checks its promises. 
   --events 1,5,…  only these events of the plan: as a report prints them
   --aims F:CALL,… faults of these names during these calls, as a report prints them
   --race NAME     a race of test/simulation/races, as its issue reports it; all: each of them
+  --code          reports how much of the agent's code the seeds have reached, and steers by it
   --mutants       puts each fault of test/simulation/mutants.ts into the agent and shows how soon it is found
 
 Status 1: a promise was broken. Status 2: the words are wrong. docs/simulation.md has more.
@@ -54,7 +55,10 @@ export function readSimulateWords(words) {
     race: text,
     aims: text,
   };
-  const { values } = readWords(COMMAND, { args: words, options: { ...options, trace: flag, mutants: flag } });
+  const { values } = readWords(COMMAND, {
+    args: words,
+    options: { ...options, trace: flag, code: flag, mutants: flag },
+  });
   return {
     seed: whole(values.seed, "--seed", 0, MOST_SEED),
     count: whole(values.count, "--count", 1, 1_000_000) ?? 1,
@@ -66,6 +70,7 @@ export function readSimulateWords(words) {
     aims: values.aims?.split(","),
     race: values.race,
     trace: values.trace,
+    code: values.code,
     mutants: values.mutants,
   };
 }

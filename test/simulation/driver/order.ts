@@ -17,6 +17,8 @@ export interface RunOrder {
   race?: string | undefined;
   /** Prints the trace. */
   prints?: boolean | undefined;
+  /** Tells which code it has reached. */
+  code?: boolean | undefined;
 }
 
 export interface Violation {
@@ -39,6 +41,8 @@ export interface RunResult {
   cpuMs: number;
   violation?: Violation | undefined;
   reached: ReachedValues;
+  /** As linesReached gives them. */
+  code?: number[] | undefined;
   /** Lines of the trace about the pod, and what happened to the node. */
   timeline: string[];
   /** Numbers of the events that happened or would have. */

@@ -1,6 +1,7 @@
 // The command: seeds one after the other, progress, and a report of the first broken promise.
 
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
+import { CodeTable } from "../coverage/code-table.js";
 import { MUTANTS } from "../mutants.js";
 import { isAim, type Aim, type FaultKind } from "../plan/events.js";
 import { RACES } from "../races/all.js";
@@ -24,6 +25,8 @@ export interface SimulateOptions {
   /** Name of a race, or "all". */
   race: string | undefined;
   trace: boolean;
+  /** Reports how much of the agent's code the seeds have reached, and steers by it. */
+  code: boolean;
   mutants: boolean;
 }
 
@@ -38,6 +41,8 @@ const MUTANT_SEEDS = 10;
 const MUTANT_FAULTS: readonly (readonly FaultKind[])[] = [[], ["process"], ["api"], ["containers", "runtime"]];
 /** Missing pairs of fault and call that one seed aims at, in each of its rounds. */
 const AIMS = 6;
+/** Aims of the last seed that reached new code, which are tried again at other moments: a part of these. */
+const AIMS_AGAIN = 2;
 const MOST_SEED = 2 ** 31 - 1;
 const TIMELINE_LINES = 60;
 
@@ -95,10 +100,15 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
   const began = performance.now();
   const deadline = options.minutes === undefined ? undefined : began + options.minutes * 60_000;
   const reached = new ReachedTable();
+  const code = options.code ? new CodeTable(await readFile(bundle, "utf8")) : undefined;
+  /** Aims of the last seed that reached new code. */
+  let lucky: readonly Aim[] = [];
   let simulatedMs = 0;
   for (let index = 0; deadline === undefined ? index < options.count : performance.now() < deadline; index++) {
-    const aims = isSteered && index > 0 ? reached.aims(faults, AIMS, index) : options.aims;
-    const order: RunOrder = { seed: (first + index) % MOST_SEED, hours, pods, faults, only: events, aims };
+    const missing = reached.aims(faults, AIMS - lucky.length, index);
+    const aims = isSteered && index > 0 ? [...lucky, ...missing] : options.aims;
+    const seed = (first + index) % MOST_SEED;
+    const order: RunOrder = { seed, hours, pods, faults, only: events, aims, code: options.code };
     if (options.trace) {
       const { hash } = await runSeed(bundle, { ...order, prints: true }, say);
       say(`hash ${hash}`);
@@ -107,18 +117,21 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
     const result = await runSeed(bundle, order);
     simulatedMs += result.simulatedMs;
     reached.add(result.reached);
+    const fresh = code?.add(result.code ?? []) ?? 0;
+    if (fresh > 0) lucky = aims?.slice(-AIMS_AGAIN) ?? [];
     const hoursDone = result.simulatedMs / 3_600_000;
     const seconds = result.cpuMs / 1000;
     say(
       `seed ${order.seed}: ${hoursDone.toFixed(2)} h in ${seconds.toFixed(0)} s of processor time ` +
-        `(${(result.simulatedMs / result.cpuMs).toFixed(0)} simulated seconds a second, ${result.steps} steps), ${result.hash.slice(0, 16)}`,
+        `(${(result.simulatedMs / result.cpuMs).toFixed(0)} simulated seconds a second, ${result.steps} steps), ${result.hash.slice(0, 16)}` +
+        (code === undefined ? "" : `, ${fresh} new lines of code`),
     );
     if (result.violation !== undefined) {
       await report(bundle, order, result);
       return 1;
     }
   }
-  for (const line of reached.lines(faults)) say(line);
+  for (const line of [...reached.lines(faults), ...(code?.lines() ?? [])]) say(line);
   const seconds = (performance.now() - began) / 1000;
   say(`no promise was broken in ${(simulatedMs / 3_600_000).toFixed(1)} simulated hours (${seconds.toFixed(0)} s)`);
   return 0;
