@@ -192,4 +192,22 @@ export const MUTANTS: readonly Mutant[] = [
     text: "for (const uid of await podUids(rootDir)) await this.readOne(uid);",
     replacement: "for (const uid of (await podUids(rootDir)).slice(1)) await this.readOne(uid);",
   },
+  {
+    name: "host ports of every address are free",
+    file: "src/main/pods/admission/predicates/host-ports.ts",
+    text: "return ip === EVERY_ADDRESS || taken.has(ip) || taken.has(EVERY_ADDRESS);",
+    replacement: "return ip !== EVERY_ADDRESS && taken.has(ip);",
+  },
+  {
+    name: "the memory of one pod is not read",
+    file: "src/main/resources/memory-manager/memory-assignments.ts",
+    text: "of entries.filter(([uid]) => wanted(uid))) {",
+    replacement: "of entries.filter(([uid]) => wanted(uid)).slice(1)) {",
+  },
+  {
+    name: "a gRPC server that is not serving is healthy",
+    file: "src/workers/peers/grpc.ts",
+    text: "if (status === SERVING)",
+    replacement: "if (status >= SERVING)",
+  },
 ];

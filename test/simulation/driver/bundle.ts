@@ -35,6 +35,9 @@ const OWN_MODULES: ReadonlyMap<string, string> = new Map(
   ].map(([path = "", name = ""]) => [join(root, "src", "shared", path), name]),
 );
 
+/** Its HTTP/2 is replaced: gRPC probes. */
+const PROBE_CONNECTION = join(root, "src", "workers", "peers", "grpc-connection.ts");
+
 /** Its gRPC is replaced. */
 const PLUGIN_CONNECTION = join(root, "src", "shared", "kubernetes", "plugins", "connection.ts");
 
@@ -48,6 +51,7 @@ const replacements: Plugin = {
   setup(builder) {
     builder.onResolve({ filter: /^(node:)?[a-z0-9_/]+$/ }, ({ path, importer }) => {
       if (importer.startsWith(`${simulation}/`) || importer.includes("/node_modules/")) return undefined;
+      if (path === "node:http2" && importer === PROBE_CONNECTION) return { path: replacement("http2") };
       const name = NODE_MODULES.get(path.replace(/^node:/, ""));
       return name === undefined ? undefined : { path: replacement(name) };
     });

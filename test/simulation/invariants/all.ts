@@ -8,8 +8,10 @@ import { failedStopsWait } from "./failed-stops-wait.js";
 import { graceIsKept } from "./grace-is-kept.js";
 import { handlesReturn } from "./handles-return.js";
 import { healthyRunsOn } from "./healthy-runs-on.js";
+import { hostPortsAreGivenOnce } from "./host-ports-are-given-once.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
+import { memoryIsGivenOnce } from "./memory-is-given-once.js";
 import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
@@ -28,6 +30,8 @@ export const INVARIANTS: readonly Invariant[] = [
   sharedContainersMakeRoom,
   devicesAreGivenOnce,
   userIdsAreGivenOnce,
+  memoryIsGivenOnce,
+  hostPortsAreGivenOnce,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

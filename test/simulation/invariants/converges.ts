@@ -55,7 +55,7 @@ function checkWanted(world: World, name: string, pod: PodFacts, broken: Broken):
   if (pod.shape.hasDeadline && status.phase !== "Failed" && status.phase !== "Succeeded" && isOld(status)) {
     broken(`the pod is ${status.phase} though its active deadline is long over`, name);
   }
-  if (!pod.shape.isSteady || isRejected(world.node, status)) return;
+  if (!pod.shape.isSteady || isRejected(world.node, status) || isWithoutState(world, pod)) return;
   if (status.phase !== "Running") {
     broken(`the pod is ${status.phase}, not Running: ${JSON.stringify(status).slice(0, 600)}`, name);
     return;
@@ -70,6 +70,15 @@ function checkWanted(world: World, name: string, pod: PodFacts, broken: Broken):
       name,
     );
   }
+}
+
+/**
+ * The kubelet could not read what devices, CPUs or memory the pod has: containers of it do not start again until it is
+ * deleted (docs/adr/0032-devices.md).
+ */
+function isWithoutState({ facts }: World, { shape: { devices, cpus, memory }, createdAt }: PodFacts): boolean {
+  const asks = devices !== undefined || cpus !== undefined || memory !== undefined;
+  return asks && facts.lastUnreadableStartAt > createdAt;
 }
 
 /** The deadline is a minute, by the wall clock: where that was set back, the pod has its time again, as upstream. */

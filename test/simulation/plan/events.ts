@@ -4,8 +4,11 @@ import type { Random } from "../kernel/random.js";
 import type { PluginFault } from "../world/device-plugin.js";
 import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
+import { GrpcProbes } from "./grpc-probes.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
+import { OwnMemory } from "./own-memory.js";
+import { OwnPorts } from "./own-ports.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
 export const FAULT_KINDS = [
@@ -118,12 +121,15 @@ export function planOf(
   const own = node.reserved === undefined ? undefined : new OwnCpus(random.stream("own CPUs"), node, alive);
   const namespaces = random.stream("user namespaces");
   const devices = node.devices === 0 ? undefined : new OwnDevices(random.stream("own devices"));
+  const memory = node.hasOwnMemory ? new OwnMemory(random.stream("own memory")) : undefined;
+  const ports = node.hasHostPorts ? new OwnPorts(random.stream("own ports")) : undefined;
+  const probes = node.hasGrpcProbes ? new GrpcProbes(random.stream("gRPC probes")) : undefined;
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const withCpus = own?.shape(plain) ?? plain;
-    const shape = devices?.shape(withCpus) ?? withCpus;
+    const steps = [own, memory, devices, ports, probes];
+    const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
     add(at, { do: "create", shape });

@@ -25,6 +25,8 @@ export interface PodShape {
   cpus?: Readonly<Record<string, number>> | undefined;
   /** Devices that containers of it ask for, by name. */
   devices?: Readonly<Record<string, number>> | undefined;
+  /** Memory that containers of it ask for, by name, MiB: on a node that hands out memory. */
+  memory?: Readonly<Record<string, number>> | undefined;
   spec: Record<string, unknown>;
 }
 

@@ -8,6 +8,7 @@ import { deletedDuringPull } from "./deleted-during-pull.js";
 import { deletedWhileDown } from "./deleted-while-down.js";
 import { devicesOverRestarts } from "./devices-over-restarts.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
+import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
@@ -36,4 +37,5 @@ export const RACES: readonly Race[] = [
   stopThatFails,
   cpusWithoutRecords,
   devicesOverRestarts,
+  grpcServerGetsSick,
 ];

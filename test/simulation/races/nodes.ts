@@ -1,14 +1,11 @@
 // Nodes of races that are not plain.
 
-import type { NodeShape } from "../world/node-shape.js";
+import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 
 export const NODE_WITH_CPUS: NodeShape = {
-  cpus: 4,
+  ...PLAIN_NODE,
   layout: { sockets: 1, cores: 4, threads: 1 },
   reserved: [0],
-  isStrict: false,
-  devices: 0,
-  hasUserNamespaces: false,
   fields: { cpuManagerPolicy: "static", reservedSystemCPUs: "0" },
 };
 

@@ -16,6 +16,12 @@ export interface NodeShape {
   devices: number;
   /** The runtime can give pods user namespaces, and some pods ask for one. */
   hasUserNamespaces: boolean;
+  /** Some pods have ports of the node. */
+  hasHostPorts: boolean;
+  /** Some servers are probed by gRPC. */
+  hasGrpcProbes: boolean;
+  /** The memory manager's policy is Static; pods with CPUs of their own have memory of chosen NUMA nodes. */
+  hasOwnMemory: boolean;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -36,6 +42,9 @@ export const PLAIN_NODE: NodeShape = {
   isStrict: false,
   devices: 0,
   hasUserNamespaces: false,
+  hasHostPorts: false,
+  hasGrpcProbes: false,
+  hasOwnMemory: false,
   fields: {},
 };
 
@@ -43,6 +52,15 @@ const DEVICES = 5;
 
 /** Part of the seeds whose node hands out CPUs. */
 const SHARE = 0.3;
+/** Part of these that hand out memory, too. */
+const MEMORY_SHARE = 0.6;
+/** Part of all seeds. */
+const PORTS_SHARE = 0.3;
+const GRPC_SHARE = 0.3;
+
+/** Memory of the machine, and what pods do not get of it, on the first NUMA node: the default eviction threshold. */
+export const MACHINE_MIB = 16 * 1024;
+export const RESERVED_MIB = 100;
 
 const LAYOUTS: readonly Layout[] = [
   { sockets: 1, cores: 4, threads: 2 },
@@ -59,8 +77,17 @@ const OPTIONS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 export function nodeShape(random: Random): NodeShape {
-  return random.chance(SHARE) ? nodeWithCpus(random) : PLAIN_NODE;
+  const node = random.chance(SHARE) ? nodeWithCpus(random) : PLAIN_NODE;
+  const hasHostPorts = random.stream("host ports").chance(PORTS_SHARE);
+  const hasGrpcProbes = random.stream("gRPC probes").chance(GRPC_SHARE);
+  return hasHostPorts || hasGrpcProbes ? { ...node, hasHostPorts, hasGrpcProbes } : node;
 }
+
+/** Fields of a node that hands out memory. */
+export const MEMORY_FIELDS = {
+  memoryManagerPolicy: "Static",
+  reservedMemory: [{ numaNode: 0, limits: { memory: `${RESERVED_MIB}Mi` } }],
+};
 
 /** A node with the CPU manager's static policy. */
 function nodeWithCpus(random: Random): NodeShape {
@@ -79,5 +106,18 @@ function nodeWithCpus(random: Random): NodeShape {
   const devices = random.chance(0.6) ? DEVICES : 0;
   const hasUserNamespaces = random.chance(0.6);
   const isStrict = "strict-cpu-reservation" in options;
-  return { cpus, layout, reserved, isStrict, devices, hasUserNamespaces, fields };
+  const hasOwnMemory = random.stream("memory").chance(MEMORY_SHARE);
+  const all = hasOwnMemory ? { ...fields, ...MEMORY_FIELDS } : fields;
+  return {
+    cpus,
+    layout,
+    reserved,
+    isStrict,
+    devices,
+    hasUserNamespaces,
+    hasHostPorts: false,
+    hasGrpcProbes: false,
+    hasOwnMemory,
+    fields: all,
+  };
 }

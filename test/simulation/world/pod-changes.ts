@@ -58,7 +58,8 @@ export class PodChanges {
     const facts = this.facts.pods.get(name);
     if (facts === undefined || facts.deletedAt !== undefined || facts.shape.isStatic) return;
     if (this.api.store.get("pods", "default", name) === undefined) return;
-    const requests = { cpu: `${cpuMillis}m`, memory: MEMORY };
+    const cpu = `${cpuMillis}m`;
+    const requests = facts.shape.memory === undefined ? { cpu, memory: MEMORY } : { cpu };
     if (facts.shape.cpus === undefined) {
       facts.cpuMillis = cpuMillis;
       this.api.resizePod(name, { requests });

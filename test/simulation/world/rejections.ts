@@ -1,13 +1,15 @@
-// Pods that were not admitted, or lost their room: only where pods have CPUs or devices of their own. No scheduler
-// counts them, so a pod may come while others still have its CPUs.
+// Pods that were not admitted, or lost their room: only where pods have CPUs, devices, memory or ports of their own. No
+// scheduler counts them, so a pod may come while others still have its CPUs.
 
 import type { NodeShape } from "./node-shape.js";
 
 const REASONS = new Set(["Preempting", "UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError"]);
 
 export function isRejected(
-  { reserved }: NodeShape,
+  { reserved, hasHostPorts }: NodeShape,
   { phase, reason = "" }: { phase?: string | undefined; reason?: string | undefined },
 ): boolean {
-  return reserved !== undefined && phase === "Failed" && (REASONS.has(reason) || reason.startsWith("OutOf"));
+  if (phase !== "Failed") return false;
+  if (hasHostPorts && reason === "NodePorts") return true;
+  return reserved !== undefined && (REASONS.has(reason) || reason.startsWith("OutOf"));
 }

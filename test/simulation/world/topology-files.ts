@@ -2,9 +2,9 @@
 // Source: https://docs.kernel.org/admin-guide/cputopology.html
 
 import { disk } from "../disk/machine-disk.js";
-import type { Layout } from "./node-shape.js";
+import { MACHINE_MIB, type Layout } from "./node-shape.js";
 
-const MEMORY_KIB = 16 * 1024 * 1024;
+const MEMORY_KIB = MACHINE_MIB * 1024;
 const [LOCAL, REMOTE] = [10, 21];
 
 export function makeTopologyFiles({ sockets, cores, threads }: Layout): void {
