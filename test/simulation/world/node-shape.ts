@@ -84,7 +84,7 @@ export function nodeShape(random: Random): NodeShape {
 }
 
 /** Fields of a node that hands out memory. */
-export const MEMORY_FIELDS = {
+const MEMORY_FIELDS = {
   memoryManagerPolicy: "Static",
   reservedMemory: [{ numaNode: 0, limits: { memory: `${RESERVED_MIB}Mi` } }],
 };
