@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { CodeTable } from "./code-table.js";
 import { reachedLines } from "./measure.js";
 
-const BUNDLE = `// src/main/pods/one.ts
+const BUNDLE = `// src/main/pods/sync/pod-sync.ts
 function one() {
   if (a) {
     b();
@@ -15,7 +15,7 @@ function one() {
 function other() {
   c();
 }
-// src/main/sources/two.ts
+// src/main/volumes/plugins.ts
 function two() {
   d();
 }
@@ -36,7 +36,7 @@ test("lines of functions and blocks that ran count, by folder, and once for all 
   assert.deepEqual(table.lines(), [
     "code: 40 % (2 of 5) of the agent's lines",
     "  src/main/pods                       67 % (2 of 3)",
-    "  src/main/sources                    0 % (0 of 2)",
+    "  src/main/volumes                    0 % (0 of 2)",
   ]);
   one[1] = rangeOf("{\n    b();\n  }", 1);
   assert.equal(table.add(reachedLines(BUNDLE, functions)), 1);

@@ -10,6 +10,7 @@ import { devicesOverRestarts } from "./devices-over-restarts.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
+import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
 import { phaseAtTheEnd } from "./phase-at-the-end.js";
@@ -38,4 +39,5 @@ export const RACES: readonly Race[] = [
   cpusWithoutRecords,
   devicesOverRestarts,
   grpcServerGetsSick,
+  hostPortWhileTerminating,
 ];

@@ -108,18 +108,11 @@ export class PodRecords {
     return [...this.records.keys()];
   }
 
-  /** Admitted pods without a verdict, in the order of their admission. */
-  admittedPods(): Pod[] {
-    return [...this.records.values()]
-      .filter((record) => record.admitted !== undefined && record.termination === undefined && !hasTerminated(record))
-      .sort((a, b) => (a.admitted ?? 0) - (b.admitted ?? 0))
-      .map(({ pod }) => pod);
-  }
-
-  /** Admitted pods with possibly running containers, terminating ones included. */
+  /** Admitted pods with possibly running containers, terminating ones included, in the order of their admission. */
   unendedPods(): Pod[] {
     return [...this.records.values()]
       .filter(({ admitted, finalStatus }) => admitted !== undefined && finalStatus === undefined)
+      .sort((a, b) => (a.admitted ?? 0) - (b.admitted ?? 0))
       .map(({ pod }) => pod);
   }
 
@@ -377,7 +370,3 @@ export class PodRecords {
 
 /** A list of a record as a set. Both grow together. */
 const idsOf = oncePer((list: readonly ContainerId[]) => new Set(list));
-
-function hasTerminated(record: PodRecord): boolean {
-  return record.failure !== undefined || record.finalStatus !== undefined;
-}

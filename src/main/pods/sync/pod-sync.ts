@@ -269,7 +269,7 @@ export class PodSync {
       clock,
       workers: this.workers,
       log: moduleLogger(log, "sync-loop"),
-      onFirst: () => this.admission.restore(records.admittedPods().map((pod) => this.resizes.asAllocated(pod))),
+      onFirst: () => this.admission.restore(records.unendedPods().map((pod) => this.resizes.asAllocated(pod))),
       leftovers: () => this.leftovers(),
       onStatics: () => {
         this.staticsKnown = true;

@@ -321,7 +321,7 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   assert.deepEqual(second.preStopsDone(podUid("uid-b")), ["id-1"]);
   assert.deepEqual(second.preStopsDone(podUid("uid-c")), []);
   assert.deepEqual([second.endDeadline(podUid("uid-b")), second.endDeadline(podUid("uid-c"))], [30_000, undefined]);
-  const order = (): string[] => second.admittedPods().map(({ metadata }) => metadata.name);
+  const order = (): string[] => second.unendedPods().map(({ metadata }) => metadata.name);
   assert.deepEqual(order(), ["b", "c"], "neither what has ended nor what was never admitted");
   second.accept(pod({}, "c"), at("2026-02-02T00:00:00Z"));
   second.accept(pod({}, "late"), at("2026-02-02T00:00:00Z"));
