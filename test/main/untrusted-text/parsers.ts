@@ -595,8 +595,10 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "a name or number in a table of this kubelet": ["schema: Schema.fields"],
   "text that this program shows; the time is linear, as one replacement reads each character once": [
+    "escape: escapeHelp",
     "escape: escapeHtml",
     "escape: escapeLabel",
+    "escape: unescapeLabel",
     "linear: replaceEach",
     "printable: escaped",
     "printable: escapedLines",
