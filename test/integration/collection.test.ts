@@ -132,7 +132,9 @@ async function importExtraImages(): Promise<void> {
   await writeOciArchive(images, archive, work);
   assert.ok(node.containerd !== undefined);
   await importImages(node.containerd.socket, archive);
-  assert.deepEqual(await Promise.all([...UNUSED, WAITING].map(has)), [true, true, true]);
+  // The runtime's CRI part learns of imported images by events.
+  const areKnown = async (): Promise<boolean> => (await Promise.all([...UNUSED, WAITING].map(has))).every(Boolean);
+  await waitFor(areKnown, { what: "the imported images to be known", timeoutMs: PATIENCE_MS });
 }
 
 function isGone(path: string): Promise<boolean> {
