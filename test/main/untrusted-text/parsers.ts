@@ -37,6 +37,7 @@ import { checkedDriver, driverOfDirectory, executableOf } from "../../../src/mai
 import { readIface } from "../../../src/main/volumes/iscsi/iscsiadm.js";
 import { targetOfPlace } from "../../../src/main/volumes/iscsi/target.js";
 import { plainDetails } from "../../../src/shared/base/errors/grpc-details.js";
+import { bareBase64 } from "../../../src/shared/base/text/base64.js";
 import { bytesOfText } from "../../../src/shared/base/text/escaped-bytes.js";
 import { goTimeMs, goTimeParts, isGoTime } from "../../../src/shared/base/text/go-time.js";
 import { oneLine } from "../../../src/shared/base/text/printable.js";
@@ -449,6 +450,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     functions: [],
     parse: [checkedDriver, (text) => executableOf("/drivers", text), driverOfDirectory],
   },
+  "base64 in objects and YAML": { functions: ["base64: bareBase64"], parse: [bareBase64] },
   "values of variables from Secrets": { functions: ["escaped-bytes: bytesOfText"], parse: [bytesOfText] },
   "responses of a manifest URL": {
     functions: [

@@ -248,6 +248,18 @@ describe("the API of a node without a cluster", () => {
     });
   }
 
+  test("a refusal shows no bytes of a secret, since a refused edit by hand is logged", async () => {
+    const body = { metadata: { name: "bad" }, data: { password: "hunter2!" } };
+    const { status, text } = await create(`${CORE}/secrets`, body);
+    equal(status, 400);
+    equal(text.includes("hunter2"), false, text);
+  });
+
+  test("a day that its month does not have is no time", async () => {
+    const body = { metadata: { name: "bad" }, spec: { renewTime: "2026-02-30T00:00:00.000000Z" } };
+    equal((await create(LEASES, body)).status, 400);
+  });
+
   test("a label selector compares integers", async () => {
     for (const [name, weight] of [
       ["w5", "5"],

@@ -1,6 +1,7 @@
 // What a scalar's text means, by the tables of YAML 1.1 as go-yaml has them. Yes, no, on, off, y and n are booleans,
 // 0644 is octal; base-60 numbers and dates stay text.
 
+import { bareBase64 } from "../../base/text/base64.js";
 import { goText } from "../../base/text/go-text.js";
 import { isTimestamp } from "./timestamp.js";
 import type { ScalarValue } from "./tree.js";
@@ -129,9 +130,7 @@ function pointFloat(text: string): ResolvedScalar | undefined {
 
 /** As text: bytes that are not UTF-8 become U+FFFD, each one. */
 function binary(text: string): string {
-  const bare = text.replace(/[\r\n]/g, "");
-  if (bare.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare)) {
-    throw new TagMismatchError("a !!binary value is not base64");
-  }
+  const bare = bareBase64(text);
+  if (bare === undefined) throw new TagMismatchError("a !!binary value is not base64");
   return goText(Buffer.from(bare, "base64"));
 }

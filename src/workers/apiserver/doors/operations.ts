@@ -58,6 +58,7 @@ export async function perform(call: Call): Promise<Answer> {
   const { info, resource, world, query } = call;
   if (!resource.namespaced && info.namespace !== "" && resource.key !== "namespaces") throw noSuchResource();
   const { namespace, name } = targetOf(call);
+  if (info.verb !== "get" && info.verb !== "list") checkManager(call);
   switch (info.verb) {
     case "get": {
       const object = world.store.get(resource, keyOf(namespace, name));
@@ -132,7 +133,6 @@ function write<T>(call: Call, decide: (context: WriteContext) => T): Promise<T> 
   const { world, user, warnings } = call;
   const dryRun = optionOf(call, "dryRun", ["All"]);
   const wanted = optionOf(call, "fieldValidation", ["", "Ignore", "Strict", "Warn"]);
-  checkManager(call);
   const unknownFields = wanted === "Strict" || wanted === "Ignore" ? wanted : "Warn";
   return world.store.change((tx: Transaction) =>
     decide({ world, tx, user, dryRun: dryRun !== undefined, unknownFields, warnings }),
@@ -166,7 +166,6 @@ async function apply(call: Call, target: Target, subresource: string): Promise<A
   const { resource, namespace, name } = target;
   const { query, world } = call;
   if (!isFields(call.body)) throw unsupportedPatch();
-  checkManager(call);
   const manager = query.get("fieldManager") ?? "";
   const body = objectBody(call.body);
   const { apiVersion = "", kind = "" } = body as Partial<ApiObject>;

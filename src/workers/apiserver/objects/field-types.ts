@@ -1,6 +1,8 @@
 // The types of an object's fields, as a decoder of its kind has them: the kubelet reads stored objects without checking
 // them again.
 
+import { bareBase64 } from "../../../shared/base/text/base64.js";
+import { goTimeParts } from "../../../shared/base/text/go-time.js";
 import { quote } from "../../../shared/base/text/quote.js";
 import type { Field } from "../../../shared/kubernetes/api/protobuf/schema.js";
 import { parseQuantity } from "../../../shared/kubernetes/api/quantity.js";
@@ -11,20 +13,19 @@ import { fieldsOf } from "./schema.js";
 /** Characters of a value in a refusal. */
 const SHOWN_CHARACTERS = 64;
 
+/** Go types whose JSON is a text of some form. */
+const WRITTEN_AS_TEXT = ["[]uint8", "Time", "MicroTime", "Quantity"];
+
 const isText = (value: unknown): boolean => typeof value === "string";
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 /** Upstream's decoder takes microseconds with six digits, and no others. */
-const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{6}(?:Z|[+-]\d\d:\d\d)$/;
+const MICRO_DIGITS = 6;
 
-function isTime(value: unknown, form: RegExp): boolean {
-  return typeof value === "string" && form.test(value) && !Number.isNaN(Date.parse(value.replace(",", ".")));
-}
-
-/** As Go's decoder has it: padded, and line breaks anywhere. */
-function isBase64(value: string): boolean {
-  const text = value.replace(/[\r\n]/g, "");
-  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+/** Those who read stored times use Date.parse. */
+function isTime(value: unknown, digits?: number): boolean {
+  const parts = typeof value === "string" ? goTimeParts(value) : undefined;
+  if (parts === undefined || (digits !== undefined && parts.fraction.length !== digits)) return false;
+  return !Number.isNaN(Date.parse(String(value).replace(",", ".")));
 }
 
 function isQuantity(value: unknown): boolean {
@@ -40,11 +41,11 @@ function isQuantity(value: unknown): boolean {
 
 const TYPES: Readonly<Record<string, readonly [goType: string, holds: (value: unknown) => boolean]>> = {
   s: ["string", isText],
-  y: ["[]uint8", (value) => typeof value === "string" && isBase64(value)],
+  y: ["[]uint8", (value) => typeof value === "string" && bareBase64(value) !== undefined],
   b: ["bool", (value) => typeof value === "boolean"],
   i: ["int64", (value) => typeof value === "bigint" || Number.isSafeInteger(value)],
-  Time: ["Time", (value) => isTime(value, TIME)],
-  MicroTime: ["MicroTime", (value) => isTime(value, MICRO_TIME)],
+  Time: ["Time", (value) => isTime(value)],
+  MicroTime: ["MicroTime", (value) => isTime(value, MICRO_DIGITS)],
   Quantity: ["Quantity", isQuantity],
   IntOrString: ["IntOrString", (value) => isText(value) || Number.isInteger(value)],
 };
@@ -101,9 +102,11 @@ function goType(type: string): string {
 }
 
 function mismatch(value: unknown, message: string, path: string, expected: string): string {
-  const goTypes = ["[]uint8", "Time", "MicroTime", "Quantity"];
-  if (typeof value === "string" && goTypes.includes(expected))
-    return `${quote(value.slice(0, SHOWN_CHARACTERS))} in field ${message}.${path} is no ${expected}`;
+  if (typeof value === "string" && WRITTEN_AS_TEXT.includes(expected)) {
+    // The bytes may be a secret, and refusals are logged.
+    const shown = expected === "[]uint8" ? "a text" : quote(value.slice(0, SHOWN_CHARACTERS));
+    return `${shown} in field ${message}.${path} is no ${expected}`;
+  }
   const found =
     value === null
       ? "null"
