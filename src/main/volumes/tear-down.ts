@@ -4,7 +4,7 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { asError } from "../../shared/base/errors/thrown.js";
 import type { LoopShare } from "../../shared/base/turns/loop-share.js";
-import { mapAtMost } from "../../shared/base/turns/map-at-most.js";
+import { settleAtMost } from "../../shared/base/turns/map-at-most.js";
 import {
   devicesDirectory,
   pluginDirectoryName,
@@ -45,14 +45,14 @@ export interface TearDownDeps {
 export async function tearDownVolumes(deps: TearDownDeps, uid: PodUid): Promise<void> {
   const { rootDir, operations, actual, clock } = deps;
   const onDisk = await volumesOnDisk(deps, uid);
-  const outcomes = await mapAtMost(VOLUMES_AT_ONCE, onDisk.volumes, async ([volume, found]) => {
+  const outcomes = await settleAtMost(VOLUMES_AT_ONCE, onDisk.volumes, async ([volume, found]) => {
     await deps.loop.turn();
     const key = volumeKey(uid, volume);
     const down = operations.tearDown(key, async () => {
       await tearDownVolume(deps, uid, volume, found);
       actual.tornDown(uid, volume);
     });
-    return (await Promise.allSettled([within(clock, PATIENCE_MS, down, () => volumeOperationPendingError(key))]))[0];
+    await within(clock, PATIENCE_MS, down, () => volumeOperationPendingError(key));
   });
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;

@@ -1,7 +1,7 @@
 // projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is
 // one.
 
-import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
+import { settleAtMost } from "../../../shared/base/turns/map-at-most.js";
 import type { VolumeProjection } from "../../../shared/kubernetes/api/volume.js";
 import type { PayloadFile } from "../atomic-writer/payload.js";
 import { together } from "../object-volume/content-error.js";
@@ -21,11 +21,9 @@ export function projectedPlugin(deps: ProjectedDeps): VolumePlugin {
       inMemory: true,
       async collect({ pod, volume, signal }) {
         const { sources = [], defaultMode = DEFAULT_MODE } = volume.projected ?? {};
-        const read = async ([index, source]: [number, VolumeProjection]) => {
-          const files = projectionFiles(deps, { pod, source, volume: volume.name, index, defaultMode, signal });
-          return (await Promise.allSettled([files]))[0];
-        };
-        const outcomes = await mapAtMost(SOURCES_AT_ONCE, sources.entries(), read);
+        const read = ([index, source]: [number, VolumeProjection]) =>
+          projectionFiles(deps, { pod, source, volume: volume.name, index, defaultMode, signal });
+        const outcomes = await settleAtMost(SOURCES_AT_ONCE, sources.entries(), read);
         const problems = outcomes.flatMap((outcome) =>
           outcome.status === "rejected" ? [outcome.reason as unknown] : [],
         );

@@ -26,3 +26,12 @@ export async function mapAtMost<T, R>(limit: number, items: Iterable<T>, work: (
   await Promise.all(Array.from({ length: limit }, lane));
   return results;
 }
+
+/** As mapAtMost, with the outcome of each call: a failure ends no other. Never rejects. */
+export function settleAtMost<T, R>(
+  limit: number,
+  items: Iterable<T>,
+  work: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
+  return mapAtMost(limit, items, async (item) => (await Promise.allSettled([work(item)]))[0]);
+}

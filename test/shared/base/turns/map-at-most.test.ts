@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mapAtMost } from "../../../../src/shared/base/turns/map-at-most.js";
+import { mapAtMost, settleAtMost } from "../../../../src/shared/base/turns/map-at-most.js";
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -35,4 +35,14 @@ test("the first failure rejects, and no further call begins", async () => {
 test("a collection that the work changes is taken as it was", async () => {
   const ids = new Set(["a", "b"]);
   assert.deepEqual(await mapAtMost(1, ids, (id) => Promise.resolve(ids.delete(id))), [true, true]);
+});
+
+test("with outcomes, a failure ends no other call", async () => {
+  const outcomes = await settleAtMost(2, [1, 2, 3], (item) =>
+    item === 2 ? Promise.reject(new Error("two")) : Promise.resolve(item * 10),
+  );
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["fulfilled", "rejected", "fulfilled"],
+  );
 });
