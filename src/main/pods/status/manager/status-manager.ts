@@ -185,13 +185,8 @@ export class StatusManager {
     const isDeleting = target?.metadata.deletionTimestamp !== undefined;
     // A status that another client overwrote is no change of this kubelet.
     const sent = entry.sent < entry.version ? entry.last?.sent : undefined;
-    return holdOf({
-      api: target?.status,
-      sent,
-      next: entry.status,
-      isDeleting,
-      othersWaiting: this.queue.othersWaiting(uid),
-    });
+    const othersWaiting = this.queue.othersWaiting(uid);
+    return holdOf({ api: target?.status, sent, next: entry.status, isDeleting, othersWaiting });
   }
 
   private pump(): void {
@@ -297,11 +292,11 @@ export class StatusManager {
     const message = errorText(error);
     this.failures.set(uid, { count: failures, complaint: message });
     if (write !== undefined && isConflict(error) && (await this.readObject(uid, write)) && failures === 1) {
-      this.pumpLater(uid, 0);
+      this.queue.delay(uid, this.now());
       return;
     }
     const waitMs = backoffMs(RETRY, failures);
-    this.pumpLater(uid, waitMs);
+    this.queue.delay(uid, this.now() + waitMs);
     if (complaint === message) return;
     const about = write === undefined ? uid : podDescription(write.entry.pod);
     log.warn(
@@ -339,10 +334,6 @@ export class StatusManager {
       this.queue.done(uid);
       if (this.target(entry) !== undefined) this.enqueue(uid);
     } else this.forget(uid);
-  }
-
-  private pumpLater(uid: PodUid, waitMs: number): void {
-    this.queue.delay(uid, this.now() + waitMs);
   }
 
   private noteSent(entry: Entry, version: number): void {
