@@ -41,7 +41,7 @@ export class Dispatcher {
     const query = new URLSearchParams(search);
     const info = requestInfo(
       request.method ?? "GET",
-      { path, segments: path.split("/").map(decoded) },
+      { path, segments: path.slice(1).split("/").map(decoded) },
       query,
       resourceAt,
     );
@@ -75,7 +75,7 @@ export class Dispatcher {
     const query = new URLSearchParams(search);
     const info = requestInfo(
       request.method ?? "GET",
-      { path, segments: path.split("/").map(decoded) },
+      { path, segments: path.slice(1).split("/").map(decoded) },
       query,
       resourceAt,
     );

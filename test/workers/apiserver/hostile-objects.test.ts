@@ -120,7 +120,7 @@ describe("hostile objects and readers", () => {
       [{ metadata: { annotations: { a: { b: "c" } } } }, /cannot unmarshal object/],
       [{ metadata: { labels: ["a"] } }, /cannot unmarshal array into .* of type map\[string\]string/],
       [{ metadata: { labels: "a" } }, /cannot unmarshal string/],
-      [{ metadata: { finalizers: [null] } }, /cannot unmarshal null/],
+      [{ metadata: { finalizers: [5] } }, /cannot unmarshal number/],
       [{ metadata: { ownerReferences: {} } }, /of type \[\]OwnerReference/],
       [{ spec: { activeDeadlineSeconds: "5" } }, /of type int64/],
       [{ spec: { activeDeadlineSeconds: 1.5 } }, /of type int64/],

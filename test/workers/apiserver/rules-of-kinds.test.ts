@@ -237,6 +237,15 @@ describe("the API of a node without a cluster", () => {
       422,
       /user or group/,
     ],
+    [
+      "a patch of the UID",
+      "PATCH",
+      `${CONFIG_MAPS}/kept`,
+      { metadata: { uid: "other" } },
+      422,
+      /metadata\.uid: Invalid value: "other": field is immutable/,
+      MERGE,
+    ],
     ["an empty term of a selector", "GET", `${CONFIG_MAPS}?labelSelector=a,,b`, {}, 400, /unable to parse/],
   ];
   for (const [what, method, path, body, status, why, type] of refused) {
@@ -258,6 +267,34 @@ describe("the API of a node without a cluster", () => {
   test("a day that its month does not have is no time", async () => {
     const body = { metadata: { name: "bad" }, spec: { renewTime: "2026-02-30T00:00:00.000000Z" } };
     equal((await create(LEASES, body)).status, 400);
+  });
+
+  test("null is the zero value in maps and lists, and no field elsewhere", async () => {
+    const labels = { a: null, b: "1" };
+    const config = { metadata: { name: "nulls", labels, annotations: null }, data: { a: null }, immutable: null };
+    const made = await create(CONFIG_MAPS, config);
+    equal(made.status, 201, made.text);
+    const found = JSON.parse(made.text) as { metadata: object; data: object };
+    deepEqual(found.data, { a: "" });
+    const { labels: kept, annotations } = { annotations: undefined, ...(found.metadata as { labels: object }) };
+    deepEqual([kept, annotations], [{ a: "", b: "1" }, undefined]);
+    const container = { name: "app", image: "busybox", args: ["a", null], resources: { limits: { cpu: null } } };
+    const pod = await create(PODS, { metadata: { name: "nulls" }, spec: { containers: [container], volumes: null } });
+    equal(pod.status, 201, pod.text);
+    const [app] = (JSON.parse(pod.text) as { spec: { containers: [typeof container] } }).spec.containers;
+    deepEqual([app.args, app.resources.limits], [["a", ""], { cpu: "0" }]);
+    const nameless = await create(PODS, { metadata: { name: "bad" }, spec: { containers: [null] } });
+    equal(nameless.status, 422, nameless.text);
+  });
+
+  for (const path of [`/${CONFIG_MAPS}`, "/api//v1/configmaps", "/api/v1/namespaces//configmaps"]) {
+    test(`${path} with an empty segment names nothing`, async () => {
+      equal((await api.ask(admin, "GET", path)).status, 404);
+    });
+  }
+
+  test("a slash at the end of a path is of no account", async () => {
+    equal((await api.ask(admin, "GET", `${CONFIG_MAPS}/`)).status, 200);
   });
 
   test("a label selector compares integers", async () => {

@@ -158,8 +158,19 @@ async function patch(call: Call): Promise<Answer> {
   const target = targetOf(call);
   const { subresource } = call.info;
   if (call.mediaType === APPLY) return apply(call, target, subresource);
-  const change = patchFor(call.mediaType, call.body);
+  const change = keepingUid(target, patchFor(call.mediaType, call.body));
   return answerOf(await write(call, (context) => updateObject(target, subresource, change, context)));
+}
+
+/** A PUT with another UID is a conflict, since it may mean an earlier object. A patch with one is invalid. */
+function keepingUid({ resource, name }: Target, change: (old: ApiObject) => ApiObject) {
+  return (old: ApiObject): ApiObject => {
+    const before = old.metadata.uid;
+    const next = change(old);
+    const { uid = "" } = next.metadata;
+    if (uid === "" || uid === before) return next;
+    throw invalid(resource, name, [FieldError.invalid("metadata.uid", uid, "field is immutable")]);
+  };
 }
 
 async function apply(call: Call, target: Target, subresource: string): Promise<Answer> {

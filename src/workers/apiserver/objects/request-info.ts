@@ -33,7 +33,7 @@ export type FindResource = (group: string, version: string, resource: string) =>
 
 /**
  * @param path as it was sent
- * @param segments of the path, decoded; empty ones count as none
+ * @param segments of the path after its first slash, decoded. With an empty one before others the path names no resource.
  */
 export function requestInfo(
   method: string,
@@ -54,7 +54,8 @@ export function requestInfo(
     name: "",
     served: undefined,
   };
-  const [root, ...rest] = segments.filter((part) => part !== "");
+  const rest = namesOf(segments);
+  const root = rest.shift();
   if (root !== "api" && root !== "apis") return info;
   if (root === "apis") info.group = rest.shift() ?? "";
   info.version = rest.shift() ?? "";
@@ -74,6 +75,14 @@ export function requestInfo(
   info.served = resourceAt(info.group, info.version, info.resource);
   readCollectionVerb(info, method, query);
   return info;
+}
+
+/** The names of a resource's path, without its last slash; none if one of them is empty. */
+function namesOf(segments: readonly string[]): string[] {
+  const last = segments.findLastIndex((part) => part !== "");
+  const names = segments.slice(0, last + 1);
+  const proxied = names.indexOf("proxy");
+  return names.slice(0, proxied === -1 ? undefined : proxied).includes("") ? [] : names;
 }
 
 function readCollectionVerb(info: RequestInfo, method: string, query: URLSearchParams): void {

@@ -8,7 +8,8 @@ import { alreadyExists, ApiError, badRequest, forbidden, invalid, notFound } fro
 import { checkTypes } from "../objects/field-types.js";
 import { metadataErrors } from "../objects/metadata.js";
 import { fillName, nameErrors } from "../objects/names.js";
-import { copyOf, nowText, removeField, withoutNulls, type ApiObject } from "../objects/object.js";
+import { readNulls } from "../objects/null-values.js";
+import { copyOf, nowText, removeField, type ApiObject } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { resourceNamed } from "../objects/resources.js";
 import { keyOf } from "../store/tables.js";
@@ -19,7 +20,7 @@ import { dropUnknownFields } from "./unknown-fields.js";
 export function createObject(target: Target, body: ApiObject, context: WriteContext, managed = false): ApiObject {
   const { resource, namespace } = target;
   const { world, tx, dryRun } = context;
-  const object = withoutNulls(copyOf(checkedBody(resource, body)));
+  const object = readNulls(copyOf(checkedBody(resource, body)));
   checkTypes(object);
   dropUnknownFields(object, context);
   const { metadata } = object;

@@ -5,7 +5,8 @@ import { strategyOf } from "../kinds/others.js";
 import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from "../objects/errors.js";
 import { checkTypes } from "../objects/field-types.js";
 import { metadataErrors } from "../objects/metadata.js";
-import { copyOf, isSame, removeField, withoutNulls, type ApiObject } from "../objects/object.js";
+import { readNulls } from "../objects/null-values.js";
+import { copyOf, isSame, removeField, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 import { dropChanged } from "../patch/ownership.js";
 import { keyOf } from "../store/tables.js";
@@ -28,7 +29,7 @@ export function updateObject(
   const { tx, dryRun } = context;
   const old = tx.get(resource, keyOf(namespace, name));
   if (old === undefined) throw notFound(resource, name);
-  const wanted = checkedBody(resource, withoutNulls(change(copyOf(old))));
+  const wanted = readNulls(checkedBody(resource, change(copyOf(old))));
   checkTypes(wanted);
   dropUnknownFields(wanted, context);
   setNamespace(target, wanted);
