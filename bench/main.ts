@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { cachePath } from "../src/shared/io/code/code-cache.js";
 import { widenPath } from "../tools/standalone/exec.js";
 import { ensurePackages, missingPackages } from "../tools/standalone/packages.js";
-import { isSetupProblem, SetupProblem } from "../tools/standalone/problem.js";
+import { isSetupProblem, messageOf, SetupProblem } from "../tools/standalone/problem.js";
 import { step } from "../tools/standalone/progress.js";
 import { openRun } from "../tools/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
@@ -169,10 +169,19 @@ async function warnOfMissingCache(): Promise<void> {
 async function wantedFrom(args: readonly string[]): Promise<Wanted> {
   const usage = new URL("../../tools/usage/bench.mjs", import.meta.url).href;
   const { parseBench } = (await import(usage)) as { parseBench: (args: readonly string[]) => WantedWords };
-  const { sections: names, turns: count, against, kubelet } = parseBench(args);
+  const { sections: names, turns: count, against, kubelet } = readWords(() => parseBench(args));
   const sections = SECTIONS.filter(({ name }) => names.includes(name));
   const whole = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
   return { sections, turns: count, against: whole(against), kubelet: whole(kubelet) };
+}
+
+/** @throws SetupProblem for words that the bench does not know */
+function readWords<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new SetupProblem(messageOf(error), { cause: error });
+  }
 }
 
 async function main(): Promise<void> {
