@@ -2,6 +2,7 @@
 // pods, then the pods. Loaded only with a kubeconfig; no static pod waits for it.
 // Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
 
+import { Lifetime } from "../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { WallTime } from "../../shared/base/clock/moments.js";
 import { goPlatform } from "../../shared/base/text/go-platform.js";
@@ -83,7 +84,7 @@ export function joinCluster(deps: JoinDeps): JoinedCluster {
 }
 
 class Joining implements JoinedCluster {
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private readonly done: Promise<void>;
   private nodeStatus: NodeStatusLink | undefined;
   private pods: ApiPods | undefined;
@@ -94,7 +95,7 @@ class Joining implements JoinedCluster {
   constructor(private readonly deps: JoinDeps) {
     this.components = new Components([], deps.log);
     this.done = this.join().catch((error: unknown) => {
-      if (this.abort.signal.aborted) return;
+      if (this.lifetime.hasEnded) return;
       deps.log.debug({ err: error }, "joining the cluster failed");
       deps.giveUp(`cannot join the cluster: ${errorText(error)}`);
     });
@@ -127,7 +128,7 @@ class Joining implements JoinedCluster {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.done;
     await this.components.stop();
   }
@@ -139,7 +140,7 @@ class Joining implements JoinedCluster {
     this.credentials = credentials;
     const { client } = credentials;
     await components.add("API client", () => () => client.close());
-    this.abort.signal.throwIfAborted();
+    this.lifetime.signal.throwIfAborted();
     const nodeStatus = await this.startNodeStatus(credentials);
     const dra = await components.add("dynamic resources", () => this.startDra(client));
     const objects = await components.add("objects of pods", () => this.makeObjects(client, dra));
@@ -159,7 +160,7 @@ class Joining implements JoinedCluster {
   private startCredentials(): Promise<NodeCertificates> {
     const { settings, nodeName, tasks, giveUp, registry, clock, log } = this.deps;
     const connect = (config: ClientConfig): ConnectedClient => this.connect(config);
-    const { signal } = this.abort;
+    const { signal } = this.lifetime;
     return startCredentials({ settings, nodeName, tasks, giveUp, connect, signal, registry, clock, log });
   }
 
@@ -292,10 +293,19 @@ const OBJECTS_WAKE_MS = 5000;
 
 /** Objects that pods refer to are followed over the pods' own connection. */
 function followBy(common: { client: ApiClient; presence: Returns; clock: Clock; log: Logger }): Follow {
+  const { client, presence, clock } = common;
   const log = moduleLogger(common.log, "objects-watch");
   const outage = new SharedOutage(log);
   return (options) => {
-    const reflector = new Reflector({ ...common, log, outage, wakeWithinMs: OBJECTS_WAKE_MS, ...options });
+    const reflector = new Reflector({
+      client,
+      presence,
+      clock,
+      log,
+      outage,
+      wakeWithinMs: OBJECTS_WAKE_MS,
+      ...options,
+    });
     reflector.start();
     // The reflector stops later; it reports nothing after this call.
     return () => void reflector.stop();

@@ -1,5 +1,6 @@
 // The parts that the verbs share, and the facts of the Engine.
 
+import { Lifetime } from "../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { DockershimInit } from "../../shared/contracts/dockershim.js";
@@ -43,7 +44,7 @@ export class Shim {
   private readonly leftOut = new Set<string>();
   private driver: CgroupDriverName | undefined;
   private lowestOomScore: Promise<number> | undefined;
-  private readonly end = new AbortController();
+  private readonly lifetime = new Lifetime();
   private adopting: Promise<void> = Promise.resolve();
 
   constructor(
@@ -91,7 +92,7 @@ export class Shim {
   }
 
   async stop(): Promise<void> {
-    this.end.abort(new Error("the dockershim is stopping"));
+    this.lifetime.end();
     await this.adopting;
     await this.logs.stopAll();
     this.engine.close();
@@ -132,11 +133,11 @@ export class Shim {
   }
 
   private isStopping(): boolean {
-    return this.end.signal.aborted;
+    return this.lifetime.hasEnded;
   }
 
   private async adopt(): Promise<void> {
-    const { signal } = this.end;
+    const { signal } = this.lifetime;
     while (!this.isStopping()) {
       try {
         const found = await listed(this.engine, signal, { type: "container" });

@@ -1,6 +1,7 @@
 // Sizes of the containers' writable layers, as reported by the runtime. gRPC is loaded with the first call: most nodes
 // are never short of disk, and their pods have no limits.
 
+import { Lifetime } from "../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ContainerStats } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { type PodUid, podUid } from "../../shared/kubernetes/identifiers.js";
@@ -32,7 +33,7 @@ export class WritableLayers {
   private at = -Infinity;
   private runtime: Promise<LayersRuntime> | undefined;
   private asked: Promise<void> | undefined;
-  private readonly end = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(private readonly deps: WritableLayersDeps) {}
 
@@ -53,7 +54,7 @@ export class WritableLayers {
   }
 
   async close(): Promise<void> {
-    this.end.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.asked;
     (await this.runtime?.catch(() => undefined))?.close();
   }
@@ -64,13 +65,13 @@ export class WritableLayers {
     try {
       this.runtime ??= connect();
       const runtime = await this.runtime;
-      const options = { deadlineMs: RUNTIME_WAIT_MS, signal: this.end.signal };
+      const options = { deadlineMs: RUNTIME_WAIT_MS, signal: this.lifetime.signal };
       const { stats } = await runtime.listContainerStats({}, options);
       this.last = layersOf(stats);
       this.at = clock.monotonic();
       errorLog.resolved(key, "the runtime reports writable layers again");
     } catch (error) {
-      if (this.end.signal.aborted) return;
+      if (this.lifetime.hasEnded) return;
       errorLog.report(key, "the runtime does not report writable layers; using the last values", error);
     }
   }

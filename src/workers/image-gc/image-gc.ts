@@ -2,6 +2,7 @@
 // old and, when the disk is short, the least recently used ones. Main asks for each round (docs/adr/0119).
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 
+import { Lifetime } from "../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
 import {
@@ -59,7 +60,7 @@ export class ImageGc {
   private readonly records: ImageRecords;
   private looked: boolean;
   private turn: Promise<unknown> = Promise.resolve();
-  private readonly end = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(
     private readonly settings: ImageGcSettings,
@@ -76,7 +77,7 @@ export class ImageGc {
 
   /** Aborts pending calls. */
   async stop(): Promise<void> {
-    this.end.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.turn;
   }
 
@@ -90,7 +91,7 @@ export class ImageGc {
   }
 
   private get stopped(): boolean {
-    return this.end.signal.aborted;
+    return this.lifetime.hasEnded;
   }
 
   private get collects(): boolean {
@@ -187,7 +188,7 @@ export class ImageGc {
     const name = image.repoTags[0] ?? image.repoDigests[0] ?? image.id;
     try {
       const spec = { image: image.id, runtimeHandler: image.runtimeHandler };
-      await cri.removeImage({ image: spec }, { signal: this.end.signal });
+      await cri.removeImage({ image: spec }, { signal: this.lifetime.signal });
     } catch (error) {
       if (!(error instanceof CriNotFoundError)) {
         log.error({ err: error, image: image.id }, `cannot remove image ${name}; trying again later`);
@@ -205,9 +206,9 @@ export class ImageGc {
   private async refreshRecords(): Promise<void> {
     const { cri, main, clock, generation } = this.deps;
     const [{ images }, sandboxImage, containers] = await Promise.all([
-      cri.listImages({}, { signal: this.end.signal }),
+      cri.listImages({}, { signal: this.lifetime.signal }),
       this.deps.sandboxImage(),
-      this.deps.containerImages(this.end.signal),
+      this.deps.containerImages(this.lifetime.signal),
     ]);
     const contained = new Set(containers.flatMap(keysOfReference));
     const kept = new Set(sandboxImage === undefined ? [] : keysOfReference(sandboxImage));

@@ -1,5 +1,6 @@
 // The lifecycle hooks in progress, so that main can cancel one by its number.
 
+import { StoppingError } from "../../shared/base/abort/lifetime.js";
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 
 export class RunningHooks {
@@ -24,7 +25,7 @@ export class RunningHooks {
 
   async stop(): Promise<void> {
     const all = [...this.running.values()];
-    for (const { abort } of all) abort.abort(new Error("the kubelet is stopping"));
+    for (const { abort } of all) abort.abort(new StoppingError());
     await Promise.allSettled(all.map(({ ended }) => ended));
   }
 }

@@ -1,5 +1,6 @@
 // Follows the CRI event stream if the runtime has one (containerd from 1.7, CRI-O); others return Unimplemented.
 
+import { Lifetime } from "../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import { CriUnavailableError, CriUnimplementedError } from "../../shared/kubernetes/cri/errors.js";
@@ -32,7 +33,7 @@ const SETTLED_MS = 500;
 const STARTS = new Set([ContainerEventType.CONTAINER_CREATED_EVENT, ContainerEventType.CONTAINER_STARTED_EVENT]);
 
 export class EventStream {
-  private readonly stopped = new AbortController();
+  private readonly lifetime = new Lifetime();
   private state: EventStreamState = "connecting";
   private finished: Promise<void> | undefined;
 
@@ -43,12 +44,12 @@ export class EventStream {
   }
 
   async stop(): Promise<void> {
-    this.stopped.abort(new Error("event stream stopped"));
+    this.lifetime.end();
     await this.finished;
   }
 
   private async follow(): Promise<void> {
-    const { signal } = this.stopped;
+    const { signal } = this.lifetime;
     let retryMs = RETRY_MIN_MS;
     while (!this.isStopped()) {
       const settled = this.options.clock.after(SETTLED_MS, () => this.setState("working"));
@@ -86,7 +87,7 @@ export class EventStream {
 
   /** Read again each time: stop() may come while a call is awaited. */
   private isStopped(): boolean {
-    return this.stopped.signal.aborted;
+    return this.lifetime.hasEnded;
   }
 
   private setState(state: EventStreamState): void {

@@ -2,6 +2,7 @@
 // unprepares the claims of pods. It deletes the ResourceSlices of removed drivers.
 // Invariant: until a driver registers or a pod has claims, the kubelet only checks whether the checkpoint exists.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
@@ -57,7 +58,7 @@ export interface RunningDra {
 export function startDra(deps: DraDeps): RunningDra {
   const { rootDir, nodeName, client, gates, registry, clock } = deps;
   const log = moduleLogger(deps.log, "dra");
-  const ended = new AbortController();
+  const lifetime = new Lifetime();
   const store = new ClaimStore(rootDir, clock, log);
   const metrics = draMetrics(registry, () => store.all());
   const wipes = new SliceWipes({ nodeName, client, clock, log });
@@ -98,9 +99,9 @@ export function startDra(deps: DraDeps): RunningDra {
   const loaded = store.load().catch((error: unknown) => {
     log.error({ err: error }, `cannot read the state of ResourceClaims: ${errorText(error)}`);
   });
-  wipes.start(undefined, ended.signal);
+  wipes.start(undefined, lifetime.signal);
   const activePods = (): ReadonlySet<PodUid> | undefined => deps.activePods();
-  const reconciliation = startClaimReconciliation({ claims, loaded, activePods, clock, log }, ended.signal);
+  const reconciliation = startClaimReconciliation({ claims, loaded, activePods, clock, log }, lifetime.signal);
 
   return {
     handler: drivers,
@@ -109,7 +110,7 @@ export function startDra(deps: DraDeps): RunningDra {
       messages: gates.resourceHealthStatusMessage,
     }),
     async stop() {
-      ended.abort(new Error("the kubelet is stopping"));
+      lifetime.end();
       drivers.stop();
       await Promise.all([wipes.settled(), reconciliation.stop(), health.stop()]);
       await store.settled();

@@ -4,6 +4,7 @@
 // uncompressed files again by their names.
 
 import { basename, dirname, join } from "node:path";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { CompressLogJob, CompressLogResult } from "../../../shared/contracts/tasks.js";
 import { NotRegularFileError, statUntrusted } from "../../../shared/io/fs/untrusted-file.js";
@@ -43,7 +44,7 @@ class LogTooLargeError extends Error {
 export class CompressQueue {
   /** Paths of logs with files to compress, first come first served. */
   private readonly waiting = new Set<string>();
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private working: Promise<void> | undefined;
   private file: string | undefined;
   private readonly complaints = new Map<string, string>();
@@ -52,7 +53,7 @@ export class CompressQueue {
 
   /** The rotated files of this log are to be compressed. */
   add(logPath: string): void {
-    if (this.abort.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     this.waiting.add(logPath);
     this.working ??= this.work().finally(() => {
       this.working = undefined;
@@ -76,7 +77,7 @@ export class CompressQueue {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort();
+    this.lifetime.end();
     this.waiting.clear();
     await this.idle();
   }
@@ -96,7 +97,7 @@ export class CompressQueue {
     try {
       return await inUntrustedFolder(dirname(logPath), (folder) => this.compressIn(folder, logPath));
     } catch (error) {
-      if (!this.abort.signal.aborted) this.warnOnce(logPath, error);
+      if (!this.lifetime.hasEnded) this.warnOnce(logPath, error);
       return false;
     } finally {
       this.file = undefined;
@@ -129,7 +130,7 @@ export class CompressQueue {
     if (size > this.deps.largest) throw new LogTooLargeError(name, size, this.deps.largest);
     this.file = join(dirname(logPath), name);
     const deadlineMs = DEADLINE_MS + Math.ceil(size / MIB) * DEADLINE_MS_PER_MIB;
-    const result = await this.deps.run({ path }, { deadlineMs, signal: this.abort.signal });
+    const result = await this.deps.run({ path }, { deadlineMs, signal: this.lifetime.signal });
     this.deps.onDone(result.outcome, logPath);
     if (result.outcome === "failed") throw new Error(`${result.code}: ${result.message}`);
   }

@@ -5,6 +5,7 @@
 
 import { basename, dirname, join } from "node:path";
 import { AbortBranches } from "../../../shared/base/abort/branches.js";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
@@ -74,9 +75,9 @@ export class LogRotation {
   private readonly entries = new Map<ContainerId, Entry>();
   private readonly workers: Limiter;
   private readonly compression: CompressQueue;
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   /** Thousands of logs may wait for a worker: each has a signal of its own. */
-  private readonly branches = new AbortBranches(this.abort.signal);
+  private readonly branches = new AbortBranches(this.lifetime.signal);
   private readonly looks = new Set<Promise<void>>();
   private timer: Timer | undefined;
   private timerAt = Infinity;
@@ -104,7 +105,7 @@ export class LogRotation {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort();
+    this.lifetime.end();
     this.timer?.cancel();
     for (const entry of this.entries.values()) endWatch(entry);
     await Promise.all([...this.looks, this.compression.stop()]);
@@ -115,7 +116,7 @@ export class LogRotation {
    * tick.
    */
   private schedule(dueAt: number): void {
-    if (this.abort.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     const now = this.deps.clock.monotonic();
     const at = Math.max(dueAt, this.tickedAt + GATHER_MS);
     if (at >= this.timerAt) return;
@@ -212,7 +213,7 @@ export class LogRotation {
     }
     entry.waitedMs = isWoken ? SOONEST_MS : afterMs;
     entry.dueAt = this.deps.clock.monotonic() + entry.waitedMs;
-    if (this.abort.signal.aborted || !this.entries.has(entry.log.containerId)) endWatch(entry);
+    if (this.lifetime.hasEnded || !this.entries.has(entry.log.containerId)) endWatch(entry);
   }
 
   /** undefined: the file is not there, as after a crash between rename and reopening. */
@@ -319,7 +320,7 @@ export class LogRotation {
   private warnOnce(entry: Entry, error: unknown): void {
     const { log } = entry;
     const message = messageOf(error);
-    if (this.abort.signal.aborted || entry.complaint === message) return;
+    if (this.lifetime.hasEnded || entry.complaint === message) return;
     entry.complaint = message;
     const { namespace, pod, container } = log;
     this.deps.log.warn(

@@ -1,6 +1,7 @@
 // The pod CIDR of a stand-alone node: passed to the runtime, which may make its network configuration from it. On a
 // node of a cluster the Node object names the CIDR (node-status thread).
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -17,8 +18,8 @@ export interface PodCidrDeps {
 
 /** Returns at once; the call is repeated until the runtime has responded. */
 export function startPodCidr(podCidr: string, { cri, clock, log }: PodCidrDeps): { stop(): Promise<void> } {
-  const ending = new AbortController();
-  const { signal } = ending;
+  const lifetime = new Lifetime();
+  const { signal } = lifetime;
   const update = async (): Promise<void> => {
     for (let wait = FIRST_RETRY_MS; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
       try {
@@ -38,7 +39,7 @@ export function startPodCidr(podCidr: string, { cri, clock, log }: PodCidrDeps):
   });
   return {
     async stop() {
-      ending.abort(new Error("the kubelet is stopping"));
+      lifetime.end();
       await ended;
     },
   };

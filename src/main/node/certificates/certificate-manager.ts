@@ -3,6 +3,7 @@
 // Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is
 // already due, the next request waits; a jump of the clock is noticed within a minute.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
@@ -40,7 +41,7 @@ const REFUSALS = new Set([401, 403, 404]);
 const LOOK_MS = 60_000;
 
 export class CertificateManager {
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private running: Promise<void> | undefined;
   private wake: Scope | undefined;
   private held: DescribedCertificate | undefined;
@@ -73,13 +74,13 @@ export class CertificateManager {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the certificate manager was stopped"));
+    this.lifetime.end();
     await this.running;
   }
 
   private async run(): Promise<void> {
     const { log, what, store, clock } = this.deps;
-    const { signal } = this.abort;
+    const { signal } = this.lifetime;
     try {
       this.useCertificate(await store.read());
       const backoff = new Backoff({ ...RETRY, random: () => this.random() });
@@ -115,7 +116,7 @@ export class CertificateManager {
 
   /** Resolves after `ms`, or earlier when `checkNow` is called. */
   private async rest(ms: number): Promise<void> {
-    const { signal } = this.abort;
+    const { signal } = this.lifetime;
     using wake = new Scope(signal);
     this.wake = wake;
     try {
@@ -129,7 +130,7 @@ export class CertificateManager {
 
   private async rotate(): Promise<boolean> {
     const { store, tasks, clock, log, what } = this.deps;
-    const { signal } = this.abort;
+    const { signal } = this.lifetime;
     const subject = this.deps.subject();
     if (subject === undefined) return true;
     try {

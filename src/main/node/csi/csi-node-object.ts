@@ -2,6 +2,7 @@
 // Invariant: one change at a time; entries of others stay as they are; the node is not Ready before the object is
 // there, since the scheduler counts volumes by it.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
@@ -31,7 +32,7 @@ export interface CsiNodeObjectOptions {
 export class CsiNodeObject {
   private ready = false;
   private last: Promise<unknown> = Promise.resolve();
-  private readonly ended = new AbortController();
+  private readonly lifetime = new Lifetime();
   private making: Promise<void> | undefined;
 
   constructor(private readonly options: CsiNodeObjectOptions) {}
@@ -47,7 +48,7 @@ export class CsiNodeObject {
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.making;
     await this.last.catch(() => undefined);
   }
@@ -64,7 +65,7 @@ export class CsiNodeObject {
 
   private async makeUntilThere(): Promise<void> {
     const { clock, log } = this.options;
-    const { signal } = this.ended;
+    const { signal } = this.lifetime;
     const backoff = new Backoff(MAKE_RETRY);
     while (!isEnded(signal)) {
       try {

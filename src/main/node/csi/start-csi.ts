@@ -3,6 +3,7 @@
 // Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have no
 // such volumes.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
@@ -44,8 +45,8 @@ export function startCsi(deps: CsiDeps): RunningCsi {
   const { persistent, nodeStatus, clock, client, nodeName } = deps;
   const log = moduleLogger(deps.log, "csi");
   const metrics = csiMetrics(deps.registry);
-  const ended = new AbortController();
-  const { signal } = ended;
+  const lifetime = new Lifetime();
+  const { signal } = lifetime;
   const csiNode = new CsiNodeObject({
     nodeName,
     client,
@@ -100,7 +101,7 @@ export function startCsi(deps: CsiDeps): RunningCsi {
 
   return {
     async stop() {
-      ended.abort(new Error("the kubelet is stopping"));
+      lifetime.end();
       endInUse();
       await starting;
       handler.stop();

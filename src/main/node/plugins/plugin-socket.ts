@@ -7,6 +7,7 @@
 // registered. The newest requested identity wins. A socket that is made anew again and again is registered BURST times
 // per WINDOW_MS at most.
 
+import { StoppingError } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { faultPoint } from "../../../shared/base/faults/fault-points.js";
@@ -84,7 +85,7 @@ export class PluginSocket {
   /** Waits for the calls under way, without deregistering: the plugin outlives the kubelet. */
   async stop(): Promise<void> {
     this.wanted = this.registered?.identity;
-    this.turn.abort(new Error("the kubelet is stopping"));
+    this.turn.abort(new StoppingError());
     await this.running;
   }
 

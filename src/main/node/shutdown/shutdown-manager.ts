@@ -8,6 +8,7 @@
 // Invariant: while ending and ended the node reports the shutdown and admits no pod; the lock is always released. If
 // the bus or logind is lost, the manager reconnects every second and then reads the current state.
 
+import { Lifetime, StoppingError } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -45,7 +46,7 @@ interface Ending {
 }
 
 export class ShutdownManager {
-  private readonly stopping = new AbortController();
+  private readonly lifetime = new Lifetime();
   private running: Promise<void> | undefined;
   /** The shutdown under way; absent while the node is up. */
   private ending: Ending | undefined;
@@ -63,7 +64,7 @@ export class ShutdownManager {
   }
 
   private isStopped(): boolean {
-    return this.stopping.signal.aborted;
+    return this.lifetime.hasEnded;
   }
 
   start(): void {
@@ -72,9 +73,8 @@ export class ShutdownManager {
 
   /** Pods that are being ended are left to the next kubelet. */
   async stop(): Promise<void> {
-    const reason = new Error("the kubelet is stopping");
-    this.stopping.abort(reason);
-    this.ending?.abort.abort(reason);
+    this.lifetime.end();
+    this.ending?.abort.abort(new StoppingError());
     await Promise.all([this.running, this.endings, this.locking]);
     this.release();
   }
@@ -92,14 +92,14 @@ export class ShutdownManager {
         }
         this.reportProblem(error);
       }
-      await clock.sleep(RECONNECT_MS, this.stopping.signal).catch(() => undefined);
+      await clock.sleep(RECONNECT_MS, this.lifetime.signal).catch(() => undefined);
     }
   }
 
   /** From one connection to its end. */
   private async session(): Promise<void> {
     const { deps } = this;
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     const logind = await deps.connect();
     const close = (): void => logind.close();
     signal.addEventListener("abort", close, { once: true });
@@ -107,7 +107,7 @@ export class ShutdownManager {
       signal.throwIfAborted();
       await logind.watch((preparing) => this.onPrepare(preparing));
       const needMs = totalSeconds(deps.groups) * 1000;
-      await ensureInhibitDelay(needMs, { ...deps, logind, signal });
+      await ensureInhibitDelay(needMs, { logind, confDir: deps.confDir, clock: deps.clock, log: deps.log, signal });
       // The kubelet missed signals while it was not subscribed: before its start or before logind's restart.
       const preparing = await logind.preparing();
       if (preparing !== this.shuttingDown) this.onPrepare(preparing);
@@ -172,7 +172,7 @@ export class ShutdownManager {
   private acquireLock(): Promise<void> {
     const taken = this.locking.then(async () => {
       if (this.isStopped() || this.shuttingDown) return;
-      const lock = await this.deps.takeLock(this.stopping.signal);
+      const lock = await this.deps.takeLock(this.lifetime.signal);
       this.release();
       // The lock came so late that the shutdown manager no longer needs it.
       if (this.isStopped() || this.ending?.over === true) {
@@ -194,7 +194,7 @@ export class ShutdownManager {
     const { clock, log } = this.deps;
     log.warn("systemd-inhibit exited and released the shutdown inhibitor lock; acquiring it again");
     clock
-      .sleep(RECONNECT_MS, this.stopping.signal)
+      .sleep(RECONNECT_MS, this.lifetime.signal)
       .then(() => (this.lock === undefined ? this.acquireLock() : undefined))
       .catch((error: unknown) => this.reportProblem(error));
   }

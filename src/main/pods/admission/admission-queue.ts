@@ -3,6 +3,7 @@
 // Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is
 // forgotten; a pod whose caller aborts while it waits, or that is forgotten meanwhile, is not admitted.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -22,7 +23,7 @@ export class AdmissionQueue {
   private readonly ahead = new Map<PodUid, Promise<AdmissionVerdict>>();
   /** Admissions without a verdict. */
   private readonly running = new Map<PodUid, Running>();
-  private readonly stopping = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(private readonly admission: Admission) {}
 
@@ -32,7 +33,7 @@ export class AdmissionQueue {
    */
   restore(pods: readonly Pod[]): void {
     for (const pod of pods) {
-      const verdict = this.enqueue(pod, this.stopping.signal);
+      const verdict = this.enqueue(pod, this.lifetime.signal);
       // The caller of admit() handles the failure; without a caller the rejection is ignored.
       verdict.catch(() => undefined);
       this.ahead.set(pod.metadata.uid, verdict);
@@ -49,7 +50,7 @@ export class AdmissionQueue {
 
   /** In its turn among those who want to be admitted. Rejects when the kubelet stops. */
   async resize(pod: Pod): Promise<ResizeRefusal | undefined> {
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     const turn = this.turns.run(async () => {
       signal.throwIfAborted();
       return await this.admission.resize?.(pod, signal);
@@ -69,7 +70,7 @@ export class AdmissionQueue {
   }
 
   stop(): void {
-    this.stopping.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
   }
 
   private enqueue(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
@@ -99,7 +100,7 @@ export class AdmissionQueue {
     const verdict = await this.admission.admit(pod, signal, turn);
     // No caller receives this result, so no caller would release the resources. After a restart the pod keeps its
     // resources.
-    if (signal.aborted && !this.stopping.signal.aborted) this.admission.release?.(pod.metadata.uid);
+    if (signal.aborted && !this.lifetime.hasEnded) this.admission.release?.(pod.metadata.uid);
     return verdict;
   }
 }

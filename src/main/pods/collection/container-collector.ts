@@ -3,6 +3,7 @@
 // Invariant: nothing is removed before every source has delivered and the runtime was listed. Few removals run at once,
 // because no caller waits for them. The kubelet inspects the pod after each removal.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { Loop } from "../../../shared/base/turns/loop.js";
@@ -42,7 +43,7 @@ export interface ContainerCollectorDeps {
 
 export class ContainerCollector {
   private readonly loop: Loop;
-  private readonly end = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(private readonly deps: ContainerCollectorDeps) {
     this.loop = new Loop({
@@ -61,7 +62,7 @@ export class ContainerCollector {
   }
 
   async stop(): Promise<void> {
-    this.end.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.loop.stop();
   }
 
@@ -97,7 +98,7 @@ export class ContainerCollector {
     } catch (error) {
       const message = messageOf(error);
       // The runtime's absence is reported once for the node.
-      if (error instanceof CriUnavailableError || this.end.signal.aborted) return PERIOD_MS;
+      if (error instanceof CriUnavailableError || this.lifetime.hasEnded) return PERIOD_MS;
       log.error({ err: error }, `container garbage collection failed: ${message}`);
       events.node({ type: "Warning", reason: "ContainerGCFailed", message });
     }
@@ -117,7 +118,7 @@ export class ContainerCollector {
 
   private async remove({ containers, sandboxes }: Chosen, pods: readonly ObservedPod[]): Promise<void> {
     const { cri, log, logFolders } = this.deps;
-    const { signal } = this.end;
+    const { signal } = this.lifetime;
     if (containers.length + sandboxes.length === 0) return;
     const names = containers.map(({ uid, name }) => `${name} of pod ${uid}`);
     log.info(

@@ -4,6 +4,7 @@
 // delays the others by one job each. A removed pod is walked no further, and its figures are deleted. No caller waits
 // longer than its own limit; the walk continues for the next caller.
 
+import { StoppingError } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { PodDiskUsage } from "../../../shared/contracts/eviction.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -73,7 +74,7 @@ export class DiskUsage {
     this.stopped = true;
     for (const { finish } of this.queue.values()) finish();
     this.queue.clear();
-    this.walking?.abort.abort(new Error("the kubelet is stopping"));
+    this.walking?.abort.abort(new StoppingError());
     await this.running;
   }
 

@@ -4,6 +4,7 @@
 // Invariant: a pod whose definition was kept stays kept; pods of ordinary size wait for none of the large ones; one
 // definition is read at a time.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { isNotFound } from "../../../shared/kubernetes/api/client/errors.js";
@@ -41,7 +42,7 @@ export class DefinitionBudget {
   private readonly large: Class = { bytes: 0, dropped: new Map() };
   /** Definitions that are kept, with their size. */
   private readonly kept = new Map<PodUid, number>();
-  private readonly ending = new AbortController();
+  private readonly lifetime = new Lifetime();
   private reading: Promise<void> | undefined;
 
   constructor(private readonly deps: DefinitionBudgetDeps) {}
@@ -81,7 +82,7 @@ export class DefinitionBudget {
   }
 
   async stop(): Promise<void> {
-    this.ending.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.reading;
   }
 
@@ -92,8 +93,8 @@ export class DefinitionBudget {
   }
 
   private readNext(): void {
-    if (this.next() === undefined || this.ending.signal.aborted) return;
-    this.reading ??= this.readAll(this.ending.signal).finally(() => (this.reading = undefined));
+    if (this.next() === undefined || this.lifetime.hasEnded) return;
+    this.reading ??= this.readAll(this.lifetime.signal).finally(() => (this.reading = undefined));
   }
 
   /**

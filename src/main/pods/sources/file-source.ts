@@ -1,9 +1,9 @@
 // Static pods of a file or folder (staticPodPath). inotify reports changes at once; a scan every fileCheckFrequency
 // finds missed ones. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
 
-import { setMaxListeners } from "node:events";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
@@ -44,7 +44,7 @@ export class FileSource {
   private readonly set: ManifestSet<ManifestFile>;
   private readonly watch: DirectoryWatch;
   private readonly removals = new RemovalWatch((name) => this.onRemoved(name));
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private readonly examinations = new Set<Promise<void>>();
   private readonly room = new ManifestRoom();
   private hasReserved = false;
@@ -56,8 +56,6 @@ export class FileSource {
   private complaint: { code: string; refused: Refusal } | undefined;
 
   constructor(private readonly options: FileSourceOptions) {
-    // One listener per manifest that waits for its decoding, removed after it.
-    setMaxListeners(0, this.abort.signal);
     this.folder = options.path;
     const { earlier, changes, clock, log } = options;
     this.uids = new StaticPodUids({ ...earlier, changedAt: (pod) => this.changedAt(pod), changes, clock, log });
@@ -88,7 +86,7 @@ export class FileSource {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the file source was stopped"));
+    this.lifetime.end();
     this.watch.stop();
     this.removals[Symbol.dispose]();
     for (const file of this.set.files.values()) file.stop();
@@ -135,12 +133,12 @@ export class FileSource {
   }
 
   private onEvent(name: string): void {
-    if (this.abort.signal.aborted || !this.isWanted(name)) return;
+    if (this.lifetime.hasEnded || !this.isWanted(name)) return;
     this.examine(name);
   }
 
   private isStopped(): boolean {
-    return this.abort.signal.aborted;
+    return this.lifetime.hasEnded;
   }
 
   private onRemoved(name: string): void {
@@ -238,7 +236,7 @@ export class FileSource {
     if (file === undefined) {
       file = new ManifestFile({
         path: this.pathOf(name),
-        decode: { ...decode, signal: this.abort.signal },
+        decode: { ...decode, signal: this.lifetime.signal },
         clock,
         log,
         set: this.set,

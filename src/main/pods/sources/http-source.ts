@@ -2,6 +2,7 @@
 // holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change. An
 // empty body is a fault and no pods, as upstream has it. (There the same list does not bring its pods back.)
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
@@ -30,7 +31,7 @@ export interface HttpSourceOptions {
 }
 
 export class HttpSource {
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private readonly name: string;
   private last: Uint8Array | undefined;
   private complaint: string | undefined;
@@ -69,7 +70,7 @@ export class HttpSource {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the HTTP source was stopped"));
+    this.lifetime.end();
     await this.loop.stop();
   }
 
@@ -90,14 +91,14 @@ export class HttpSource {
 
   private async fetch(): Promise<Uint8Array> {
     const late = new ManifestFetchError(this.name, `no response within ${TIMEOUT_MS / 1000} s`);
-    using scope = new Scope(this.abort.signal).limit(this.options.clock, TIMEOUT_MS, () => late);
+    using scope = new Scope(this.lifetime.signal).limit(this.options.clock, TIMEOUT_MS, () => late);
     return await fetchManifest(this.options.url, this.options.header, scope.signal);
   }
 
   private async decode(bytes: Uint8Array): Promise<void> {
     const { decode, log, changes, url } = this.options;
     const kept = bytes.slice();
-    const decoded = await decodeInPool({ kind: "http", url }, bytes, { ...decode, signal: this.abort.signal });
+    const decoded = await decodeInPool({ kind: "http", url }, bytes, { ...decode, signal: this.lifetime.signal });
     this.last = decoded.retry ? undefined : kept;
     this.unread = undefined;
     const now = this.options.clock.now();

@@ -4,6 +4,7 @@
 // Invariant: a UID is taken over only in the first whole set of a kubelet's life; it is on disk before a pod is
 // delivered with it; a node where no other kubelet ran reads one folder and asks the runtime nothing.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { readState, writeState } from "../../../shared/io/fs/state-file.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -44,7 +45,7 @@ export class StaticPodUids {
   private deciding: Promise<void> | undefined;
   /** A whole set was delivered: pods that come now were not there when the kubelet started. */
   private settled = false;
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private readonly read: Promise<void>;
 
   constructor(private readonly options: StaticPodUidsOptions) {
@@ -64,14 +65,14 @@ export class StaticPodUids {
     }
     this.deciding = this.decide()
       .catch((error: unknown) => {
-        if (this.abort.signal.aborted) return;
+        if (this.lifetime.hasEnded) return;
         const { log } = this.options;
         log.error({ err: error }, `UIDs of static pods cannot be compared with those that run: ${errorText(error)}`);
         this.settled = true;
       })
       .finally(() => {
         this.deciding = undefined;
-        if (!this.abort.signal.aborted) this.passOn();
+        if (!this.lifetime.hasEnded) this.passOn();
       });
   }
 
@@ -81,7 +82,7 @@ export class StaticPodUids {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the sources were stopped"));
+    this.lifetime.end();
     await this.read;
     await this.deciding;
   }
@@ -128,7 +129,7 @@ export class StaticPodUids {
   /** Waits until the runtime responds: a pod that starts under a new UID terminates the running one. */
   private async askRuntime(): Promise<RunningPods> {
     const { runningPods, clock, log } = this.options;
-    const { signal } = this.abort;
+    const { signal } = this.lifetime;
     for (let tries = 0; ; tries++) {
       try {
         return await runningPods(signal);

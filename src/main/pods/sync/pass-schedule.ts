@@ -2,6 +2,7 @@
 // back-off. A pod without a request is synced every `resyncMs`, until it has ended.
 // Invariant: after stop() and end() no pass is due.
 
+import { StoppingError } from "../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { PassRetry } from "./pass-retry.js";
@@ -27,7 +28,7 @@ export class PassSchedule {
 
   /** The signal of the pass under way. */
   get signal(): AbortSignal {
-    if (this.abort === undefined && this.isStopped) return AbortSignal.abort(stopping());
+    if (this.abort === undefined && this.isStopped) return AbortSignal.abort(new StoppingError());
     this.abort ??= new AbortController();
     return this.abort.signal;
   }
@@ -98,7 +99,7 @@ export class PassSchedule {
   stop(): void {
     this.end();
     this.isStopped = true;
-    this.abort?.abort(stopping());
+    this.abort?.abort(new StoppingError());
   }
 
   private wakeIn(ms: number): void {
@@ -106,8 +107,4 @@ export class PassSchedule {
     this.timer?.cancel();
     this.timer = this.deps.clock.after(Math.max(Math.min(ms, this.deps.resyncMs), 1), () => this.deps.onTimer());
   }
-}
-
-function stopping(): Error {
-  return new Error("the kubelet is stopping");
 }

@@ -9,6 +9,7 @@
 // flood of changes makes them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
 
 import { isDeepStrictEqual } from "node:util";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
@@ -58,7 +59,7 @@ export function followConfiguration(dynamic: DynamicConfig, options: FollowOptio
 class Follower implements FollowedConfig {
   private readonly startedAt: number;
   private readonly settle: Settle;
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private watch: SourceWatch | undefined;
   private trial: TrialWatch | undefined;
   private restarting = false;
@@ -88,7 +89,7 @@ class Follower implements FollowedConfig {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("stopped watching the configuration"));
+    this.lifetime.end();
     const trial = this.trial;
     trial?.stop();
     await this.watch?.stop();
@@ -139,7 +140,7 @@ class Follower implements FollowedConfig {
     try {
       await act();
     } catch (error) {
-      if (this.abort.signal.aborted) return;
+      if (this.lifetime.hasEnded) return;
       this.dynamic.report(`cannot apply the changed configuration: ${messageOf(error)}`);
     }
   }
@@ -254,8 +255,8 @@ class Follower implements FollowedConfig {
       );
     }
     const wait = Math.max(early, budget);
-    if (wait > 0) await clock.sleep(wait, this.abort.signal);
-    if (isOld() || this.restarting || this.abort.signal.aborted) return;
+    if (wait > 0) await clock.sleep(wait, this.lifetime.signal);
+    if (isOld() || this.restarting || this.lifetime.hasEnded) return;
     this.restarting = true;
     try {
       const recent = [...recentRestarts(times, clock.now()), clock.now()];
@@ -290,7 +291,7 @@ class Follower implements FollowedConfig {
     const announcement = dynamic.meta.get("announcement");
     if (announcement === undefined || announcement.sent) return;
     dynamic.event({ type: "Normal", reason: CHANGED_REASON, message: announcement.message });
-    await this.sent(this.abort.signal);
+    await this.sent(this.lifetime.signal);
   }
 
   /** Until the signal; then the announcement stays on disk. */

@@ -4,6 +4,7 @@
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
@@ -58,7 +59,7 @@ interface Watched {
 class LocalWatch implements SourceWatch {
   private readonly watched = new Map<string, Watched>();
   private points: WatchPoints = new Map();
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private recheck: { cancel(): void } | undefined;
   private refreshing: Promise<void> | undefined;
   private again = false;
@@ -77,14 +78,14 @@ class LocalWatch implements SourceWatch {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort();
+    this.lifetime.end();
     this.recheck?.cancel();
     await this.refreshing;
     for (const folder of [...this.watched.keys()]) this.drop(folder);
   }
 
   private changed(): void {
-    if (this.abort.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     this.onChange();
     this.again = true;
     this.refreshing ??= this.refresh().finally(() => {
@@ -93,7 +94,7 @@ class LocalWatch implements SourceWatch {
   }
 
   private async refresh(): Promise<void> {
-    while (this.again && !this.abort.signal.aborted) {
+    while (this.again && !this.lifetime.hasEnded) {
       this.again = false;
       this.points = await watchPointsOf(this.paths);
       let complaint: string | undefined;
@@ -108,7 +109,7 @@ class LocalWatch implements SourceWatch {
     try {
       const { dev, ino } = await stat(folder, { bigint: true });
       const identity = `${dev}:${ino}`;
-      if (this.watched.get(folder)?.identity === identity || this.abort.signal.aborted) return undefined;
+      if (this.watched.get(folder)?.identity === identity || this.lifetime.hasEnded) return undefined;
       this.drop(folder);
       this.watchFolder(folder, identity);
       // A change between the read and the start of the watch had no event.

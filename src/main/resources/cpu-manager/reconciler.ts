@@ -3,6 +3,7 @@
 // Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the
 // kubelet every container is updated once, because its last update is not known.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import { CriNotFoundError, CriUnavailableError } from "../../../shared/kubernetes/cri/errors.js";
@@ -45,7 +46,7 @@ export class CpuReconciler {
   private readonly fresh = new Map<ContainerId, Fresh>();
   /** Containers whose update failed, so that each is logged once. */
   private readonly failing = new Set<ContainerId>();
-  private readonly stopping = new AbortController();
+  private readonly lifetime = new Lifetime();
   private timer: Timer | undefined;
   private poolChangedAt = -Infinity;
   private asked = false;
@@ -81,12 +82,12 @@ export class CpuReconciler {
 
   async stop(): Promise<void> {
     this.timer?.cancel();
-    this.stopping.abort();
+    this.lifetime.end();
     await this.round;
   }
 
   private ask(): void {
-    if (this.stopping.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     this.asked = true;
     this.round ??= this.rounds().finally(() => {
       this.round = undefined;
@@ -97,7 +98,7 @@ export class CpuReconciler {
   private async rounds(): Promise<void> {
     // Let the change of the pool finish first: the admission of a pod changes it container by container.
     await Promise.resolve();
-    while (this.asked && !this.stopping.signal.aborted) {
+    while (this.asked && !this.lifetime.hasEnded) {
       this.asked = false;
       await this.applyAll();
     }
@@ -108,7 +109,7 @@ export class CpuReconciler {
     for (const id of this.applied.keys()) if (!running.has(id)) this.applied.delete(id);
     for (const id of this.failing) if (!running.has(id)) this.failing.delete(id);
     for (const container of running.values()) {
-      if (this.stopping.signal.aborted || !(await this.apply(container))) return;
+      if (this.lifetime.hasEnded || !(await this.apply(container))) return;
     }
   }
 
@@ -119,11 +120,11 @@ export class CpuReconciler {
     if (this.applied.get(id) === cpus || cpus === "") return true;
     try {
       const linux = { cpusetCpus: cpus };
-      await cri.updateContainerResources({ containerId: id, linux }, { signal: this.stopping.signal });
+      await cri.updateContainerResources({ containerId: id, linux }, { signal: this.lifetime.signal });
       this.applied.set(id, cpus);
       this.failing.delete(id);
     } catch (error) {
-      if (this.stopping.signal.aborted || error instanceof CriUnavailableError) return false;
+      if (this.lifetime.hasEnded || error instanceof CriUnavailableError) return false;
       // Ended meanwhile.
       if (error instanceof CriNotFoundError) this.applied.set(id, cpus);
       else this.warn(id, podUid, name, cpus, error);

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { Server, status } from "@grpc/grpc-js";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { bindGrpc } from "../../../shared/kubernetes/plugins/bind-grpc.js";
 import {
   RegistrationService,
@@ -24,13 +25,13 @@ export async function serveRegistration(
   register: (request: RegisterRequest, signal: AbortSignal) => Promise<void>,
   log: Logger,
 ): Promise<RegistrationServer> {
-  const ending = new AbortController();
+  const lifetime = new Lifetime();
   const server = new Server(SERVER_OPTIONS);
   server.addService(RegistrationService, {
     register(call: { request: RegisterRequest }, answer: (error: object | null, reply?: object) => void) {
       const resourceName = call.request.resourceName.slice(0, LONGEST_QUOTE);
       const endpoint = call.request.endpoint.slice(0, LONGEST_QUOTE);
-      register(call.request, ending.signal).then(
+      register(call.request, lifetime.signal).then(
         () => {
           log.info({ resource: resourceName, endpoint }, `device plugin ${resourceName} is registered`);
           answer(null, {});
@@ -47,7 +48,7 @@ export async function serveRegistration(
   const bound = await bindGrpc(server, socket);
   return {
     stop() {
-      ending.abort(new Error("the kubelet is stopping"));
+      lifetime.end();
       server.forceShutdown();
       return bound.remove();
     },

@@ -3,6 +3,7 @@
 // them. The pods' limit is tried again every minute. The kernel accepts it only after the eviction of pods that use
 // more.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -24,7 +25,7 @@ export interface EnforcerDeps {
 }
 
 export class AllocatableEnforcer {
-  private readonly ending = new AbortController();
+  private readonly lifetime = new Lifetime();
   private retrying: Promise<void> = Promise.resolve();
 
   constructor(private readonly deps: EnforcerDeps) {}
@@ -53,13 +54,13 @@ export class AllocatableEnforcer {
   }
 
   async stop(): Promise<void> {
-    this.ending.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.retrying;
   }
 
   private async enforcePods(): Promise<void> {
     const { cgroups, events, clock, log, enforcement, podsCgroup } = this.deps;
-    const { signal } = this.ending;
+    const { signal } = this.lifetime;
     while (!signal.aborted) {
       try {
         await cgroups.limitPods(enforcement.pods);

@@ -1,6 +1,7 @@
 // CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that
 // wants such a volume, or the first one that an earlier kubelet left.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { lazily } from "../../../shared/base/turns/lazily.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { DevicePlace, HostPlace } from "../place.js";
@@ -20,7 +21,7 @@ export class CsiVolumes {
   private readonly staging: Staging;
   private readonly mounts: CsiMounts;
   private readonly maps: CsiMaps;
-  private readonly ended = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   /** Reads the volumes of the previous kubelet process from disk; unstages those that no pod uses. */
   readonly load = lazily(async () => {
@@ -34,7 +35,7 @@ export class CsiVolumes {
     this.context = context;
     this.staging = new Staging(context, async (device) => {
       if (!context.controllerAttaches && device.attachable !== false) {
-        await detach(context, device, this.ended.signal);
+        await detach(context, device, this.lifetime.signal);
       }
       context.users.forgetUnused(device);
       context.onInUse();
@@ -55,7 +56,7 @@ export class CsiVolumes {
 
   async tearDownMount(uid: PodUid, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
     await this.load();
-    return this.mounts.tearDown({ uid, spec, signal: this.ended.signal, onPluginKnown });
+    return this.mounts.tearDown({ uid, spec, signal: this.lifetime.signal, onPluginKnown });
   }
 
   async map(request: MapRequest): Promise<DevicePlace> {
@@ -65,7 +66,7 @@ export class CsiVolumes {
 
   async unmap(uid: PodUid, spec: string, onPluginKnown?: OnPluginKnown): Promise<void> {
     await this.load();
-    return this.maps.unmap({ uid, spec, signal: this.ended.signal, onPluginKnown });
+    return this.maps.unmap({ uid, spec, signal: this.lifetime.signal, onPluginKnown });
   }
 
   /** False: the driver has nothing to do on nodes when a volume grows. */
@@ -95,7 +96,7 @@ export class CsiVolumes {
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.staging.stop();
   }
 }

@@ -4,6 +4,7 @@
 // tried until it is done.
 
 import { rmdir } from "node:fs/promises";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import { PluginCallError } from "../../../shared/kubernetes/plugins/call-error.js";
 import type { DeepPartial, VolumeCapability } from "../../../shared/kubernetes/plugins/gen/csi.v1.js";
@@ -35,7 +36,7 @@ export interface StageRequest {
 export class Staging {
   /** By device: the loop that unstages it. */
   private readonly loops = new Map<string, Promise<void>>();
-  private readonly ended = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(
     private readonly context: CsiContext,
@@ -112,12 +113,12 @@ export class Staging {
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.idle();
   }
 
   private unstageLater(key: string): void {
-    if (this.loops.has(key) || this.ended.signal.aborted) return;
+    if (this.loops.has(key) || this.lifetime.hasEnded) return;
     this.loops.set(
       key,
       this.unstageUntilDone(key).finally(() => this.loops.delete(key)),
@@ -126,7 +127,7 @@ export class Staging {
 
   private async unstageUntilDone(key: string): Promise<void> {
     const { locks, clock, log } = this.context;
-    const { signal } = this.ended;
+    const { signal } = this.lifetime;
     const backoff = new Backoff(RETRY);
     while (!isEnded(signal)) {
       try {

@@ -4,6 +4,7 @@
 // disk.
 
 import { rmdir } from "node:fs/promises";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
@@ -47,7 +48,7 @@ export class DiskVolumes {
   /** By place: set-ups under way. */
   private readonly inHand = new Map<string, number>();
   private releasing: Promise<void> | undefined;
-  private readonly ended = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(
     private readonly kind: DiskKind,
@@ -122,11 +123,11 @@ export class DiskVolumes {
   async recover(releaseDevices: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const places = await this.places();
     for (const place of places) this.use(place, this.unique(place));
-    this.releasing = this.releaseUnused(places).then(() => releaseDevices(this.ended.signal));
+    this.releasing = this.releaseUnused(places).then(() => releaseDevices(this.lifetime.signal));
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.releasing;
   }
 
@@ -196,7 +197,7 @@ export class DiskVolumes {
   }
 
   private async releaseUnused(places: readonly string[]): Promise<void> {
-    const { signal } = this.ended;
+    const { signal } = this.lifetime;
     for (const place of places) {
       try {
         await this.locks.run(place, () => this.release(place, ""), signal);

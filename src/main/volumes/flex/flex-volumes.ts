@@ -3,6 +3,7 @@
 // it has unmounted the volume; nothing below it is deleted.
 
 import { mkdir, open, rm, rmdir, stat } from "node:fs/promises";
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { KeyedSerializer } from "../../../shared/base/turns/keyed-serializer.js";
@@ -39,7 +40,7 @@ export class FlexVolumes {
   private readonly locks = new KeyedSerializer();
   /** Volumes that this process set up, or found set up. */
   private readonly ready = new Set<string>();
-  private readonly ended = new AbortController();
+  private readonly lifetime = new Lifetime();
   private releasing: Promise<void> | undefined;
 
   constructor(private readonly options: FlexVolumesOptions) {
@@ -102,7 +103,7 @@ export class FlexVolumes {
   async tearDown(driverName: string, uid: PodUid, name: string): Promise<void> {
     const { target, meta } = this.places(uid, driverName, name);
     const driver = await this.findForTearDown(driverName, target);
-    const { signal } = this.ended;
+    const { signal } = this.lifetime;
     await this.locks.run(`${driverName}/${name}`, async () => {
       // The mount table first: a file system that does not respond is not looked at.
       if ((await isMountPoint(target)) || (await exists(target))) {
@@ -131,13 +132,13 @@ export class FlexVolumes {
   }
 
   async stop(): Promise<void> {
-    this.ended.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.drivers.stop();
     await this.releasing;
   }
 
   private async releaseUnused(found: readonly { driver: string; name: string }[]): Promise<void> {
-    const { signal } = this.ended;
+    const { signal } = this.lifetime;
     for (const { driver, name } of found) {
       try {
         const known = await this.drivers.find(driver);
@@ -191,7 +192,7 @@ export class FlexVolumes {
     try {
       if (await isMountPoint(target)) return;
       await rmdir(target);
-      await this.devices.release(driver, { name, uid: pod.metadata.uid, signal: this.ended.signal });
+      await this.devices.release(driver, { name, uid: pod.metadata.uid, signal: this.lifetime.signal });
     } catch (error) {
       log.warn({ err: error, volume: name }, `cannot undo the failed mount of flexVolume ${name}: ${messageOf(error)}`);
     }

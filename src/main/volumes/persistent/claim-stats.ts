@@ -3,6 +3,7 @@
 // Invariant: one measurement per volume at a time; a volume that hangs does not delay the others, and has no figures
 // itself.
 
+import { Lifetime } from "../../../shared/base/abort/lifetime.js";
 import { Scope } from "../../../shared/base/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -52,7 +53,7 @@ interface Entry extends WatchedClaim {
 
 export class ClaimStats {
   private readonly claims = new Map<string, Entry>();
-  private readonly ended = new AbortController();
+  private readonly lifetime = new Lifetime();
   private readonly metrics: VolumeStatsMetrics;
   private timer: Timer | undefined;
 
@@ -101,7 +102,7 @@ export class ClaimStats {
 
   async stop(): Promise<void> {
     this.timer?.cancel();
-    this.ended.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await Promise.all([...this.claims.values()].flatMap(({ looking }) => (looking === undefined ? [] : [looking])));
   }
 
@@ -117,12 +118,12 @@ export class ClaimStats {
   private async lookAt(entry: Entry): Promise<void> {
     const { clock, log, events, volumeHealth } = this.deps;
     const startedAt = clock.monotonic();
-    using look = new Scope(this.ended.signal).limit(clock, PATIENCE_MS, () => new Error("no response in time"));
+    using look = new Scope(this.lifetime.signal).limit(clock, PATIENCE_MS, () => new Error("no response in time"));
     const { signal } = look;
     try {
       const usage =
         entry.csi === undefined
-          ? await fsUsage(this.deps.calls, entry.path, this.ended.signal)
+          ? await fsUsage(this.deps.calls, entry.path, this.lifetime.signal)
           : await this.csiUsage(entry, entry.csi, signal);
       if (usage === undefined) return;
       entry.usage = usage;

@@ -2,6 +2,7 @@
 // source object, and sooner after a failure. Invariant: one pod at a time, in the background. After `forget` has
 // resolved, the pod's volumes are not changed any more.
 
+import { StoppingError } from "../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { backoffMs } from "../../../shared/base/turns/backoff.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
@@ -69,7 +70,7 @@ export class Refresher {
     this.entries.clear();
     this.timer?.cancel();
     if (this.current === undefined) return;
-    this.current.abort.abort(new Error("the kubelet is stopping"));
+    this.current.abort.abort(new StoppingError());
     await this.current.done;
   }
 

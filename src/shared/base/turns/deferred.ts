@@ -3,6 +3,7 @@
 // Invariant: one load at a time; a failed load is not remembered; `stop` works at any moment, and nothing is loaded
 // after it.
 
+import { Lifetime } from "../abort/lifetime.js";
 import type { Clock } from "../clock/clock.js";
 import { abortReason } from "../errors/thrown.js";
 import { lazily } from "./lazily.js";
@@ -33,13 +34,13 @@ export class Deferred<T> {
   private part: T | undefined;
   private loading: Promise<T> | undefined;
   private background: Promise<void> | undefined;
-  private readonly stopping = new AbortController();
+  private readonly lifetime = new Lifetime();
   private readonly load: () => Promise<T>;
 
   constructor(private readonly options: DeferredOptions<T>) {
     this.name = options.name;
     this.load = lazily(async () => {
-      this.part = await options.load(this.stopping.signal);
+      this.part = await options.load(this.lifetime.signal);
       return this.part;
     });
   }
@@ -51,7 +52,7 @@ export class Deferred<T> {
 
   /** Loads the part if it is not there. Rejects as the load does, and after `stop`. */
   get(): Promise<T> {
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     if (signal.aborted) return Promise.reject(abortReason(signal));
     return (this.loading = this.load());
   }
@@ -61,13 +62,13 @@ export class Deferred<T> {
     const { when } = this.options;
     if (when === "first use") return;
     this.background ??= this.loadAfter(when).catch((error: unknown) => {
-      if (!this.stopping.signal.aborted) when.failed(error);
+      if (!this.lifetime.hasEnded) when.failed(error);
     });
   }
 
   /** Waits for a load under way, then ends the part. Rejects as its end does. */
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     await this.background;
     // A failure is the matter of those who asked for the part.
     await this.loading?.catch(() => undefined);
@@ -77,7 +78,7 @@ export class Deferred<T> {
   }
 
   private async loadAfter({ ms, againMs, clock, failed }: AfterStart): Promise<void> {
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     if (ms > 0) await clock.sleep(ms, signal);
     for (;;) {
       try {

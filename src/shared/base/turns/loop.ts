@@ -5,6 +5,7 @@
 // rounds. ImageGc has rounds in one queue with other calls. Settle and WatchedFiles have a settling time. Reflector
 // and EventStream keep connections open.
 
+import { Lifetime } from "../abort/lifetime.js";
 import type { Clock, Timer } from "../clock/clock.js";
 
 export interface LoopOptions {
@@ -31,13 +32,13 @@ export class Loop {
   private again = false;
   private begunAt: number | undefined;
   private started = false;
-  private readonly end = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(private readonly options: LoopOptions) {}
 
   /** The first round begins now, or after a wait, ms. */
   start(afterMs = 0): void {
-    if (this.end.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     this.started = true;
     if (afterMs === 0) this.startRounds();
     else this.wakeIn(afterMs);
@@ -45,7 +46,7 @@ export class Loop {
 
   /** Requests a round. Does nothing before `start`. */
   requestRound(): void {
-    if (this.end.signal.aborted || !this.started) return;
+    if (this.lifetime.hasEnded || !this.started) return;
     const { gapMs, clock } = this.options;
     if (this.running !== undefined) this.again = true;
     else if (gapMs === undefined) this.startRounds();
@@ -59,7 +60,7 @@ export class Loop {
 
   /** Resolves when the round that runs has ended. */
   async stop(): Promise<void> {
-    this.end.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     this.timer?.cancel();
     await this.running;
   }
@@ -76,7 +77,7 @@ export class Loop {
 
   /** Never rejects. */
   private async rounds(): Promise<void> {
-    const { signal } = this.end;
+    const { signal } = this.lifetime;
     const { gapMs, periodMs, clock } = this.options;
     let waitMs: number | undefined;
     do {
@@ -97,7 +98,7 @@ export class Loop {
   }
 
   private async round(): Promise<number | undefined> {
-    const { signal } = this.end;
+    const { signal } = this.lifetime;
     try {
       return await this.options.round(signal);
     } catch (error) {

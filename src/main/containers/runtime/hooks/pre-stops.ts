@@ -2,6 +2,7 @@
 // Invariant: a hook starts once per container, and later callers join it. It ends at the earliest deadline of all
 // callers. It outlives an aborted pass, but not the kubelet.
 
+import { StoppingError } from "../../../../shared/base/abort/lifetime.js";
 import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
 import type { Timer } from "../../../../shared/base/clock/clock.js";
 import type { SteadyTime } from "../../../../shared/base/clock/moments.js";
@@ -73,7 +74,7 @@ export class PreStops {
   /** The kubelet stops: the next one runs an interrupted hook again. */
   async stop(): Promise<void> {
     const runs = [...this.runs.values()];
-    for (const { abort } of runs) abort.abort(new AgentStopsError());
+    for (const { abort } of runs) abort.abort(new StoppingError());
     await Promise.all(runs.map(({ over }) => over));
   }
 
@@ -101,7 +102,7 @@ export class PreStops {
 
   private failed(target: HookTarget, handler: LifecycleHandler, error: unknown): void {
     const { pod, container, containerId } = target;
-    const over = error instanceof AgentStopsError;
+    const over = error instanceof StoppingError;
     this.end(containerId, !over);
     if (over) return;
     const message = messageOf(error);
@@ -132,13 +133,6 @@ class GraceOverError extends Error {
   override readonly name = "GraceOverError";
   constructor() {
     super("the grace period expired before the hook finished: cancelling the hook and stopping the container");
-  }
-}
-
-class AgentStopsError extends Error {
-  override readonly name = "AgentStopsError";
-  constructor() {
-    super("the kubelet is stopping");
   }
 }
 

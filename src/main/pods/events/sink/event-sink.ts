@@ -2,6 +2,7 @@
 // one. An event that the server refuses is dropped; after a connection error the kubelet retries for two minutes.
 // Invariant: no caller waits for an event; the queue is bounded, the oldest is dropped first and counted.
 
+import { Lifetime } from "../../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import {
   isAlreadyExists,
@@ -39,12 +40,12 @@ export class EventSink {
   /** By namespace and name: a repeat of a waiting event takes its place. */
   private readonly queue = new Map<string, Waiting>();
   private sending: Promise<void> | undefined;
-  private readonly stopping = new AbortController();
+  private readonly lifetime = new Lifetime();
 
   constructor(private readonly deps: EventSinkDeps) {}
 
   put(event: Event, again: boolean): void {
-    if (this.stopping.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     const key = keyOf(event);
     const waiting = this.queue.get(key);
     this.queue.set(key, { event, again: waiting === undefined ? again : waiting.again });
@@ -64,7 +65,7 @@ export class EventSink {
 
   /** Drops the waiting events. */
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     this.queue.clear();
     await this.sending;
   }
@@ -82,7 +83,7 @@ export class EventSink {
 
   private async deliver({ event, again }: Waiting): Promise<void> {
     const { clock, log, counters, random = Math.random } = this.deps;
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     for (let tried = 1; ; tried++) {
       try {
         await this.send(event, again);
@@ -121,7 +122,7 @@ export class EventSink {
 
   private async send(event: Event, again: boolean): Promise<void> {
     const { client } = this.deps;
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     const { namespace, name } = event.metadata;
     if (again) {
       const { count, lastTimestamp, message } = event;

@@ -3,6 +3,7 @@
 // requests change the set one after the other; nothing is delivered before every manifest on the disk was read or
 // refused.
 
+import { Lifetime } from "../../../../shared/base/abort/lifetime.js";
 import { Scope } from "../../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
@@ -54,7 +55,7 @@ export class SubmittedSource {
   private readonly files: ManifestFiles;
   private readonly decoder: SubmittedDecoder;
   private readonly turns = new KeyedSerializer();
-  private readonly abort = new AbortController();
+  private readonly lifetime = new Lifetime();
   private loaded: Promise<void> | undefined;
 
   constructor(private readonly options: SubmittedSourceOptions) {
@@ -68,7 +69,7 @@ export class SubmittedSource {
   }
 
   async stop(): Promise<void> {
-    this.abort.abort(new Error("the manifest API was stopped"));
+    this.lifetime.end();
     await this.loaded;
     await this.turns.run("write", () => Promise.resolve());
   }
@@ -84,7 +85,7 @@ export class SubmittedSource {
   async handle(call: ManifestCall): Promise<ManifestReply> {
     const { clock, log } = this.options;
     const late = new RefusedError(unavailable(`the manifest could not be handled within ${PATIENCE_MS / 1000} s`));
-    using scope = new Scope(this.abort.signal).limit(clock, PATIENCE_MS, () => late);
+    using scope = new Scope(this.lifetime.signal).limit(clock, PATIENCE_MS, () => late);
     try {
       await unlessAborted(this.loaded ?? Promise.resolve(), scope.signal);
       return await this.answer(call, scope.signal);
@@ -268,19 +269,19 @@ export class SubmittedSource {
         this.deliver();
         return;
       } catch (error) {
-        if (this.abort.signal.aborted) return;
+        if (this.lifetime.hasEnded) return;
         log.error(
           { err: error, folder },
           `cannot read the manifests in ${folder}: ${messageOf(error)}; their pods stay as they are; trying again`,
         );
       }
-      await clock.sleep(RETRY_MS, this.abort.signal).catch(() => undefined);
+      await clock.sleep(RETRY_MS, this.lifetime.signal).catch(() => undefined);
       if (this.isStopped()) return;
     }
   }
 
   private isStopped(): boolean {
-    return this.abort.signal.aborted;
+    return this.lifetime.hasEnded;
   }
 
   /** Rejects only when the kubelet stops. A manifest that cannot run stays, with its problem. */
@@ -289,14 +290,14 @@ export class SubmittedSource {
     let problem: string;
     let refused: Refusal;
     try {
-      const { pods, error } = await this.decoder.decodeKept(await this.files.read(file.version), this.abort.signal);
+      const { pods, error } = await this.decoder.decodeKept(await this.files.read(file.version), this.lifetime.signal);
       const [one] = pods;
       if (one !== undefined) return { ...file, ...one };
       const refusal = new ManifestError(keyOf(file), error ?? []);
       problem = refusal.message;
       refused = refusalOf(refusal, [], clock.now());
     } catch (error) {
-      this.abort.signal.throwIfAborted();
+      this.lifetime.signal.throwIfAborted();
       problem = messageOf(error);
       refused = unreadable(problem, clock.now());
     }

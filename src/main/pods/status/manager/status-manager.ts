@@ -5,7 +5,7 @@
 // - A pod object is deleted only after the request for its deletion, its final phase and the pod's termination.
 // - While the server does not respond there is one call at a time, with a back-off.
 
-import { setMaxListeners } from "node:events";
+import { Lifetime } from "../../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { backoffMs } from "../../../../shared/base/turns/backoff.js";
@@ -78,21 +78,19 @@ export class StatusManager {
   private readonly failures = new Map<PodUid, Failures>();
   private readonly queue = new StatusQueue();
   private readonly work = new Set<Promise<void>>();
-  private readonly stopping = new AbortController();
+  private readonly lifetime = new Lifetime();
   private readonly outage: Outage;
   private readonly reconciling: Timer;
   private wake: Timer | undefined;
 
   constructor(private readonly deps: StatusManagerDeps) {
-    // Every call under way listens to it.
-    setMaxListeners(0, this.stopping.signal);
     this.outage = new Outage(deps.clock, deps.log, () => this.pump());
     this.reconciling = deps.clock.every(RECONCILE_MS, () => this.reconcile()).unref();
   }
 
   /** The newest status of a pod. */
   set(pod: Pod, status: PodStatus): void {
-    if (this.stopping.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     const { uid } = pod.metadata;
     const known = this.entries.get(uid);
     const isStatic = isStaticPod(pod);
@@ -163,7 +161,7 @@ export class StatusManager {
 
   /** A status that was not sent is not lost: the next kubelet computes it again. */
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     this.reconciling.cancel();
     this.wake?.cancel();
     this.outage.stop();
@@ -190,7 +188,7 @@ export class StatusManager {
   }
 
   private pump(): void {
-    if (this.stopping.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     const now = this.now();
     for (;;) {
       if (this.queue.busyCount >= this.outage.limit(MAX_IN_FLIGHT)) return;
@@ -244,7 +242,7 @@ export class StatusManager {
     const status = statusPatch(target.status ?? {}, ours, entry.last);
     if (status === undefined) return true;
     const body = patchWithDigits({ metadata: { uid }, status }, ours);
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     // An object that is too large to be read has got the status all the same.
     const restore = (head: ObjectHead): Pod => ({
       ...target,
@@ -269,7 +267,7 @@ export class StatusManager {
     const { client, view, log } = this.deps;
     const object = view.get(uid);
     if (object === undefined) return;
-    await deleteObject(client, object, this.stopping.signal);
+    await deleteObject(client, object, this.lifetime.signal);
     this.outage.onResponse();
     this.forget(uid);
     log.info({ pod: uid }, `${podDescription(object)}: pod is terminated, deleting its object`);
@@ -277,7 +275,7 @@ export class StatusManager {
 
   private async onFailed(uid: PodUid, write: StatusWrite | undefined, error: unknown): Promise<void> {
     const { log } = this.deps;
-    if (this.stopping.signal.aborted) return;
+    if (this.lifetime.hasEnded) return;
     if (isOutage(error)) {
       this.outage.onFailure(error);
       return;
@@ -312,7 +310,7 @@ export class StatusManager {
     if (target === undefined) return false;
     const { name, namespace } = target.metadata;
     try {
-      const object = await client.get(PODS, { namespace, name }, { signal: this.stopping.signal });
+      const object = await client.get(PODS, { namespace, name }, { signal: this.lifetime.signal });
       if (object.metadata.uid === target.metadata.uid) {
         view.put(object);
         return true;

@@ -3,7 +3,7 @@
 // Invariant: one task per name at a time, each with its own back-off; nothing is deleted before all static pods are
 // known; a deleted mirror pod never terminates the static pod.
 
-import { setMaxListeners } from "node:events";
+import { Lifetime } from "../../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
 import { backoffMs } from "../../../../shared/base/turns/backoff.js";
 import { isAlreadyExists } from "../../../../shared/kubernetes/api/client/errors.js";
@@ -45,15 +45,12 @@ export class MirrorManager {
   private readonly wanted = new Map<string, Pod>();
   private readonly tasks = new Map<string, Task>();
   private readonly work = new Set<Promise<void>>();
-  private readonly stopping = new AbortController();
+  private readonly lifetime = new Lifetime();
   /** The server's pods are known. */
   private synced = false;
   private staticsKnown = false;
 
-  constructor(private readonly deps: MirrorManagerDeps) {
-    // Every call under way listens to it.
-    setMaxListeners(0, this.stopping.signal);
-  }
+  constructor(private readonly deps: MirrorManagerDeps) {}
 
   /** A static pod is to be shown. */
   want(pod: Pod): void {
@@ -90,7 +87,7 @@ export class MirrorManager {
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort(new Error("the kubelet is stopping"));
+    this.lifetime.end();
     for (const { timer } of this.tasks.values()) timer?.cancel();
     await Promise.all(this.work);
   }
@@ -101,7 +98,7 @@ export class MirrorManager {
   }
 
   private schedule(name: string): void {
-    if (!this.synced || this.stopping.signal.aborted) return;
+    if (!this.synced || this.lifetime.hasEnded) return;
     const task = this.tasks.get(name) ?? { running: false, again: false, failures: 0 };
     this.tasks.set(name, task);
     if (task.running) task.again = true;
@@ -114,7 +111,7 @@ export class MirrorManager {
     const work = this.syncMirror(name, task).finally(() => {
       this.work.delete(work);
       task.running = false;
-      if (this.stopping.signal.aborted) return;
+      if (this.lifetime.hasEnded) return;
       if (task.again && task.timer === undefined) this.run(name, task);
       else if (task.timer === undefined) this.tasks.delete(name);
     });
@@ -133,7 +130,7 @@ export class MirrorManager {
       task.failures = 0;
       delete task.complaint;
     } catch (error) {
-      if (this.stopping.signal.aborted) return;
+      if (this.lifetime.hasEnded) return;
       const waitMs = backoffMs(RETRY, ++task.failures);
       const message = errorText(error);
       if (task.complaint !== message) {
@@ -147,7 +144,7 @@ export class MirrorManager {
 
   private async make(name: string, node: MirrorNode): Promise<void> {
     const { client, view, log } = this.deps;
-    const { signal } = this.stopping;
+    const { signal } = this.lifetime;
     const mirror = view.mirror(name);
     const pod = this.wanted.get(name);
     if (mirror !== undefined) {
@@ -165,7 +162,7 @@ export class MirrorManager {
 
   private async remove(mirror: Pod): Promise<void> {
     const { client, view } = this.deps;
-    await deleteObject(client, mirror, this.stopping.signal);
+    await deleteObject(client, mirror, this.lifetime.signal);
     if (view.markDeleted(mirror.metadata.uid) !== undefined) this.deps.deleted(mirror);
   }
 
